@@ -29,10 +29,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   vectors: {
     about: "the vectors, with Python's standard library and openssl, sharing no code with us",
-    commands: ['check', 'check_slot_keys', 'check_protocol', 'check_baselines'].map((name) => [
-      'python3',
-      `vectors/${name}.py`,
-    ]),
+    commands: [
+      ...['check', 'check_slot_keys', 'check_protocol', 'check_baselines'].map((name) => `vectors/${name}.py`),
+      'examples/python/check_policies.py',
+    ].map((program) => ['python3', program]),
   },
   packages: {
     about: 'pack, lint the tarballs, install into an empty project, compile and run there',

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 from typing import Dict, Sequence
 
-from .checks import Refused, check_loss
+from .checks import check_loss
 from .device import Device, Model, Settings, Training
+from .floor import Floor, PrivacyFloor
 from .link import Problem, Unreachable
+from .refused import Refused
 from .state import StateProblem
 from .training import Example, read_examples, softmax_blocks, softmax_metrics, train_softmax, update_from_file
 
@@ -22,6 +24,13 @@ def main() -> int:
     where.add_argument("--update", type=Path, help="a file of float32 to contribute (BASA_UPDATE)")
     where.add_argument("--examples", type=Path, help="a CSV file to train on: the class, then the features")
     parser.add_argument("--metric", action="append", default=[], help="name=value, for a task that asks for it")
+    parser.add_argument("--minimum", type=int, help="take part if a sum holds at least this many updates (BASA_MINIMUM, 2)")
+    parser.add_argument(
+        "--max-staleness", type=int, help="take part if updates are at most this many versions behind (BASA_MAX_STALENESS, 15)"
+    )
+    parser.add_argument("--max-epsilon", type=float, help="take part only in a private task whose whole budget is at most this")
+    parser.add_argument("--delta", type=float, help="what that epsilon is reckoned for, whatever the task names (1e-6)")
+    parser.add_argument("--colluders", type=int, help="the number of colluding users that the noise must withstand (0)")
     parser.add_argument("--identity", type=Path, help="the device's folder (BASA_IDENTITY)")
     options = parser.parse_args()
     update = options.update or _path("BASA_UPDATE")
@@ -31,7 +40,7 @@ def main() -> int:
 
     try:
         told = _metrics(options.metric)
-        with Device(_settings(options.identity)) as device:
+        with Device(_settings(options.identity, _floor(parser, options))) as device:
             if examples is None:
                 slot = device.contribute(lambda model: update_from_file(update), asks_place=False, metrics=lambda: told)
             else:
@@ -65,7 +74,23 @@ def _metrics(given: Sequence[str]) -> Dict[str, float]:
     return {name: float(value) for name, _, value in pairs}
 
 
-def _settings(identity: "Path | None") -> Settings:
+def _floor(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Floor:
+    minimum, staleness = (
+        int(os.environ.get(variable, usual)) if given is None else given
+        for given, variable, usual in (
+            (asked.minimum, "BASA_MINIMUM", Floor.minimum),
+            (asked.max_staleness, "BASA_MAX_STALENESS", Floor.max_staleness),
+        )
+    )
+    if asked.max_epsilon is not None:
+        delta = 1e-6 if asked.delta is None else asked.delta
+        return Floor(minimum, staleness, PrivacyFloor(asked.max_epsilon, delta, asked.colluders or 0))
+    if asked.delta is not None or asked.colluders is not None:
+        parser.error("--delta and --colluders say what --max-epsilon is reckoned for: give that as well")
+    return Floor(minimum, staleness)
+
+
+def _settings(identity: "Path | None", floor: Floor) -> Settings:
     try:
         return Settings(
             server=os.environ["BASA_SERVER"],
@@ -75,8 +100,7 @@ def _settings(identity: "Path | None") -> Settings:
             folder=identity or Path(os.environ.get("BASA_IDENTITY", "my-device")),
             token=os.environ.get("BASA_ENROLMENT_TOKEN"),
             piece_bytes=int(os.environ.get("BASA_PIECE_BYTES", 1 << 20)),
-            minimum=int(os.environ.get("BASA_MINIMUM", 2)),
-            max_staleness=int(os.environ.get("BASA_MAX_STALENESS", 15)),
+            floor=floor,
             unsafe_allow_plain_http=os.environ.get("BASA_UNSAFE_PLAIN_HTTP") == "1",
         )
     except KeyError as missing:

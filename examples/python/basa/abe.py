@@ -7,7 +7,7 @@ from .bls.curve import G1, G2, GENERATOR1, GENERATOR2, Point1, Point2
 from .bls.fields import R, Fp12
 from .bls.hash_to_curve import hash_to_g1
 from .bls.pairing import decode_target, encode_target, pairing_product, power
-from .layouts import Malformed, Reader
+from .fields import Malformed, Reader
 from .suite import hkdf, seal, sha256, unseal
 
 ATTRIBUTE_DST = b"BASA-ABE-V1-ATTR-BLS12381G1_XMD:SHA-256_SSWU_RO_"

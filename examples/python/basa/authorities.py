@@ -1,20 +1,23 @@
-"""The authorities of the task as a device asks them: all at once, and the first good answers of as many as are needed."""
+"""The authorities of the task as a device asks them: what is asked, and which answers are good."""
 from __future__ import annotations
 
-import queue
-import threading
-from typing import Callable, Dict, List, Optional, Sequence, TypeVar
+import random
+import time
+from typing import Callable, List, Optional, Sequence, Tuple, TypeVar
 
-from .checks import Refused, check_certificate, check_newest_of, is_signed
+from .asking import Unagreed, ask_several
+from .checks import check_certificate, check_newest_of, check_policy_bytes, is_signed
+from .clock import council_offset_ms
 from .council import Council, agreed
-from .layouts import CERTIFICATE, Malformed, Message
-from .link import Problem, Unreachable
+from .fields import Malformed, Message
+from .layouts import CERTIFICATE, POLICY
+from .link import Problem
+from .refused import Refused
 from .services import Authority
 
 Answer = TypeVar("Answer")
 Good = TypeVar("Good")
 Result = TypeVar("Result")
-_FAILURES = (Refused, Malformed, Problem, Unreachable)
 
 
 class Authorities:
@@ -24,30 +27,49 @@ class Authorities:
         self._members, self._council = members, council
 
     def now_ms(self) -> int:
-        """The time as an authority sees it, as far as it told."""
-        return self._members[0].link.now_ms()
+        """The time by the clocks that they told, none of which counts alone. Refuses if the device's own clock is wrong."""
+        told = [member.link.offset_ms for member in self._members if member.link.offset_ms is not None]
+        return int(time.time() * 1000) + council_offset_ms(self._council.threshold, told)
+
+    def read_clocks(self) -> None:
+        """Has as many as are needed tell the time anew, if they answer soon."""
+        try:
+            ask_several(self._members, Authority.meet, lambda _, told: told, self._enough, 1, late=list)
+        except Exception:
+            pass  # nobody answered, and the clocks are as they were
 
     def enrol(self, task: bytes, token: Optional[str], device: bytes) -> Message:
-        """The certificate with t signatures. All sign the same words: whoever is asked first says from when to when it holds."""
-        failures: Dict[int, Exception] = {}
-        spare = len(self._members) - self._council.threshold
-        for first in range(spare + 1):  # one of so many that are asked first neither lies nor is down
-            if len(failures) > spare or isinstance(failures.get(first), Unreachable):
-                continue
-            given: List[Message] = []
-            for authority in [*range(first, len(self._members)), *range(first)]:
-                if isinstance(failures.get(authority), Unreachable):
-                    continue
-                try:
-                    told = self._members[authority].enrol(task, token, given[0] if given else None)
-                    given.append(check_certificate(told, self._council, authority, task, device))
-                    failures.pop(authority, None)
-                except _FAILURES as failure:
-                    failures[authority] = failure
-                certificate = agreed(CERTIFICATE, self._council, given)
-                if certificate is not None:
-                    return certificate
-        raise _worst(list(failures.values()), len(self._members), self._council.threshold)
+        """The certificate with t signatures. All sign the same words: the one that is asked first says from when to when it holds.
+
+        Chance says which one that is: one that likes certificates to end soon does not have its way for ever.
+        """
+        council, others_needed = self._council, self._council.threshold - 1
+        firsts = random.sample(range(len(self._members)), len(self._members))
+        failures: List[Exception] = []
+
+        def ask(like: Optional[Message]) -> Callable[[int], Message]:
+            return lambda authority: self._members[authority].enrol(task, token, like)
+
+        def judge(authority: int, told: Message) -> Tuple[int, Message]:
+            return authority, check_certificate(told, council, authority, task, device)
+
+        while len(firsts) > others_needed:
+            asked, first = ask_several(firsts, ask(None), judge, lambda good: good[0], 1, one_by_one=True)
+            others = [authority for authority in range(len(self._members)) if authority != asked]
+
+            def joined(good: Sequence[Tuple[int, Message]]) -> Optional[Message]:
+                return agreed(CERTIFICATE, council, [first, *(certificate for _, certificate in good)])
+
+            certificate = joined([])
+            if certificate is not None:
+                return certificate
+            try:
+                return ask_several(others, ask(first), judge, joined, others_needed)
+            except (Unagreed, Refused, Malformed, Problem) as failure:
+                failures.append(failure)  # they may take the words of another one
+            firsts.remove(asked)
+        [worst, *_] = [one for one in failures if not isinstance(one, Unagreed)] or [Refused("wrong-certificate")]
+        raise worst
 
     def newest_entries(self, task: bytes, nonce: bytes) -> Sequence[Message]:
         """What t of them call the newest model."""
@@ -92,44 +114,20 @@ class Authorities:
         judge: Callable[[int, Answer], Good],
         enough: Callable[[Sequence[Good]], Optional[Result]],
     ) -> Result:
-        """`judge` raises where an answer does not count. Nobody is waited for once there is enough."""
-        told: "queue.Queue[tuple[int, object]]" = queue.Queue()
-
-        def run(authority: int) -> None:
-            try:
-                told.put((authority, ask(self._members[authority])))
-            except Exception as failure:
-                told.put((authority, failure))
-
-        for authority in asked:
-            threading.Thread(target=run, args=(authority,), daemon=True).start()
-        good: List[Good] = []
-        failures: List[Exception] = []
-        for _ in asked:
-            authority, answer = told.get()
-            try:
-                if isinstance(answer, Exception):
-                    raise answer
-                good.append(judge(authority, answer))  # type: ignore[arg-type]
-            except _FAILURES as failure:
-                failures.append(failure)
-                continue
-            result = enough(good)
-            if result is not None:
-                return result
-        if len(good) >= self._council.threshold:
-            raise Unagreed()
-        raise _worst(failures, len(asked), self._council.threshold)
+        return ask_several(asked, lambda index: ask(self._members[index]), judge, enough, self._council.threshold)
 
 
-class Unagreed(Exception):
-    """Enough answered, and they do not say the same."""
+def policy_of(pinned: Sequence[Authority], task: bytes) -> Message:
+    """All are asked at once; one that shows another policy has not answered. Those that answer soon tell the time on the way."""
 
+    def ask(authority: Authority) -> bytes:
+        authority.meet()
+        return authority.policy(task)
 
-def _worst(failures: Sequence[Exception], asked: int, needed: int) -> Exception:
-    """A no that stands where too few are left without one; else whatever may pass: a later run may meet enough of them."""
-    final = [one for one in failures if not isinstance(one, Unreachable) and not getattr(one, "is_passing", False)]
-    passing = [one for one in failures if one not in final]
-    if final and asked - len(final) < needed:
-        return final[0]
-    return passing[0] if passing else Refused("malformed", "the authorities say different things")
+    def judge(_: Authority, told: bytes) -> Message:
+        return POLICY.decode(check_policy_bytes(told, task))
+
+    def enough(good: Sequence[Message]) -> Optional[Message]:
+        return good[0] if len(good) >= good[0].threshold else None
+
+    return ask_several(pinned, ask, judge, enough, 1, late=lambda good: good[0])

@@ -4,14 +4,15 @@ from __future__ import annotations
 import math
 from typing import List, Mapping, Sequence, Tuple
 
-from .council import Council, council_of, council_problem, is_endorsed, is_endorsed_by
-from .layouts import DRAWN_BUFFER, MAX_SLOTS, POLICY, Message, header
+from .council import Council, council_of, is_endorsed, is_endorsed_by
+from .fields import Message
+from .layouts import DRAWN_BUFFER, SLOT_KEYS, header
 from .naming import leaf, proven_root, view_of
-from .privacy import privacy_problem
-from .sealing import ENGINES, SLOT_KEYS, Opener, Sealing
+from .refused import Refused
+from .sealing import Opener, Sealing
 from .slot_keys import list_bytes, list_problem
 from .suite import hkdf, sha256, unseal, verifies, x25519_public, x25519_shared
-from .vectors import could_wrap, modulus, weight_scale
+from .task_numbers import modulus, weight_scale
 
 #: Where a tensor of the model lies in the flat vector: offset and length.
 Block = Tuple[int, int]
@@ -20,33 +21,15 @@ _MIN_ENTRIES = 64
 _SOFTMAX_CROSS_ENTROPY = 1
 
 
-class Refused(Exception):
-    """The device itself says no. Nothing of the update has left, or nothing more will."""
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(f"{reason}{': ' if detail else ''}{detail}")
-        self.reason = reason
-
-
 def is_signed(message: Message, key: bytes) -> bool:
     return verifies(key, message.statement, message.signature)
 
 
-def check_policy(data: bytes, task: bytes, minimum: int = 2, max_staleness: int = 15) -> Message:
-    """The task's name is the hash of its policy: no authority can show another. The rest is this device's own floor."""
+def check_policy_bytes(data: bytes, task: bytes) -> bytes:
+    """The task's name is the hash of its policy: no authority can show another."""
     if sha256(data) != task:
         raise Refused("wrong-policy", "it does not hash to the pinned task; do not trust this authority")
-    policy = POLICY.decode(data)
-    if policy.engine not in ENGINES:
-        raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
-    if not 2 <= policy.minimum <= policy.size <= MAX_SLOTS or could_wrap(policy):
-        raise Refused("unusable-policy", "its sums could show single updates, or wrap around")
-    problem = council_problem(policy, policy.engine == SLOT_KEYS) or privacy_problem(policy)
-    if problem is not None:
-        raise Refused("unusable-policy", problem)
-    if policy.minimum < minimum or policy.max_staleness > max_staleness:
-        raise Refused("below-floor", f"Kmin {policy.minimum}, maxStaleness {policy.max_staleness}")
-    return policy
+    return data
 
 
 def check_loss(policy: Message) -> None:

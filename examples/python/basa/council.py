@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence
 
-from .layouts import ENDORSEMENTS, Layout, Message
+from .fields import ENDORSEMENTS, Message
+from .layouts import Layout
 from .suite import verifies
 
 
@@ -17,21 +18,6 @@ class Council(NamedTuple):
 def council_of(named: Message) -> Council:
     """Of a policy, or of a descriptor that was held to it."""
     return Council(named.authorities, named.threshold)
-
-
-def council_problem(policy: Message, allows_several: bool) -> Optional[str]:
-    """Two contradicting statements must never both get t signatures, though one authority signs whatever a server asks."""
-    count, threshold = len(policy.authorities), policy.threshold
-    if count < 1 or len(set(policy.authorities)) < count or not 1 <= threshold <= count:
-        return f"{threshold} of {count} authorities, or one is named twice"
-    if count == 1:
-        return None
-    if not allows_several:
-        return "several authorities need the engine of slot keys"
-    withstands = 2 * threshold - count - 1
-    if withstands < (0 if policy.unsafe_threshold else 1):
-        return f"{threshold} of {count} authorities withstand none that colludes with the server"
-    return None
 
 
 def is_endorsed(statement: Message, council: Council) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, List, Tuple
 
 from .authorities import Authorities
-from .checks import Refused, check_drawn_buffer
-from .council import Council, agreed, council_problem, is_endorsed
-from .layouts import (
-    CERTIFICATE, DESCRIPTOR, DRAWN_BUFFER, ENDORSEMENTS, OUTCOME, POLICY, SIGNATURE_BYTES, Malformed, Message,
-)
+from .checks import check_drawn_buffer
+from .council import Council, agreed, is_endorsed
+from .fields import ENDORSEMENTS, SIGNATURE_BYTES, Malformed, Message
+from .layouts import CERTIFICATE, DESCRIPTOR, DRAWN_BUFFER, OUTCOME, POLICY
 from .link import Unreachable
+from .policy import council_problem
+from .refused import Refused
 from .rulecheck import endorsed, refusal
 from .suite import Secret, Signer, sha256, x25519_public
-from .vectors import weight_scale
+from .task_numbers import weight_scale
 
 Vector = Dict[str, Any]
 SIGNERS = [Signer(Secret(bytes([n]) * 32)) for n in range(1, 5)]
@@ -49,9 +50,7 @@ def check_endorsed(v: Vector) -> None:
 
 def check_agreed(v: Vector) -> None:
     """Signatures are joined under the same words alone."""
-    statements = [
-        _only(_certificate(4, issued_at=words), index) for index, words in v["said"]
-    ]
+    statements = [certificate_of(index, words) for index, words in v["said"]]
     joined = agreed(CERTIFICATE, COUNCIL, statements)
     assert (None if joined is None else [one.authority for one in joined.endorsements]) == v["by"]
     assert joined is None or is_endorsed(joined, COUNCIL)
@@ -59,10 +58,7 @@ def check_agreed(v: Vector) -> None:
 
 def check_parts(v: Vector) -> None:
     """A descriptor counts with the signature of every authority that has a part in it, of t at least, and of no other."""
-    policy = POLICY.encode(
-        name=b"parts", authorities=list(COUNCIL.keys), threshold=3, unsafe_threshold=0, **_PLAN,
-        training={"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, open_ms=1000, close_ms=1000,
-    )
+    policy = small_policy()
     lists = {a: b"".join(x25519_public(bytes([a + 1, slot]) * 16) for slot in range(SIZE + 1)) for a in v["parts"]}
     parts = [{"authority": a, "offer": bytes(16), "sealing_key": ZEROS + sha256(keys)} for a, keys in lists.items()]
     every = endorsed(
@@ -102,6 +98,18 @@ class _Says:
         status = 2 if self._status == "foreign" else self._status
         statement = OUTCOME.statement(ctx=ctx, status=status, accepted=[])
         return OUTCOME.decode(statement + signer.sign(statement))
+
+
+def small_policy(**changes: Any) -> Message:
+    return POLICY.encode(
+        name=b"small", authorities=list(COUNCIL.keys), threshold=3, unsafe_threshold=0, **{**_PLAN, **changes},
+        training={"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, open_ms=1000, close_ms=1000,
+    )
+
+
+def certificate_of(authority: int, issued_at: int) -> Message:
+    """With the signature of this one alone."""
+    return _only(_certificate(4, issued_at), authority)
 
 
 def _certificate(signers: int, issued_at: int = 0) -> Message:

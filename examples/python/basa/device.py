@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, List, Mapping, Optional, Sequence
 
-from .authorities import Authorities
-from .checks import (
-    Block, Refused, check_blocks, check_drawn_buffer, check_model, check_newest, check_one_hash, check_policy,
-)
+from .authorities import Authorities, policy_of
+from .checks import Block, check_blocks, check_drawn_buffer, check_model, check_newest, check_one_hash
 from .council import council_of
-from .layouts import CERTIFICATE, Malformed, Message
+from .fields import Message
+from .floor import Floor
+from .layouts import CERTIFICATE
 from .link import Problem, Unreachable
+from .policy import check_policy
+from .refused import Refused
 from .services import Authority, Server
 from .session import Session, begin_session
 from .state import DeviceState, Json
@@ -46,8 +48,7 @@ class Settings:
     token: Optional[str] = None
     piece_bytes: int = 1 << 20
     #: This application's own floor, whatever the task says.
-    minimum: int = 2
-    max_staleness: int = 15
+    floor: Floor = Floor()
     #: Plain http to another machine: anybody on the way can read and change what is said.
     unsafe_allow_plain_http: bool = False
 
@@ -88,8 +89,7 @@ class Device:
         if len(settings.authorities) != len(settings.authority_keys):
             raise ValueError(f"{len(settings.authorities)} addresses of authorities, {len(settings.authority_keys)} keys")
         pinned = [Authority(url, state, key, plain) for url, key in zip(settings.authorities, settings.authority_keys)]
-        told = _policy_of(pinned, settings.task)
-        self.policy = check_policy(told, settings.task, settings.minimum, settings.max_staleness)
+        self.policy = check_policy(policy_of(pinned, settings.task), settings.floor)
         if sorted(settings.authority_keys) != sorted(self.policy.authorities):
             raise Refused("wrong-authority", "the task names other authorities than those that are pinned")
         by_key = {one.key_bytes: one for one in pinned}
@@ -208,8 +208,7 @@ class Device:
         """Takes a seat, checks the buffer, and quantises the update once and for all."""
         certificate = self._certificate()
         seat = self.server.seat(self._settings.task, certificate.raw)
-        now_ms = self._authorities.now_ms()
-        drawn = check_drawn_buffer(seat, self.policy, now_ms)
+        drawn = self._checked_buffer(seat)
         descriptor = drawn.descriptor
         check_one_hash(descriptor.version, descriptor.model, self._state.seen_model)
         self._see(descriptor.version, descriptor.model)
@@ -222,6 +221,16 @@ class Device:
         if descriptor.privacy is None:  # noise fills every block, and a refusal that depends on the data would tell of it
             check_blocks(x[-len(delta) :], descriptor, blocks)
         begin_session(self._state, drawn, certificate, name, x)
+
+    def _checked_buffer(self, seat: bytes) -> Message:
+        """A buffer that is over by what was told of the time may be open: the device's own clock may have been set since."""
+        try:
+            return check_drawn_buffer(seat, self.policy, self._authorities.now_ms())
+        except Refused as no:
+            if no.reason != "buffer-not-open":
+                raise
+        self._authorities.read_clocks()
+        return check_drawn_buffer(seat, self.policy, self._authorities.now_ms())
 
     def _session(self) -> Session:
         return Session(self._state, self.server, self._authorities)
@@ -259,16 +268,3 @@ class Device:
         spent = len(self._state.all_given())
         if spent >= private.participations:
             raise Refused("budget-spent", f"{spent} of {private.participations} inclusions")
-
-
-def _policy_of(pinned: Sequence[Authority], task: bytes) -> bytes:
-    """Of the first authority that answers as the pinned one. The others are met when they are asked for something."""
-    failures: List[Exception] = []
-    for authority in pinned:
-        try:
-            if authority.public_key() != authority.key_bytes:
-                raise Refused("wrong-authority", "check its address and the pinned key")
-            return authority.policy(task)
-        except (Refused, Problem, Unreachable, Malformed) as failure:
-            failures.append(failure)
-    raise failures[0]

@@ -1,172 +1,16 @@
 """The layouts of docs/wire-format.md: one table, from which every message is read and written."""
 from __future__ import annotations
 
-import math
-import struct
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any
 
-MAX_SLOTS = 1024
-MAX_AUTHORITIES = 16
-SIGNATURE_BYTES = 64
+from .fields import (
+    B16, B32, B64, ENDORSEMENTS, F64, FLAG, GROUP, INCREASING, MAX_AUTHORITIES, MAX_SLOTS, METRICS, POSITIVE,
+    PRIVACY, SIGNATURE_BYTES, STALENESS, TRAINING, U8, U16, U32, U53, Field, Malformed, Message, Reader,
+    by_authority, fixed, group, long, many, short,
+)
 
-
-class Malformed(ValueError):
-    """Bytes that are not of the documented form."""
-
-
-class Message(Dict[str, Any]):
-    """The fields of a layout by name; `raw` is the whole of it, `statement` what is signed or hashed."""
-
-    raw: bytes = b""
-    statement: bytes = b""
-
-    def __getattr__(self, name: str) -> Any:
-        return self[name]
-
-
-class Reader:
-    def __init__(self, data: bytes) -> None:
-        self._data, self._at = data, 0
-
-    def take(self, length: int) -> bytes:
-        part = self._data[self._at : self._at + length]
-        if len(part) != length:
-            raise Malformed("too short")
-        self._at += length
-        return part
-
-    def number(self, length: int) -> int:
-        return int.from_bytes(self.take(length), "little")
-
-    @property
-    def position(self) -> int:
-        return self._at
-
-    def end(self) -> None:
-        if self._at != len(self._data):
-            raise Malformed("bytes after the end")
-
-
-class Field(NamedTuple):
-    read: Callable[[Reader], Any]
-    write: Callable[[Any], bytes]
-
-
-def fixed(length: int) -> Field:
-    return Field(lambda r: r.take(length), lambda v: _exactly(v, length))
-
-
-def _exactly(value: bytes, length: int) -> bytes:
-    if len(value) != length:
-        raise Malformed(f"{len(value)} bytes instead of {length}")
-    return bytes(value)
-
-
-def unsigned(length: int, below: int) -> Field:
-    def read(r: Reader) -> int:
-        value = r.number(length)
-        if value >= below:
-            raise Malformed("a number out of its range")
-        return value
-
-    return Field(read, lambda v: v.to_bytes(length, "little"))
-
-
-def short(most: int, length_bytes: int = 2) -> Field:
-    def read(r: Reader) -> bytes:
-        length = r.number(length_bytes)
-        if length > most:
-            raise Malformed(f"{length} bytes, at most {most}")
-        return r.take(length)
-
-    return Field(read, lambda v: len(v).to_bytes(length_bytes, "little") + v)
-
-
-def long(most: int) -> Field:
-    return short(most, length_bytes=4)
-
-
-def many(item: Field, most: int = MAX_SLOTS) -> Field:
-    def read(r: Reader) -> List[Any]:
-        count = r.number(2)
-        if count > most:
-            raise Malformed("a list that is too long")
-        return [item.read(r) for _ in range(count)]
-
-    return Field(read, lambda v: len(v).to_bytes(2, "little") + b"".join(map(item.write, v)))
-
-
-def group(**fields: Field) -> Field:
-    """Several fields one after the other, as one message without a header."""
-    return Field(
-        lambda r: Message((name, field.read(r)) for name, field in fields.items()),
-        lambda v: b"".join(field.write(v[name]) for name, field in fields.items()),
-    )
-
-
-def optional(field: Field) -> Field:
-    """1 and the value, or 0."""
-    return Field(
-        lambda r: field.read(r) if _read_flag(r) else None, lambda v: b"\0" if v is None else b"\1" + field.write(v)
-    )
-
-
-def _read_finite(r: Reader) -> float:
-    value = struct.unpack("<d", r.take(8))[0]
-    if not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0):
-        raise Malformed("a double that is no number, or a negative zero")
-    return value
-
-
-def _read_f64(r: Reader) -> float:
-    value = _read_finite(r)
-    if value < 0:
-        raise Malformed("a double that is negative")
-    return value
-
-
-def _read_flag(r: Reader) -> int:
-    value = r.number(1)
-    if value > 1:
-        raise Malformed("a flag that is neither 0 nor 1")
-    return value
-
-
-def _read_increasing(r: Reader) -> List[int]:
-    numbers = many(U16).read(r)
-    if any(a >= b for a, b in zip(numbers, numbers[1:])):
-        raise Malformed("a list that does not increase")
-    return numbers
-
-
-def by_authority(**fields: Field) -> Field:
-    """A list of what single authorities give, by strictly rising index."""
-    every = many(group(authority=U8, **fields), MAX_AUTHORITIES)
-
-    def read(r: Reader) -> List[Message]:
-        found: List[Message] = every.read(r)
-        if any(a.authority >= b.authority for a, b in zip(found, found[1:])):
-            raise Malformed("authorities that are not by rising index")
-        return found
-
-    return Field(read, every.write)
-
-
-def _read_staleness(r: Reader) -> Tuple[float, ...]:
-    kind = r.number(1)
-    if kind > 2:
-        raise Malformed("no such staleness function")
-    return (kind, *(_read_f64(r) for _ in range(kind)))
-
-
-B16, B32, B64 = fixed(16), fixed(32), fixed(64)
-U8, U16, U32, U53 = unsigned(1, 2**8), unsigned(2, 2**16), unsigned(4, 2**32), unsigned(8, 2**53)
-F64 = Field(_read_f64, lambda v: struct.pack("<d", v))
-FINITE = Field(_read_finite, F64.write)
-FLAG = Field(_read_flag, U8.write)
-INCREASING = Field(_read_increasing, many(U16).write)
-ENDORSEMENTS = by_authority(signature=B64)
-STALENESS = Field(_read_staleness, lambda v: bytes([int(v[0])]) + b"".join(map(F64.write, v[1:])))
+#: Engines that hide something.
+CP_ABE, SLOT_KEYS = 1, 3
 
 
 def header(kind: int) -> bytes:
@@ -204,10 +48,7 @@ class Layout:
         return message
 
 
-METRICS = many(group(name=short(32), low=FINITE, high=FINITE))
-PRIVACY = optional(group(noise=F64, colluders=U16, delta=F64, participations=U32))
-PLAN = {"dimension": U32, "group": U8, "level": U32, "clip": F64, "block_floor": F64}
-TRAINING = group(epochs=U16, batch_size=U16, learning_rate=F64, loss=U8)
+PLAN = {"dimension": U32, "group": GROUP, "level": U32, "clip": POSITIVE, "block_floor": F64}
 COUNCIL = {"authorities": many(B32, MAX_AUTHORITIES), "threshold": U8, "unsafe_threshold": FLAG}
 CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
 POLICY = Layout(

@@ -7,18 +7,20 @@ import ipaddress
 import json
 import os
 import random
+import re
 import time
-from dataclasses import dataclass
 from typing import Callable, Dict, Mapping, Optional, TypeVar
 from urllib.parse import urlsplit
 
-from .layouts import REQUEST, Malformed
+from .clock import is_possible
+from .exchange import Answer, Request, exchange
+from .layouts import REQUEST
 from .suite import Signer, sha256
 
 ATTEMPTS = 6
-FIRST_WAIT_S, LONGEST_WAIT_S, TIMEOUT_S = 0.2, 15.0, 30.0
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 15.0
 MAX_WAIT_S = 3600.0
-LATEST_MS = 2**52
+_LATEST_MS = 2**53
 _RETRYABLE = {
     "digest-mismatch", "replayed", "rate-limited", "internal", "storage-full", "authority-unreachable", "stopping",
 }
@@ -38,7 +40,7 @@ class Problem(Exception):
         wait = document.get("retryAfterMs")
         self.wait_s = _seconds(wait, 1000) if wait is not None else _seconds(headers.get("retry-after"), 1)
         offset = headers.get("upload-offset", "")
-        self.upload_offset = int(offset) if offset.isdigit() else None
+        self.upload_offset = int(offset) if re.fullmatch("[0-9]{1,16}", offset) else None
         title = document.get("title", f"status {status}")
         super().__init__(f"{title} ({self.code}{': ' if self.detail else ''}{self.detail})")
 
@@ -60,13 +62,6 @@ class Unreachable(Exception):
     """Nobody answered. What was begun is kept: run the same command again to go on with the same bytes."""
 
 
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
 class ServiceLink:
     """`audience` is the public key of the service, which signed requests name."""
 
@@ -77,11 +72,18 @@ class ServiceLink:
         if parts.scheme == "http" and not _is_loopback(parts.hostname) and not allows_plain_http:
             raise ValueError(f"{url} is plain http to another machine; use https, or allow it where the way is yours")
         self._parts, self._signer, self._audience = parts, signer, audience
-        self._skew_ms = 0
+        #: The service's clock less the device's, as it told it last; nobody signed that.
+        self.offset_ms: Optional[int] = None
+
+    def note_clock(self, told: object) -> None:
+        """Takes in what the service says is the time, whatever it is."""
+        if type(told) is int and 0 <= told < _LATEST_MS:
+            self.offset_ms = told - int(time.time() * 1000)
 
     def now_ms(self) -> int:
-        """The time as the service sees it, as far as it told."""
-        return int(time.time() * 1000) + self._skew_ms
+        """The time as the service sees it, as far as it told a time that can be."""
+        offset = self.offset_ms or 0
+        return int(time.time() * 1000) + (offset if is_possible(offset) else 0)
 
     def call(
         self,
@@ -108,10 +110,12 @@ class ServiceLink:
         try:
             return attempt()
         except Problem as problem:
-            digits = "".join(filter(str.isdigit, problem.detail))[:20]
-            if problem.code != "clock-skew" or not digits or int(digits) >= LATEST_MS:
+            digits = re.search("[0-9]{10,16}", problem.detail)
+            if problem.code != "clock-skew" or digits is None:
                 raise
-            self._skew_ms = int(digits) - int(time.time() * 1000)
+            self.note_clock(int(digits.group()))
+            if self.offset_ms is None or not is_possible(self.offset_ms):
+                raise
             return attempt()
 
     def _retrying(self, attempt: Callable[[], Result]) -> Result:
@@ -146,18 +150,7 @@ class ServiceLink:
             headers["Content-Digest"] = f"sha-256=:{base64.b64encode(digest).decode()}:"
         if signed:
             headers.update(self._signature(method, target, digest))
-        secure = self._parts.scheme == "https"
-        connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        connection = connect(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)
-        try:
-            connection.request(method, target, body=body, headers=headers)
-            response = connection.getresponse()
-            data = response.read(most + 1)
-            if len(data) > most:
-                raise Malformed(f"{self._parts.netloc} answered with more than {most} bytes")
-            return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, data)
-        finally:
-            connection.close()
+        return exchange(self._parts, Request(method, target, headers, body, most))
 
     def _signature(self, method: str, target: str, digest: bytes) -> Dict[str, str]:
         at, nonce = self.now_ms(), os.urandom(16)
@@ -184,8 +177,13 @@ def _is_loopback(host: str) -> bool:
 def _checked(answer: Answer) -> Answer:
     if answer.status < 400:
         return answer
+    raise Problem(answer.status, document_of(answer.body) or {}, answer.headers)
+
+
+def document_of(body: bytes) -> Optional[Mapping[str, object]]:
+    """The JSON object that it is, or None. One that is nested too deeply is none either."""
     try:
-        document = json.loads(answer.body)
-    except ValueError:
-        document = {}
-    raise Problem(answer.status, document if isinstance(document, dict) else {}, answer.headers)
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None

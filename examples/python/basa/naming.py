@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import Iterable, List, Optional, Sequence, Tuple
 
-from .layouts import Message, header
+from .fields import Message
+from .layouts import header
 from .suite import sha256
 
 ZEROS = bytes(32)

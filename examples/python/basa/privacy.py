@@ -9,7 +9,8 @@ import math
 import struct
 from typing import Callable, List, Optional, Sequence
 
-from .layouts import Message
+from .fields import Message
+from .task_numbers import signed_capacity
 
 #: So many random bytes.
 Randomness = Callable[[int], bytes]
@@ -34,27 +35,25 @@ def variance_of(task: Message) -> float:
 
 
 def sum_bound(task: Message) -> int:
-    """K ceil(c C), and ten deviations of the noise where there is some."""
-    plain = task.size * math.ceil(task.level * task.clip)
-    if task.privacy is None:
-        return plain
-    return plain + math.ceil(_DEVIATIONS * math.sqrt(variance_of(task)) * math.sqrt(task.size))
+    """K ceil(c C) + 10 s sqrt(K): the largest absolute value of a coordinate of an honest sum of a private task."""
+    noise = _DEVIATIONS * math.sqrt(variance_of(task)) * math.sqrt(task.size)
+    return task.size * math.ceil(task.level * task.clip) + math.ceil(noise)
 
 
 def privacy_problem(policy: Message) -> Optional[str]:
-    """Why a private task cannot be as the policy says."""
+    """Why a private task cannot be as the policy says, which was found to fit its group without the noise."""
     private = policy.privacy
     if private is None:
         return None
-    if not 0 < private.delta < 1 or private.participations < 1 or private.noise <= 0:
-        return "its noise, delta or budget is none"
     if policy.metrics or policy.block_floor:
         return "exact metrics and block floors would void epsilon"
-    if private.colluders + 2 > policy.minimum or policy.level * policy.clip < 2 * math.sqrt(policy.dimension):
-        return "its minimum or its level is too small for noise"
+    if private.colluders + 2 > policy.minimum:
+        return f"a minimum of {policy.minimum} does not withstand {private.colluders} colluders"
+    if policy.level * policy.clip < 2 * math.sqrt(policy.dimension):
+        return f"a level of {policy.level} is too coarse for noise"
     if not _MIN_DEVIATION <= math.sqrt(variance_of(policy)) <= _MAX_DEVIATION:
         return "its noise is too small to be a discrete Gaussian, or too large to be drawn"
-    return None
+    return None if sum_bound(policy) <= signed_capacity(policy.group) else "a sum that could wrap around with its noise"
 
 
 def round_within(

@@ -3,10 +3,12 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from .checks import Refused, check_blocks, check_newest, check_newest_of
+from .checks import check_blocks, check_newest, check_newest_of
 from .council import Council
-from .layouts import ENDORSEMENTS, MODEL_ENTRY, NEWEST_MODEL, Layout, Message
+from .fields import ENDORSEMENTS, Message
+from .layouts import MODEL_ENTRY, NEWEST_MODEL, Layout
 from .link import Problem, ServiceLink
+from .refused import Refused
 from .suite import Secret, Signer
 
 Vector = Dict[str, Any]

@@ -5,12 +5,11 @@ from typing import Callable, List, Mapping, Optional, Protocol
 
 from . import slot_keys
 from .abe import AbeSealing, RandomBytes
-from .layouts import Malformed, Message
+from .fields import Malformed, Message
+from .layouts import CP_ABE, SLOT_KEYS
 from .naming import edge_attribute, sealing_context, self_attribute, self_context
 from .suite import x25519_public
 
-CP_ABE, SLOT_KEYS = 1, 3
-ENGINES = (CP_ABE, SLOT_KEYS)
 #: (sealed, "edge" or "backup", tag of who sealed it) to the seed; None where it does not open.
 Opener = Callable[[bytes, str, bytes], Optional[bytes]]
 

@@ -2,28 +2,30 @@
 from __future__ import annotations
 
 import io
-import json
 import struct
 import sys
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
 from . import privacy, steps, vectors
 from .abe import ATTRIBUTE_DST, AbeSealing
+from .agreement import VECTORS, all_agree, read_vectors
 from .bls.curve import G1
 from .bls.hash_to_curve import hash_to_g1
 from .checks import check_drawn_buffer, check_slot, ctx_of, edge_opener, open_key
 from .council import council_of
 from .councilcheck import COUNCIL_RULES
+from .fields import Malformed, Message
 from .layouts import (
-    CERTIFICATE, KEY_ANSWER, KEY_REQUEST, POLICY, UPLOAD_HEADER, Malformed, Message,
-    deposit_answer_layout, deposit_layout,
+    CERTIFICATE, KEY_ANSWER, KEY_REQUEST, POLICY, UPLOAD_HEADER, deposit_answer_layout, deposit_layout,
 )
+from .liecheck import LIE_RULES
 from .naming import deposit_root, join_tag
+from .policycheck import policy_checks
 from .rulecheck import RULES
 from .sealing import sealing_for
 from .slotcheck import (
-    check_bad_dealt, check_bad_list, check_bad_slot_seal, check_dealt, check_good_list, check_slot_seal, check_wrong_keys,
+    check_bad_dealt, check_bad_list, check_bad_slot_key, check_bad_slot_seal, check_dealt, check_good_list, check_slot_seal, check_wrong_keys,
 )
 from .suite import sha256
 
@@ -150,42 +152,34 @@ def check_bad_seed(sealing: AbeSealing, v: Vector) -> None:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[3] / "vectors")
-    masking, protocol, abe, slots = (
-        json.loads((folder / f"{name}.json").read_text()) for name in ("masking", "protocol", "abe", "slot-keys")
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else VECTORS)
+    masking, protocol, abe, slots, policies = (
+        read_vectors(name, folder) for name in ("masking", "protocol", "abe", "slot-keys", "policies")
     )
     public_key = abe["setup"]["publicKey"]
-    _all("masks", check_prg, masking["prg"])
-    _all("sums", check_sum, masking["sums"])
-    _all("quantiser", check_quantizer, masking["quantizer"])
-    _all("noise", check_noise, masking["noise"])
-    _all("rounding within a bound", check_rounding, masking["rounding"])
-    _all("packing", check_packing, masking["packing"])
-    _all("slot keys", check_slot_seal, slots["seals"])
-    _all("lists of slot keys", check_good_list, slots["lists"])
-    _all("refused lists of slot keys", check_bad_list, slots["refusedLists"])
-    _all("refused seeds of slot keys", check_bad_slot_seal, [v for v in slots["refusedSeals"] if "secret" in v])
-    _all("seeds of several authorities", check_dealt, slots["dealt"])
-    _all("refused seeds of several authorities", check_bad_dealt, slots["refusedDealt"])
-    _all("refused keys of a slot", check_wrong_keys, [v for v in protocol["sealed"] if v["name"].startswith("slot keys")])
-    _all("whole buffers", check_sealed, protocol["sealed"])
-    _all("hashing to the curve", check_hash, abe["hash"])
-    _all("CP-ABE", lambda v: check_seed(public_key, v), abe["seeds"])
+    all_agree("masks", check_prg, masking["prg"])
+    all_agree("sums", check_sum, masking["sums"])
+    all_agree("quantiser", check_quantizer, masking["quantizer"])
+    all_agree("noise", check_noise, masking["noise"])
+    all_agree("rounding within a bound", check_rounding, masking["rounding"])
+    all_agree("packing", check_packing, masking["packing"])
+    all_agree("slot keys", check_slot_seal, slots["seals"])
+    all_agree("lists of slot keys", check_good_list, slots["lists"])
+    all_agree("refused keys in a list", check_bad_slot_key, slots["refusedKeys"])
+    all_agree("refused lists of slot keys", check_bad_list, slots["refusedLists"])
+    all_agree("refused seeds of slot keys", check_bad_slot_seal, [v for v in slots["refusedSeals"] if "secret" in v])
+    all_agree("seeds of several authorities", check_dealt, slots["dealt"])
+    all_agree("refused seeds of several authorities", check_bad_dealt, slots["refusedDealt"])
+    all_agree("refused keys of a slot", check_wrong_keys, [v for v in protocol["sealed"] if v["name"].startswith("slot keys")])
+    all_agree("whole buffers", check_sealed, protocol["sealed"])
+    all_agree("hashing to the curve", check_hash, abe["hash"])
+    all_agree("CP-ABE", lambda v: check_seed(public_key, v), abe["seeds"])
     bad = {what: [v for v in abe["negatives"] if v["what"] == what] for what in ("publicKey", "sealed")}
     sealing = AbeSealing(bytes.fromhex(public_key), bytes)
-    _all("refused public keys", check_bad_key, bad["publicKey"])
-    _all("refused sealed seeds", lambda v: check_bad_seed(sealing, v), bad["sealed"])
-    for name, check, cases in [*RULES, *COUNCIL_RULES]:
-        _all(name, check, cases)
-
-
-def _all(name: str, check: Callable[[Vector], None], vectors_of_it: List[Vector]) -> None:
-    for number, vector in enumerate(vectors_of_it):
-        try:
-            check(vector)
-        except Exception as error:
-            sys.exit(f"{name}[{number}] does not come out: {error!r}")
-    print(f"{name}: {len(vectors_of_it)} agree")
+    all_agree("refused public keys", check_bad_key, bad["publicKey"])
+    all_agree("refused sealed seeds", lambda v: check_bad_seed(sealing, v), bad["sealed"])
+    for name, check, cases in [*policy_checks(policies, masking), *RULES, *COUNCIL_RULES, *LIE_RULES]:
+        all_agree(name, check, cases)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import json
-from typing import Callable, Dict, Optional
+from typing import Callable, Dict, Mapping, Optional
 
-from .checks import Refused, is_signed
-from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, NEWEST_MODEL, OUTCOME, Message
-from .link import Answer, ServiceLink
+from .checks import is_signed
+from .exchange import Answer
+from .fields import Malformed, Message
+from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, NEWEST_MODEL, OUTCOME
+from .link import ServiceLink, document_of
+from .refused import Refused
 from .state import DeviceState
 from .suite import Signer
 
@@ -16,8 +19,12 @@ class Authority:
         self.link, self._state, self.key_bytes = ServiceLink(url, state.signer, key, allows_plain_http), state, key
         self._head_name = f"head {key.hex()}"
 
-    def public_key(self) -> bytes:
-        return bytes.fromhex(json.loads(self._call("GET", "/v1/authority"))["publicKey"])
+    def meet(self) -> None:
+        """It is the pinned one, and says what its clock shows. Nobody signs that."""
+        said = _document(self._call("GET", "/v1/authority"))
+        if _key_of(said) != self.key_bytes:
+            raise Refused("wrong-authority", "check its address and the pinned key")
+        self.link.note_clock(said.get("time"))
 
     def policy(self, task: bytes) -> bytes:
         return self._call("GET", f"/v1/tasks/{task.hex()}/policy")
@@ -69,7 +76,7 @@ class Authority:
         text = answer.headers.get("basa-head")
         if text is None:
             return
-        head = HEAD.decode(bytes.fromhex(text))
+        head = HEAD.decode(_bytes_of(text))
         if not is_signed(head, self.key_bytes):
             raise Refused("wrong-head", "the authority did not sign this head of its log")
         with self._state.lock:  # several authorities answer at once
@@ -89,7 +96,7 @@ class Server:
         self.link = ServiceLink(url, signer, key, allows_plain_http)
 
     def public_key(self) -> bytes:
-        return bytes.fromhex(json.loads(self.link.call("GET", "/v1/server").body)["publicKey"])
+        return _key_of(_document(self.link.call("GET", "/v1/server").body))
 
     def model(self, task: bytes, version: int, size: int) -> bytes:
         return self.link.call("GET", f"/v1/tasks/{task.hex()}/models/{version}", most=size).body
@@ -103,3 +110,21 @@ class Server:
 
     def deposit(self, ctx: bytes, deposit: bytes) -> bytes:
         return self.link.call("POST", f"/v1/buffers/{ctx.hex()}/deposits", deposit, signed=True).body
+
+
+def _document(body: bytes) -> Mapping[str, object]:
+    document = document_of(body)
+    if document is None:
+        raise Malformed("an answer that is no JSON object")
+    return document
+
+
+def _key_of(document: Mapping[str, object]) -> bytes:
+    return _bytes_of(document.get("publicKey"))
+
+
+def _bytes_of(text: object) -> bytes:
+    try:
+        return bytes.fromhex(text)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise Malformed("a text that is not hexadecimal") from None

@@ -12,11 +12,13 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from . import steps
 from .authorities import Authorities
-from .checks import Refused, check_slot, ctx_of, edge_opener, open_key
+from .checks import check_slot, ctx_of, edge_opener, open_key
 from .council import agreed, council_of
-from .layouts import CERTIFICATE, DRAWN_BUFFER, RECEIPT, Malformed, Message, deposit_answer_layout, deposit_layout
+from .fields import Malformed, Message
+from .layouts import CERTIFICATE, DRAWN_BUFFER, RECEIPT, deposit_answer_layout, deposit_layout
 from .link import Problem
 from .naming import deposit_root, join_tag
+from .refused import Refused
 from .sealing import Sealing, sealing_for
 from .services import Server
 from .state import DeviceState

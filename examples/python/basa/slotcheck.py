@@ -6,10 +6,12 @@ from typing import Any, Dict, List
 
 from . import slot_keys
 from .checks import ctx_of, edge_opener
-from .layouts import B32, DRAWN_BUFFER, OUTCOME, U8, U16, Layout, Message, group, many, short
+from .fields import B32, U8, U16, Message, group, many, short
+from .layouts import DRAWN_BUFFER, OUTCOME, Layout
 from .naming import registration_of, sealing_context, self_context
 from .rulecheck import refusal
 from .sealing import sealing_for
+from .suite import sha256, x25519_public
 
 Vector = Dict[str, Any]
 _RELEASED_EDGE = 1
@@ -35,6 +37,12 @@ def check_good_list(v: Vector) -> None:
 
 def check_bad_list(v: Vector) -> None:
     assert slot_keys.list_problem(bytes.fromhex(v["list"]), 3, bytes.fromhex(v["hash"])) is not None
+
+
+def check_bad_slot_key(v: Vector) -> None:
+    """In a list whose hash is right."""
+    keys = x25519_public(bytes(range(32))) + bytes.fromhex(v["key"])
+    assert slot_keys.list_problem(keys, 1, sha256(keys)) is not None
 
 
 def check_bad_slot_seal(v: Vector) -> None:

@@ -5,7 +5,8 @@ import struct
 from dataclasses import dataclass
 from typing import List, Sequence, Tuple
 
-from .layouts import DEPOSIT_STATEMENT, KEY_REQUEST, UPLOAD_HEADER, Message
+from .fields import Message
+from .layouts import DEPOSIT_STATEMENT, KEY_REQUEST, UPLOAD_HEADER
 from .naming import commitment, registration_of
 from .sealing import Opener, Sealing
 from .suite import sha256, x25519_public

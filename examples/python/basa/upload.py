@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import time
 
-from .layouts import Malformed
+from .fields import Malformed
 from .link import LONGEST_WAIT_S, Problem, ServiceLink
 
 MAX_TURNS = 32

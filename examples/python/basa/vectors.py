@@ -5,16 +5,10 @@ import math
 import struct
 from typing import Iterable, List, Mapping, Sequence, Tuple
 
-from .layouts import Message
-from .privacy import Randomness, noisy_update, sum_bound
+from .fields import Message
+from .task_numbers import modulus, staleness_weight
+from .privacy import Randomness, noisy_update
 from .suite import hkdf, keystream
-
-FIELD = 2**32 - 5
-
-
-def modulus(group: int) -> int:
-    """A group on the wire is 0 for the field, else the bits of the ring."""
-    return 2**group if group else FIELD
 
 
 def expand(seed: bytes, ctx: bytes, group: int, count: int) -> List[int]:
@@ -57,30 +51,6 @@ def pack(vector: Sequence[int], group: int) -> bytes:
         for at in range(0, len(vector), 8)
     )
     return packed[: -(-len(vector) * bits // 8)]
-
-
-def weight_scale(size: int, group: int) -> int:
-    """W."""
-    return min(2**16, (modulus(group) - 1) // (2 * size))
-
-
-def could_wrap(policy: Message) -> bool:
-    """H1 of the threat model: a sum of so many updates would not fit the group."""
-    return sum_bound(policy) > (modulus(policy.group) - 1) // 2 or weight_scale(policy.size, policy.group) < 1
-
-
-def staleness_weight(staleness: Sequence[float], tau: int) -> float:
-    """S(tau)."""
-    kind, *parameters = staleness
-    if kind == 0:
-        return 1.0
-    if kind == 1:
-        exponent = parameters[0]
-        weight = 1 / math.sqrt(1 + tau) if exponent == 0.5 else (1 + tau) ** -exponent
-    else:
-        slope, grace = parameters
-        weight = 1.0 if tau <= grace else 1 / (slope * (tau - grace) + 1)
-    return max(weight, 5e-324)
 
 
 def quantize(

@@ -1,4 +1,4 @@
-/** A Python device in a private task: its noisy update is summed with those of Node devices, and its budget stops it. */
+/** A Python device in a private task: its noisy update is summed with those of Node devices, and its floor and its budget stop it. */
 import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,14 +8,17 @@ import { House, oneHot } from '@basa/testkit/services/house.ts';
 
 const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
 
-/** Whether the second contribution of a device with a budget of one is refused by itself, and the first made a version. */
+/**
+ * Whether the second contribution of a device with a budget of one is refused by itself, and the first made a version. Before it the same
+ * device asks for a smaller epsilon than the task has, about 5, and does not take part.
+ */
 export async function stopsAtItsBudget(): Promise<boolean> {
   const usual = { maxSkewMs: 300_000 };
   const policy = { bufferSize: 2, minimum: 2, dimension: 8, level: 8, clip: 1, privacy };
   const house = await House.open({ policy, server: usual, authority: usual });
   try {
     const token = await house.token();
-    const contribute = async (place: number): Promise<string> => {
+    const contribute = async (place: number, maxEpsilon: string): Promise<string> => {
       const update = join(house.folder, `update-${place}`);
       await writeFile(update, new Uint8Array(oneHot(place).buffer));
       const settings = {
@@ -27,15 +30,19 @@ export async function stopsAtItsBudget(): Promise<boolean> {
         BASA_IDENTITY: join(house.folder, 'python'),
         BASA_ENROLMENT_TOKEN: token,
       };
-      const run = promisify(execFile)('python3', ['-m', 'basa'], { env: { ...process.env, ...settings } });
+      const run = promisify(execFile)('python3', ['-m', 'basa', '--max-epsilon', maxEpsilon], {
+        env: { ...process.env, ...settings },
+      });
       return run.then(({ stdout }) => stdout).catch(({ stderr }: { stderr: string }) => stderr);
     };
-    const first = await contribute(0);
+    const tooMuch = await contribute(0, '4');
+    const first = await contribute(0, '6');
     const node = await house.client('node');
     const other = await node.contribute(oneHot(1), { trainedOn: 0 });
     await house.reached(1);
-    const second = await contribute(2);
-    return first.startsWith('accepted') && other.kind === 'accepted' && second.includes('budget-spent');
+    const second = await contribute(2, '6');
+    const isHeld = tooMuch.includes('below-floor') && second.includes('budget-spent');
+    return isHeld && first.startsWith('accepted') && other.kind === 'accepted';
   } finally {
     await house.close();
     await rm(house.folder, { recursive: true, force: true });

@@ -1,0 +1,45 @@
+"""What a private task spends: rho of zero concentrated differential privacy adds up, and becomes epsilon for a delta.
+
+Bun, Steinke 2016; Proposition 12 of Canonne, Kamath, Steinke 2020. docs/privacy.md has the formulas.
+"""
+from __future__ import annotations
+
+import math
+
+from .fields import Message
+
+
+#: a - 1 of the orders that are looked at, as natural logarithms.
+_MIN_ORDER, _MAX_ORDER = math.log(1e-6), math.log(1e12)
+_STEPS = 200
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+def inclusion_cost(noise: float) -> float:
+    """rho of one sum that the device is in."""
+    return 1 / (2 * noise**2)
+
+
+def epsilon_budget(privacy: Message, delta: float) -> float:
+    """Epsilon of a device that was in as many sums as its budget has."""
+    return epsilon_of(privacy.participations * inclusion_cost(privacy.noise), delta)
+
+
+def epsilon_of(rho: float, delta: float) -> float:
+    """The minimum over a > 1 of a rho + [ln(1/delta) + a ln(1 - 1/a) - ln(a - 1)] / (a - 1): every order gives a true bound.
+
+    The bound has one valley in a, which golden section over ln(a - 1) finds.
+    """
+
+    def at(order: float) -> float:
+        a = 1 + math.exp(order)
+        return a * rho + (-math.log(delta) + a * math.log1p(-1 / a) - order) / (a - 1)
+
+    low, high = _MIN_ORDER, _MAX_ORDER
+    for _ in range(_STEPS):
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        if at(left) <= at(right):
+            high = right
+        else:
+            low = left
+    return max(0.0, at((low + high) / 2))

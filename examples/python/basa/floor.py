@@ -1,0 +1,50 @@
+"""What this device asks of every policy, by itself: a task is pinned by its name, and a name may be chosen carelessly."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional
+
+from .accountant import epsilon_budget
+from .fields import Message
+
+
+@dataclass(frozen=True)
+class PrivacyFloor:
+    #: The largest epsilon of the task's whole budget.
+    epsilon: float
+    #: What that epsilon is reckoned for, whatever delta the policy names.
+    delta: float
+    #: The number of users of a sum that may tell the server their noise without epsilon growing.
+    colluders: int = 0
+
+
+@dataclass(frozen=True)
+class Floor:
+    #: The smallest Kmin.
+    minimum: int = 2
+    #: The most versions that an update may be behind.
+    max_staleness: int = 15
+    #: What all sums together may tell of this device; without it a task need not be private.
+    privacy: Optional[PrivacyFloor] = None
+
+
+def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
+    """What of the policy is below the floor, or None. A floor that is no number lets nothing through."""
+    if not policy.minimum >= floor.minimum:
+        return f"Kmin is {policy.minimum}, at least {floor.minimum} is asked for"
+    if not policy.max_staleness <= floor.max_staleness:
+        return f"maxStaleness is {policy.max_staleness}, at most {floor.max_staleness} is asked for"
+    return None if floor.privacy is None else _privacy_problem(floor.privacy, policy.privacy)
+
+
+def _privacy_problem(floor: PrivacyFloor, private: Optional[Message]) -> Optional[str]:
+    if not 0 < floor.delta < 1:
+        return f"delta is asked for as {floor.delta}, which is not between 0 and 1"
+    if private is None:
+        return f"the task adds no noise, epsilon of at most {floor.epsilon} is asked for"
+    if not private.colluders >= floor.colluders:
+        return f"the noise withstands {private.colluders} colluders, {floor.colluders} are asked for"
+    spent = epsilon_budget(private, floor.delta)
+    if not spent <= floor.epsilon:
+        return f"the budget is epsilon {spent:.2f} at delta {floor.delta}, at most {floor.epsilon} is asked for"
+    return None

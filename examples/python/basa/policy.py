@@ -1,0 +1,98 @@
+"""Whether a policy can be used: by anybody, by this client, and by this device with its own floor."""
+from __future__ import annotations
+
+import math
+import unicodedata
+from typing import Optional
+
+from .fields import MAX_SLOTS, Message
+from .floor import Floor, floor_problem
+from .layouts import CP_ABE, SLOT_KEYS
+from .privacy import privacy_problem
+from .refused import Refused
+from .task_numbers import modulus, signed_capacity, staleness_weight, weight_scale
+
+_MAX_DIMENSION = 2**31
+_MIN_WEIGHT = 1 / 4
+#: Bidi_Control of Unicode.
+_BIDI_CONTROLS = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+
+
+def check_policy(policy: Message, floor: Floor) -> Message:
+    """Its bytes hash to the pinned task."""
+    problem = policy_problem(policy)
+    if problem is not None:
+        raise Refused("unusable-policy", problem)
+    if policy.engine not in (CP_ABE, SLOT_KEYS):
+        raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
+    below = floor_problem(floor, policy)
+    if below is not None:
+        raise Refused("below-floor", below)
+    return policy
+
+
+def policy_problem(policy: Message) -> Optional[str]:
+    """Why nobody can use it, or None. The engine is judged apart: simulations have one that hides nothing."""
+    size, minimum, dimension = policy.size, policy.minimum, policy.dimension
+    if not 2 <= size <= MAX_SLOTS:
+        return f"a buffer of {size}, not from 2 to {MAX_SLOTS}"
+    if not 2 <= minimum <= size:
+        return f"a minimum of {minimum}, not from 2 to {size}: a sum could show a single update"
+    if not 1 <= dimension <= _MAX_DIMENSION:
+        return f"a dimension of {dimension}, not from 1 to 2^31"
+    if not (policy.upload_lease_ms and policy.open_ms and policy.close_ms):
+        return "a buffer that has no time to be filled or closed"
+    unusable = name_problem(policy.name) or council_problem(policy, policy.engine == SLOT_KEYS)
+    if unusable is not None:
+        return unusable
+    if policy.block_floor > policy.clip * math.sqrt(dimension):
+        return f"a block floor of {policy.block_floor}, above the norm of any update"
+    return _plan_problem(policy) or privacy_problem(policy) or _staleness_problem(policy)
+
+
+def name_problem(name: bytes) -> Optional[str]:
+    """Names are shown on pages and in terminals: what changes how the words around them look is refused."""
+    try:
+        text = name.decode("utf-8")
+    except UnicodeDecodeError:
+        return "a name that is not UTF-8"
+    for letter in text:
+        if unicodedata.category(letter) in ("Cc", "Zl", "Zp") or ord(letter) in _BIDI_CONTROLS:
+            return f"a name with the control character U+{ord(letter):04X}"
+    return None
+
+
+def council_problem(policy: Message, allows_several: bool) -> Optional[str]:
+    """Two contradicting statements must never both get t signatures, though one authority signs whatever a server asks."""
+    count, threshold = len(policy.authorities), policy.threshold
+    if count < 1 or len(set(policy.authorities)) < count or not 1 <= threshold <= count:
+        return f"{threshold} of {count} authorities, or one is named twice"
+    if count == 1:
+        return None
+    if not allows_several:
+        return "several authorities need the engine of slot keys"
+    withstands = 2 * threshold - count - 1
+    if withstands < (0 if policy.unsafe_threshold else 1):
+        return f"{threshold} of {count} authorities withstand none that colludes with the server"
+    return None
+
+
+def _plan_problem(policy: Message) -> Optional[str]:
+    """H1 of the threat model: a sum of K updates that would not fit the group."""
+    if policy.level < 1:
+        return "a level of 0"
+    bound = policy.level * policy.clip
+    # An infinite product has no ceiling; it fits no group either.
+    if bound > signed_capacity(policy.group) or policy.size * math.ceil(bound) > signed_capacity(policy.group):
+        return "a sum that could wrap around"
+    return None if weight_scale(policy.size, policy.group) >= 1 else "a group without room for weights"
+
+
+def _staleness_problem(policy: Message) -> Optional[str]:
+    """A server that names old versions to all users but one must not silence them."""
+    if 2 * policy.max_staleness * policy.size >= modulus(policy.group):
+        return f"a maximum staleness of {policy.max_staleness}: the sum of versions could wrap around"
+    least = staleness_weight(policy.staleness, policy.max_staleness)
+    if least >= _MIN_WEIGHT or policy.tiny_weights:
+        return None
+    return f"an update of staleness {policy.max_staleness} would weigh {least:.2g}, less than 1/4"

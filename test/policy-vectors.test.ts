@@ -1,0 +1,48 @@
+/** vectors/policies.json: what must be refused is refused, what must be accepted is accepted, and floors are held. */
+import { readFileSync } from 'node:fs';
+import { DecodeError } from '@basa/masking';
+import { decodePolicy, epsilonBudget, policyProblem, sealedBytesOf } from '@basa/protocol';
+import type { PolicyRefusal, PolicyVectors } from '@basa/testkit/vectors/policies.ts';
+import { expect, it } from 'vitest';
+import { floorProblem } from '../packages/client/src/device/floor.ts';
+
+const vectors = JSON.parse(readFileSync(new URL('../vectors/policies.json', import.meta.url), 'utf8')) as PolicyVectors;
+
+it('every policy that must be refused is refused for its reason', () => {
+  const wrong = vectors.refused.filter(({ policy, refusal }) => verdict(policy) !== refusal);
+  expect(wrong.map(({ why, policy }) => [why, verdict(policy)])).toEqual([]);
+});
+
+it('every policy that must be accepted is accepted', () => {
+  expect(vectors.accepted.filter(({ policy }) => verdict(policy) !== undefined).map(({ what }) => what)).toEqual([]);
+});
+
+it('a policy is below a floor where the vectors say so', () => {
+  const isBelow = vectors.floors.map(
+    ({ floor, policy }) => floorProblem(floor, decodePolicy(bytes(policy))) !== undefined,
+  );
+  expect(isBelow).toEqual(vectors.floors.map((one) => one.isBelow));
+});
+
+it('every budget is the epsilon of the vectors', () => {
+  const others = vectors.budgets.filter(({ epsilon, ...budget }) => {
+    return !(Math.abs(epsilonBudget({ ...budget, colluders: 0 }) - epsilon) <= 1e-9 * epsilon);
+  });
+  expect(others).toEqual([]);
+});
+
+/** As a device judges it, in the order of `connect`. */
+function verdict(hex: string): PolicyRefusal | undefined {
+  try {
+    const policy = decodePolicy(bytes(hex));
+    if (policyProblem(policy) !== undefined) return 'unusable-policy';
+    return sealedBytesOf(policy.engine) === undefined ? 'unsafe-engine' : undefined;
+  } catch (error) {
+    if (error instanceof DecodeError) return 'malformed';
+    throw error;
+  }
+}
+
+function bytes(hex: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(hex, 'hex'));
+}

@@ -1,0 +1,142 @@
+/** Policies that decode: those that nobody can use, with a reason for each line of `policyProblem`, and those at their borders. */
+import { ascii, concatBytes, FIELD, fromHex, RING_32, ring } from '@basa/masking';
+import type { PrivacyPolicy, TaskPolicy } from '@basa/protocol';
+import { ENGINE, MAX_SLOTS } from '@basa/protocol';
+
+type Case = readonly [what: string, changes: Partial<TaskPolicy>];
+
+/** Of UTF-8, by what is wrong with them. */
+const NO_TEXT = {
+  'a byte that begins nothing': 'ff',
+  'a zero in two bytes': 'c080',
+  'half of a pair': 'eda080',
+  'beyond U+10FFFF': 'f4908080',
+  'broken off': 'e282',
+};
+
+/** What changes how the words around a name look: Cc, Zl, Zp and every letter of Bidi_Control. */
+const CONTROLS = [
+  0x00, 0x09, 0x0a, 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9f, 0x2028, 0x2029, 0x061c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c,
+  0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,
+];
+
+/** Letters beside them that a name may have. */
+const LETTERS = [
+  '',
+  ' ',
+  '~',
+  '\u00a0',
+  '\u00fc',
+  '\u200d',
+  '\u2027',
+  '\u202f',
+  '\u2065',
+  '\u206a',
+  '\ufeff',
+  '\u{10ffff}',
+];
+
+const councilOf = (count: number, threshold: number, unsafeThreshold = false): Partial<TaskPolicy> => ({
+  authorities: Array.from({ length: count }, (_, n) => new Uint8Array(32).fill(n + 1)),
+  threshold,
+  unsafeThreshold,
+});
+
+export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readonly Case[] {
+  const named = (bytes: Uint8Array): Partial<TaskPolicy> => ({ name: concatBytes(ascii('a'), bytes, ascii('b')) });
+  const noisy = (changes: Partial<PrivacyPolicy>): Partial<TaskPolicy> => ({ privacy: { ...privacy, ...changes } });
+  const [twice = new Uint8Array(32)] = good.authorities;
+  return [
+    ...[0, 1].map((size): Case => [`a buffer of ${size}`, { bufferSize: size, minimum: size }]),
+    ...[MAX_SLOTS + 1, 65_535].map((size): Case => [`a buffer of ${size}`, { bufferSize: size, modulus: RING_32 }]),
+    ...[0, 1, 11].map((minimum): Case => [`Kmin ${minimum} of 10`, { minimum }]),
+    ...[0, 2 ** 31 + 1, 2 ** 32 - 1].map((dimension): Case => [`dimension ${dimension}`, { dimension }]),
+    ['no time to upload', { uploadLeaseMs: 0 }],
+    ['no time to be open', { openMs: 0 }],
+    ['no time to close', { closeMs: 0 }],
+    ...Object.entries(NO_TEXT).map(
+      ([why, hex]): Case => [`a name that is no UTF-8: ${why}`, named(fromHex(hex) as Uint8Array)],
+    ),
+    ...CONTROLS.map((code): Case => {
+      const letter = new TextEncoder().encode(String.fromCodePoint(code));
+      return [`U+${code.toString(16).padStart(4, '0')} in the name`, named(letter)];
+    }),
+    ['no authority', { authorities: [], threshold: 0 }],
+    ['no authority, one is needed', { authorities: [] }],
+    ['an authority twice', { authorities: [twice, new Uint8Array(32).fill(2), twice], threshold: 3 }],
+    ...[0, 2, 255].map((threshold): Case => [`${threshold} of one authority`, { threshold }]),
+    ['5 of 4 authorities', councilOf(4, 5)],
+    ['several authorities with CP-ABE', { ...councilOf(4, 3), engine: ENGINE.cpAbe }],
+    ['several authorities with transparent sealing', { ...councilOf(4, 3), engine: ENGINE.unsafeTransparent }],
+    ['2 of 3 authorities', councilOf(3, 2)],
+    ['1 of 2 authorities', councilOf(2, 1, true)],
+    ['2 of 4 authorities, by the unsafe word', councilOf(4, 2, true)],
+    ['a block floor above any norm', { dimension: 4, blockFloor: 2.0000001 }],
+    ['level 0', { level: 0 }],
+    ['level 0 in the field', { level: 0, modulus: FIELD }],
+    ['a sum that could wrap around', { level: 52_429 }],
+    ['a sum that could wrap around in the field', { level: 2 ** 31, bufferSize: 2, minimum: 2, modulus: FIELD }],
+    ['a sum that is no number', { level: 2 ** 32 - 1, clip: 1e308, modulus: RING_32 }],
+    ['a ring without room for weights', { modulus: ring(2), level: 1, clip: 0.01, maxStaleness: 0 }],
+    ['metrics in a private task', { ...noisy({}), metrics: [{ name: 'loss', low: 0, high: 1 }] }],
+    ['a block floor in a private task', { ...noisy({}), blockFloor: 0.001 }],
+    ['as many colluders as leave one', noisy({ colluders: 7 })],
+    ['more colluders than users', noisy({ colluders: 65_535 })],
+    ['a level too coarse for noise', { ...noisy({}), level: 63 }],
+    ['too little noise for a discrete Gaussian', noisy({ noiseMultiplier: 0.01 })],
+    ['no noise to speak of', noisy({ noiseMultiplier: 1e-300 })],
+    ['more noise than can be drawn', { ...noisy({ noiseMultiplier: 200 }), modulus: RING_32 }],
+    ['a sum that wraps around with its noise', noisy({ noiseMultiplier: 50 })],
+    ['versions that wrap around', { staleness: { kind: 'constant' }, maxStaleness: 52_429 }],
+    ['versions that wrap around, by the unsafe word', { maxStaleness: 2 ** 32 - 1, unsafeTinyWeights: true }],
+    ['weights below 1/4, a root', { maxStaleness: 16 }],
+    ['weights below 1/4, a power', { staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 4 }],
+    ['weights of nothing', { staleness: { kind: 'polynomial', exponent: 1e6 } }],
+    ['weights below 1/4, a hinge', { staleness: { kind: 'hinge', slope: 1, grace: 10 }, maxStaleness: 14 }],
+    ['weights below 1/4, a steep hinge', { staleness: { kind: 'hinge', slope: 1e6, grace: 0 }, maxStaleness: 1 }],
+  ];
+}
+
+export function usablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readonly Case[] {
+  const letters = LETTERS.map((name): Case => [`the name "${name}"`, { name: new TextEncoder().encode(name) }]);
+  return [
+    ['the one that the others differ from', {}],
+    ...letters,
+    ['a name of 64 bytes', { name: ascii('a'.repeat(64)) }],
+    ['the smallest buffer', { bufferSize: 2, minimum: 2 }],
+    ['the largest buffer', { bufferSize: MAX_SLOTS, minimum: MAX_SLOTS, modulus: RING_32 }],
+    ['one number', { dimension: 1 }],
+    ['2^31 numbers', { dimension: 2 ** 31 }],
+    ['a millisecond', { uploadLeaseMs: 1, openMs: 1, closeMs: 1 }],
+    ['CP-ABE', { engine: ENGINE.cpAbe }],
+    ['the unsafe word for one authority', { unsafeThreshold: true }],
+    ['3 of 4 authorities', councilOf(4, 3)],
+    ['2 of 2 authorities, by the unsafe word', councilOf(2, 2, true)],
+    ['2 of 3 authorities, by the unsafe word', councilOf(3, 2, true)],
+    ['16 of 16 authorities', councilOf(16, 16)],
+    ['the largest block floor', { dimension: 4, blockFloor: 2 }],
+    ['a sum that just fits', { level: 52_428 }],
+    ['a sum that just fits the field', { level: 2 ** 30 - 2, bufferSize: 2, minimum: 2, modulus: FIELD }],
+    ['the narrowest ring', { modulus: ring(3), level: 1, bufferSize: 3, minimum: 2, maxStaleness: 1 }],
+    ['the smallest clip', { clip: Number.MIN_VALUE, blockFloor: 0 }],
+    ['metrics', { metrics: metricsOf(16) }],
+    ['a metric of the widest range', { metrics: [{ name: 'a'.repeat(32), low: -8e307, high: 8e307 }] }],
+    ['a private task', { privacy }],
+    ['as many colluders as leave two', { privacy: { ...privacy, colluders: 6 } }],
+    ['a private task of a year', { privacy: { ...privacy, participations: 2 ** 32 - 1, delta: 0.999 } }],
+    ['the coarsest level for noise', { privacy, level: 64 }],
+    ['weights of 1/4, a root', { maxStaleness: 15 }],
+    ['weights of 1/4, a power', { staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 3 }],
+    ['weights of 1/4, a hinge', { staleness: { kind: 'hinge', slope: 1, grace: 10 }, maxStaleness: 13 }],
+    ['weights of 1', { staleness: { kind: 'polynomial', exponent: 0 }, maxStaleness: 1000 }],
+    ['versions that just fit', { staleness: { kind: 'constant' }, maxStaleness: 52_428 }],
+    ['tiny weights, by the unsafe word', { maxStaleness: 1000, unsafeTinyWeights: true }],
+    ['no weights to speak of, by the unsafe word', { ...steepest, unsafeTinyWeights: true }],
+    ['training of an own loss', { training: { ...good.training, loss: 'own', epochs: 65_535, learningRate: 1e-300 } }],
+  ];
+}
+
+const steepest: Partial<TaskPolicy> = { staleness: { kind: 'polynomial', exponent: 1e6 } };
+
+const metricsOf = (count: number): TaskPolicy['metrics'] =>
+  Array.from({ length: count }, (_, n) => ({ name: `m-${n}A`, low: n === 0 ? -1 : 0, high: n + 1 }));
