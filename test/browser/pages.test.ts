@@ -119,16 +119,26 @@ it('an operator logs in, pauses the task and goes on; whoever has no token is to
   await page.close();
 });
 
-it('the pins of a link stay with the links from page to page', async () => {
+it('the pins of a link stay with the links from page to page, and its token with nobody', async () => {
   const { authorityKey, task } = stage.stage;
   const page = await open(`/join.html#${new URLSearchParams({ task, authorityKey, token: 'a-token', rounds: '1' })}`);
+  await expect.poll(() => page.inputValue('#token'), FOR_LONG).toBe('a-token');
+  expect(page.url()).not.toContain('a-token');
+  expect(await page.content()).not.toContain('a-token'); // neither in a link
   for (const name of ['Watch', 'Play the paper', 'What the server sees', 'Join']) {
     await page.click(`nav a:text-is("${name}")`);
     await page.waitForSelector(`nav a[aria-current]:text-is("${name}")`);
   }
   const pins = new URLSearchParams(new URL(page.url()).hash.slice(1));
-  expect(Object.fromEntries(pins)).toEqual({ task, authorityKey, token: 'a-token' });
+  expect(Object.fromEntries(pins)).toEqual({ task, authorityKey });
   await shows(page, '#pins').toMatch(/pinned by the link/);
+  expect(await page.inputValue('#token')).toBe('');
+  for (let step = 0; step < 4; step++) {
+    await page.goBack();
+    expect(page.url()).not.toContain('a-token');
+  }
+  const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state]));
+  expect(kept).not.toContain('a-token');
   await page.close();
 });
 

@@ -6,7 +6,7 @@ import { percent } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import type { Watched } from '../shared/live.ts';
 import { watchTask } from '../shared/live.ts';
-import { fragment, startPage } from '../shared/page.ts';
+import { fragment, showLink, startPage } from '../shared/page.ts';
 import type { ServerFacts, TaskFacts } from '../shared/server-facts.ts';
 import { authoritiesOf, chosenTask, serverFacts } from '../shared/server-facts.ts';
 import type { DeviceData, FromDevice, ToDevice } from './device-messages.ts';
@@ -88,9 +88,7 @@ function show(chosen: TaskFacts): void {
       say(element('newest'), newestText(next));
       draw(state);
     },
-    onLink(isThere) {
-      element('link').hidden = isThere;
-    },
+    onLink: showLink,
     onRefused() {
       element('no-stream').hidden = false;
     },
