@@ -39,6 +39,14 @@ describe('the browser client', () => {
     await web.close();
   });
 
+  it('has a key that WebCrypto gives to nobody', async () => {
+    const identity = await createIdentity();
+    if (identity.kind !== 'webcrypto') throw new Error('this Node has no Ed25519 in WebCrypto');
+    expect(identity.privateKey.extractable).toBe(false);
+    for (const format of ['raw', 'pkcs8', 'jwk'] as const)
+      await expect(crypto.subtle.exportKey(format, identity.privateKey)).rejects.toThrow();
+  });
+
   it('signs with noble where WebCrypto has no Ed25519', async () => {
     const services = await startServices();
     const identity = inMemoryStoreForTests(await signerOf({ kind: 'noble', secretKey: new Uint8Array(32).fill(7) }));

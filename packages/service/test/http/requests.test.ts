@@ -79,6 +79,14 @@ describe('a request signed by a device', () => {
     }
   });
 
+  it('that has no body where none is needed, but was signed for one, is refused', async () => {
+    const { app } = await serviceWith();
+    const { payload: _, ...leftOut } = signed('/v1/look', new Uint8Array(7), { method: 'GET' });
+    expect(codeOf(await app.inject(leftOut))).toBe('digest-mismatch');
+    const { payload: __, ...ofNothing } = signed('/v1/look', new Uint8Array(), { method: 'GET' });
+    expect((await app.inject(ofNothing)).statusCode).toBe(200);
+  });
+
   it('is not remembered where nobody vouched for the device', async () => {
     const { app } = await serviceWith();
     const request = signed('/v1/look', undefined);
