@@ -1,10 +1,13 @@
 /** What a device has to show at each step before anything is done for it: its own certificate, a seat, a good standing. */
+import { inMemoryStoreForTests } from '@basa/client/node';
 import { toHex } from '@basa/masking';
-import { certificateCodec, SERVER_PATH } from '@basa/protocol';
+import { certificateCodec, ctxOf, drawnBufferCodec, SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
+import { askSigned, bytesOf, enrolledDevices } from '@basa/testkit/services/fleet.ts';
+import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
 import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterEach, describe, expect, it } from 'vitest';
+import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 
 let house: House;
 afterEach(() => house.close());
@@ -98,6 +101,26 @@ describe('a deposit', () => {
       await othersSitDown();
     };
     expect(await answerAfter(lapses)).toBe('seat-missing');
+  });
+
+  it('counts for the buffer of its address alone', async () => {
+    house = await House.open();
+    const proxy = await house.proxy();
+    const signer = createNodeSigner(nodeRandomBytes(32));
+    const identity = inMemoryStoreForTests(signer);
+    const client = await house.client('device', { identity, server: proxy.url, retry: AT_ONCE });
+    let deposit = new Uint8Array();
+    proxy.onAsk = ({ path, body }) => {
+      if (!path.endsWith('/deposits')) return undefined;
+      deposit = body.slice();
+      return 'cut';
+    };
+    await client.contribute(oneHot(0), { trainedOn: 0 }).catch(() => undefined);
+    await house.createTask();
+    const drawn = await bytesOf(asking(await enrolled(), SERVER_PATH.seats(house.task)));
+    const target = SERVER_PATH.deposits(ctxOf(nodeSuite, drawnBufferCodec.decode(drawn).descriptor));
+    const answer = await askSigned(house, signingDevice(signer), 'server', target, deposit);
+    expect(await answer.json()).toMatchObject({ status: 400, detail: expect.stringContaining('deposit.ctx') });
   });
 
   it('of a device that was banned since it sat down is refused', async () => {

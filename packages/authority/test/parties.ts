@@ -65,10 +65,17 @@ export class TestServer {
     return ask(authority, AUTHORITY_PATH.tasks, { body: encodePolicy(this.policy), token: OPERATOR });
   }
 
-  appendModel(authority: Authority, version: number, ctx: Uint8Array, modelHash = new Uint8Array(32).fill(version)) {
+  /** `at`: the task of the address, where it is not its own. */
+  appendModel(
+    authority: Authority,
+    version: number,
+    ctx: Uint8Array,
+    modelHash = new Uint8Array(32).fill(version),
+    at = this.task,
+  ) {
     const body = { task: this.task, version, modelHash, ctx: ctx as Ctx, closed: [] };
     const append = { ...body, signature: this.signer.sign(modelAppendCodec.statement(body)) };
-    return ask(authority, AUTHORITY_PATH.modelLog(this.task), { body: modelAppendCodec.encode(append) });
+    return ask(authority, AUTHORITY_PATH.modelLog(at), { body: modelAppendCodec.encode(append) });
   }
 
   drawRequest(nonce: Uint8Array = nodeRandomBytes(16)): Uint8Array {
