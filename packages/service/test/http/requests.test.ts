@@ -55,6 +55,12 @@ describe('a request signed by a device', () => {
     expect(codeOf(await app.inject(request))).toBe('request-signature-invalid');
   });
 
+  it('with a target that is longer than any of ours is refused, before its signature is looked at', async () => {
+    const { app } = await serviceWith();
+    const answer = await app.inject({ ...signed('/v1/look', undefined), url: `/v1/look?${'x'.repeat(1024)}` });
+    expect([codeOf(answer), answer.json().detail]).toEqual(['malformed', 'target: not ASCII, or too long']);
+  });
+
   it('to another service does not count here', async () => {
     const { app } = await serviceWith({ audience: nodeRandomBytes(32) });
     expect(codeOf(await app.inject(signed('/v1/look', undefined)))).toBe('request-signature-invalid');
