@@ -75,6 +75,18 @@ describe('a request signed by a device', () => {
     expect((await app.inject(signed('/v1/look', undefined, { at: NOW - 300_000 }))).statusCode).toBe(200);
   });
 
+  it('whose body is JSON where bytes are expected, or is missing, is refused', async () => {
+    const { app } = await serviceWith();
+    const json = signed('/v1/echo', Buffer.from('{}'));
+    const { payload: _, ...bare } = signed('/v1/echo', new Uint8Array());
+    const { 'content-type': __, ...headers } = bare.headers;
+    for (const request of [
+      { ...json, headers: { ...json.headers, 'content-type': 'application/json' } },
+      { ...bare, headers },
+    ])
+      expect(codeOf(await app.inject(request))).toBe('malformed');
+  });
+
   it('whose body was changed, cut off or left out is refused', async () => {
     const { app } = await serviceWith();
     const { payload: _, ...leftOut } = signed('/v1/echo', new Uint8Array(7));
