@@ -65,6 +65,9 @@ export function testEnrolment(freshHome: NewHome): void {
         { count: 1, endsAt: time.now },
         { count: 1_000_000, endsAt: time.now + 1 },
         { count: 0, endsAt: time.now + 1 },
+        { endsAt: time.now + 1 },
+        { count: 1, tokens: ['A'.repeat(32)], endsAt: time.now + 1 },
+        { tokens: ['A'.repeat(31)], endsAt: time.now + 1 }, // could be guessed
       ]) {
         const answer = await ask(authority, AUTHORITY_PATH.tokens(server.task), { body, token: OPERATOR });
         expect(answer.code).toBe('malformed');

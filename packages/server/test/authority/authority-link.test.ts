@@ -1,6 +1,7 @@
 /** What a server takes from an authority, however it answers: a lying one fills no memory and leads nowhere else. */
 import { toHex } from '@basa/masking';
-import { HEADER, headCodec } from '@basa/protocol';
+import type { TaskId, UserId } from '@basa/protocol';
+import { HEADER, headCodec, revocationsCodec } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { AuthorityLink, AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-link.ts';
@@ -94,4 +95,18 @@ it('keeps heads that are further, or of another life of the log, and none that i
     headBy(signer, { sequence: 1, branch: 2 }),
   ];
   expect(await keptOf([first, older, first, newer, older, other])).toEqual([first, newer, other]);
+});
+
+it('takes no revocations but those that it asked for, signed by the authority', async () => {
+  const stranger = createNodeSigner(new Uint8Array(32).fill(2));
+  const [task, other] = [1, 2].map((n) => new Uint8Array(32).fill(n) as TaskId) as [TaskId, TaskId];
+  const users = [new Uint8Array(32).fill(9) as UserId];
+  const told = (change: { readonly task?: TaskId; readonly after?: number }, by = signer): Uint8Array => {
+    const body = { task, branch: new Uint8Array(16), after: 3, upTo: 4, users, ...change };
+    return revocationsCodec.encode({ ...body, signature: by.sign(revocationsCodec.statement(body)) });
+  };
+  const asked = (answer: Uint8Array) => linkWith(async () => new Response(answer.slice())).revocations(task, 3);
+  expect((await asked(told({}))).users).toEqual(users);
+  for (const answer of [told({}, stranger), told({ task: other }), told({ after: 2 })])
+    await expect(asked(answer)).rejects.toThrow('revocations that are not its own or not those asked for');
 });
