@@ -1,11 +1,12 @@
 /** What a device has to show at each step before anything is done for it: its own certificate, a seat, a good standing. */
 import { inMemoryStoreForTests } from '@basa/client/node';
 import { toHex } from '@basa/masking';
-import { certificateCodec, ctxOf, drawnBufferCodec, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, certificateCodec, ctxOf, drawnBufferCodec, ENGINE, SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { askSigned, bytesOf, enrolledDevices } from '@basa/testkit/services/fleet.ts';
 import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
-import { House, oneHot } from '@basa/testkit/services/house.ts';
+import type { HouseOptions } from '@basa/testkit/services/house.ts';
+import { House, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 
@@ -41,16 +42,31 @@ function forged(certificate: Uint8Array): Uint8Array {
   return certificateCodec.encode({ ...real, endorsements: real.endorsements.map((one) => ({ ...one, signature })) });
 }
 
-describe.each(['admissions', 'seats'] as const)('at %s', (step) => {
+const PAPER: HouseOptions = {
+  policy: { engine: ENGINE.cpAbe },
+  server: { unsafePaperMode: true },
+  authority: { unsafePaperMode: true },
+  specification: { mode: 'paper' },
+};
+
+describe.each([
+  ['admissions', {}],
+  ['seats', {}],
+  ['unsafePaperConnect', PAPER],
+] as const)('at %s', (step, options: HouseOptions) => {
   const ask = (who: Enrolled, at = house.task) => codeOf(asking(who, SERVER_PATH[step](at)));
 
-  it('a certificate counts that the authority signed for this task and device, and until it ends', async () => {
-    house = await House.open();
+  it('a certificate counts that the authority signed for this task and device, until it ends or is revoked', async () => {
+    house = await House.open({ ...options, server: { ...options.server, revocationsMs: 30 } });
     const first = house.task;
     const [mine, other] = [await enrolled(), await enrolled()];
     expect(await ask(mine)).toBe('ok');
     expect(await ask({ ...other, certificate: forged(other.certificate) })).toBe('certificate-invalid');
     expect(await ask({ ...other, certificate: mine.certificate })).toBe('not-yours');
+    const revoked = await enrolled();
+    const user = toHex(nodeSuite.sha256(revoked.device.deviceKey));
+    await house.operate(house.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
+    await until(async () => (await ask(revoked)) === 'revoked');
     await house.createTask();
     const elsewhere = await enrolled();
     expect([await ask(elsewhere, first), await ask(elsewhere)]).toEqual(['certificate-invalid', 'ok']);

@@ -307,6 +307,8 @@ export function testFlow(freshHome: NewHome): void {
       expect(sealing.open(sealed, answer.bytes, context)).toEqual(seed);
       expect((await askAs(yours.device, authority, path, paperTicketCodec.encode(ticket))).code).toBe('tag-not-yours');
       expect((await askAs(newDevice(), authority, path, paperTicketCodec.encode(ticket))).code).toBe('not-enrolled');
+      await ask(authority, AUTHORITY_PATH.revocations, { body: { user: toHex(body.user) }, token: OPERATOR });
+      expect((await askAs(mine.device, authority, path, paperTicketCodec.encode(ticket))).code).toBe('revoked');
     });
 
     it('UNSAFE paper mode refuses a task with slot keys, which has no attributes', async () => {

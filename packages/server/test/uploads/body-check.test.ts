@@ -15,7 +15,7 @@ function staged(bytes: Uint8Array): Staging {
     async *read(start: number, end: number) {
       for (let at = start; at < end; at += 3) yield bytes.slice(at, Math.min(end, at + 3));
     },
-  } as Staging;
+  } as unknown as Staging;
 }
 
 /** Whether a vector of so many elements passes, with the hash known or not. */
@@ -55,8 +55,8 @@ it('in the field every word is below its order; in the ring of 32 bits every wor
 
 it('in a ring of fewer bits, those after the last element are zero', async () => {
   const bits = 20; // three elements are 60 bits: the last four of eight bytes are unused
-  const bytes = Uint8Array.of(255, 255, 255, 255, 255, 255, 255, 0x0f);
-  expect(await passes(bytes, ring(bits), 3)).toBe(true);
-  for (const last of [0x1f, 0x8f]) expect(await passes(bytes.with(7, last), ring(bits), 3)).toBe(false);
-  expect(await passes(bytes.with(7, 0xff).subarray(0, 5), ring(bits), 2)).toBe(true); // no bit is left over
+  const ending = (...last: readonly number[]) => Uint8Array.of(255, 255, 255, 255, ...last);
+  expect(await passes(ending(255, 255, 255, 0x0f), ring(bits), 3)).toBe(true);
+  for (const last of [0x1f, 0x8f]) expect(await passes(ending(255, 255, 255, last), ring(bits), 3)).toBe(false);
+  expect(await passes(ending(255), ring(bits), 2)).toBe(true); // no bit is left over
 });
