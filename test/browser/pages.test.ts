@@ -80,6 +80,28 @@ it('after a restart of the server the page goes on, and shows versions and buffe
   await page.close();
 });
 
+it('a head that the authority did not sign, or of a log that shrank, is said', async () => {
+  const about = `${stage.stage.urls.authority}/v1/authority`;
+  const headNow = async () => ((await (await fetch(about)).json()) as { readonly head: string }).head;
+  const older = await headNow();
+  await stage.client('one more'); // its enrolment makes the log longer
+  const page = await context.newPage();
+  let head = await headNow();
+  expect(head).not.toBe(older);
+  await page.route(about, async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), head } });
+  });
+  await page.goto(stage.url);
+  await shows(page, '#log-status').toMatch(/signature checked in this page$/);
+  const last = head.slice(-2);
+  head = head.slice(0, -2) + (last === '00' ? '01' : '00');
+  await shows(page, '#log-status').toBe('a head that the authority did not sign');
+  head = older;
+  await shows(page, '#log-status').toBe('the log is shorter than it was');
+  await page.close();
+});
+
 it('words are explained to the pointer and to the keyboard, and Escape hides that again', async () => {
   const page = await open('/');
   const word = page.locator('[data-word="places"]');
