@@ -56,6 +56,33 @@ describe('a place', () => {
     expect(await kindOf(clients[4])).toBe('place');
   });
 
+  it('that is left unused again and again, or given back, is refused for a while, and lasts half as long each time', async () => {
+    await opened(3, { server: { burntSlots: { max: 2, withinMs: 3_600_000 } } });
+    const [idle] = (await devices(1)) as [BasaClient];
+    const first = await idle.admission();
+    house.elapse(house.policy.uploadLeaseMs + 1);
+    const second = await idle.admission();
+    if (first.kind !== 'place' || second.kind !== 'place') throw new Error('a free place was not given');
+    expect(first.endsInMs).toBeLessThanOrEqual(house.policy.uploadLeaseMs / 8);
+    expect(second.endsInMs).toBeLessThanOrEqual(first.endsInMs / 2 + 1);
+    await idle.discard();
+    expect(await kindOf(idle)).toBe('place');
+    expect(await kindOf(idle)).toContain('quota-exceeded');
+    house.elapse(3_600_001);
+    expect(await kindOf(idle)).toBe('place');
+  });
+
+  it('that lapsed while its device trained counts as used when the device deposits', async () => {
+    await opened(3, { server: { burntSlots: { max: 1, withinMs: 3_600_000 } } });
+    const slow = await devices(3);
+    for (const client of slow) await client.admission();
+    house.elapse(house.policy.uploadLeaseMs + 1);
+    for (const client of slow)
+      expect(await client.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
+    await house.reached(1);
+    for (const client of slow) expect(await kindOf(client)).toBe('place');
+  });
+
   it('is held from the deposit until the update is in a version', async () => {
     await opened(3);
     const clients = await devices(4);

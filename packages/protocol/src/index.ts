@@ -67,6 +67,8 @@ export {
   recordQuarantine,
   votesFor,
 } from './server/close.ts';
+export type { Crowd } from './server/come-back.ts';
+export { turnMs } from './server/come-back.ts';
 export type { Coordinator, OpenBuffer, SeatGiven } from './server/coordinator.ts';
 export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './server/coordinator.ts';
 export { acceptDeposit } from './server/deposit.ts';
@@ -102,6 +104,7 @@ export {
   standingAt,
 } from './server/suspicion.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
+export { MAX_AHEAD, WaitingList } from './server/waiting-list.ts';
 export type { Block } from './user/blocks.ts';
 export type { PrivacySpent } from './user/budget.ts';
 export { budgetProblem, privacySpent } from './user/budget.ts';

@@ -4,12 +4,13 @@
  *     asked --place--> under way --deposit--> in a buffer --the buffer's end--> free
  *        \--later         \--lapses, discarded--> free
  *
- * A place is flow control, not security: whoever comes without one is served where there is room. This class decides; who
- * is under way is kept beside it, in memory or in a database that several nodes share.
+ * A place is flow control, not security: a device that comes without one is served if there is room. This class decides; who
+ * is under way, and who waits, is kept beside it, in memory or in a database that several nodes share.
  */
+import type { Crowd } from './come-back.ts';
+import { ComeBack } from './come-back.ts';
 import type { PlaceOptions, PlaceState } from './place-controller.ts';
 import { noteUsedPlaces, noteVersionAge, startPlaces } from './place-controller.ts';
-import { WaitingList } from './waiting-list.ts';
 
 export interface AdmissionOptions extends PlaceOptions {
   /** At so many buffers that wait to be opened no places are given. */
@@ -18,8 +19,8 @@ export interface AdmissionOptions extends PlaceOptions {
 
 export const DEFAULT_WAITING_BUFFERS = 2;
 
-/** `holds`: its last update is in no version yet. `backlog`: buffers wait to be opened. */
-export type Admitted = 'place' | 'holds' | 'full' | 'backlog';
+/** `holds`: its last update is in no version yet. `turn`: what is free is for others. `backlog`: buffers wait to be opened. */
+export type Admitted = 'place' | 'holds' | 'full' | 'turn' | 'backlog';
 
 /**
  * `empty`, `begun`: nobody, or somebody, is in it, and others can enter. `full`: slots are awaited. `waiting`: its sum is to
@@ -37,7 +38,7 @@ export interface AdmissionView {
   readonly places: number;
   readonly used: number;
   readonly underWay: number;
-  /** Devices that were told to come back. */
+  /** Devices that wait for a place. */
   readonly waiting: number;
   readonly waitingBuffers: number;
   readonly targetAge: number;
@@ -51,7 +52,7 @@ export class Admission {
   /** Buffers that somebody is in and others can still enter. */
   readonly #begun = new Set<string>();
   readonly #waitingBuffers = new Set<string>();
-  readonly #waiting = new WaitingList();
+  readonly #comeBack = new ComeBack();
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
@@ -63,11 +64,13 @@ export class Admission {
     return Math.floor(this.#state.places);
   }
 
-  /** `underWay` counts the devices with a place and no slot yet. */
-  judge(user: string, underWay: number): Admitted {
+  /** A free place is for the devices that have waited longest, so that those that ask most often gain nothing by it. */
+  judge(user: string, { underWay, ahead }: Pick<Crowd, 'underWay' | 'ahead'>): Admitted {
     if (this.#holds(user)) return 'holds';
     if (this.#hasBacklog) return 'backlog';
-    return underWay + this.#held < this.places ? 'place' : 'full';
+    const free = this.places - underWay - this.#held;
+    if (free <= 0) return 'full';
+    return ahead < free ? 'place' : 'turn';
   }
 
   /**
@@ -79,20 +82,19 @@ export class Admission {
     return !this.#hasBacklog && [...this.#begun].some((name) => this.#slots.get(name)?.has(user) === false);
   }
 
-  /** The device has its place; so many are under way with it. */
-  placed(user: string, underWay: number): void {
-    this.#waiting.leave(user);
+  /** A device has got its place; `underWay` counts it. */
+  placed(underWay: number): void {
     this.#state = noteUsedPlaces(this.#state, underWay + this.#held);
   }
 
-  /** In so many milliseconds the device should ask again. */
-  later(user: string, now: number, jitter: number): number {
-    return this.#waiting.later(user, now, jitter);
+  /** After how many milliseconds the device should ask again. */
+  retryAfterMs(crowd: Pick<Crowd, 'ahead' | 'waiting'>, now: number, jitter: number): number {
+    return this.#comeBack.afterMs(crowd, now, jitter);
   }
 
   /** Places of devices under way came free. */
   freed(places: number, now: number): void {
-    this.#waiting.freed(places, now);
+    this.#comeBack.freed(places, now);
   }
 
   /** Takes in what a buffer has become. Its end frees the places of all its slots, dropped ones too. */
@@ -109,12 +111,12 @@ export class Admission {
     this.#state = noteVersionAge(this.#options, this.#state, meanAge);
   }
 
-  view(underWay: number, now: number): AdmissionView {
+  view({ underWay, waiting }: Pick<Crowd, 'underWay' | 'waiting'>): AdmissionView {
     return {
       places: this.places,
       used: underWay + this.#held,
       underWay,
-      waiting: this.#waiting.sizeAt(now),
+      waiting,
       waitingBuffers: this.#waitingBuffers.size,
       targetAge: this.#options.targetAge,
     };

@@ -1,32 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import type { AdmissionOptions, BufferStage } from '../../src/index.ts';
-import { Admission, noteUsedPlaces, noteVersionAge, startPlaces } from '../../src/index.ts';
+import { Admission, noteUsedPlaces, noteVersionAge, startPlaces, turnMs } from '../../src/index.ts';
 
 const OPTIONS: AdmissionOptions = { bufferSize: 4, places: 6, targetAge: 3, maxWaitingBuffers: 2 };
+/** Nobody waits. */
+const alone = (underWay: number) => ({ underWay, ahead: 0 });
 const fill = (stage: BufferStage, ...users: string[]) => ({ users, stage });
 
 describe('a place', () => {
   it('is given while fewer are taken than there are, those in buffers included', () => {
     const admission = new Admission(OPTIONS);
     admission.track('A', fill('begun', 'u1', 'u2'), 0);
-    expect(admission.judge('new', 3)).toBe('place');
-    expect(admission.judge('new', 4)).toBe('full');
-    expect(admission.view(3, 0)).toMatchObject({ used: 5, underWay: 3 });
+    expect(admission.judge('new', alone(3))).toBe('place');
+    expect(admission.judge('new', alone(4))).toBe('full');
+    expect(admission.view({ underWay: 3, waiting: 0 })).toMatchObject({ used: 5, underWay: 3 });
   });
 
   it('is held until the end of the buffer: a device whose update is in no version gets no other', () => {
     const admission = new Admission(OPTIONS);
     admission.track('A', fill('full', 'u1', 'u2', 'u3', 'u4'), 0);
-    expect(admission.judge('u1', 0)).toBe('holds');
+    expect(admission.judge('u1', alone(0))).toBe('holds');
     admission.track('A', fill('over', 'u1', 'u2', 'u3', 'u4'), 1);
-    expect(admission.judge('u1', 0)).toBe('place');
-    expect(admission.view(0, 1)).toMatchObject({ places: 6, used: 0 });
+    expect(admission.judge('u1', alone(0))).toBe('place');
+    expect(admission.view({ underWay: 0, waiting: 0 })).toMatchObject({ places: 6, used: 0 });
   });
 
   it('counts as used with those in buffers, which the controller may give again', () => {
     const admission = new Admission({ bufferSize: 10, places: 'auto', targetAge: 3, maxWaitingBuffers: 2 });
     admission.track('A', fill('begun', ...Array.from({ length: 20 }, (_, n) => `u${n}`)), 0);
-    admission.placed('new', 30);
+    admission.placed(30);
     for (let n = 0; n < 8; n++) admission.versionMade(1);
     expect(admission.places).toBe(50);
   });
@@ -34,11 +36,11 @@ describe('a place', () => {
   it('is not given while the bound of buffers wait to be opened', () => {
     const admission = new Admission({ ...OPTIONS, places: 100 });
     admission.track('A', fill('waiting', 'u1'), 0);
-    expect(admission.judge('new', 0)).toBe('place');
+    expect(admission.judge('new', alone(0))).toBe('place');
     admission.track('B', fill('waiting', 'u2'), 0);
-    expect(admission.judge('new', 0)).toBe('backlog');
+    expect(admission.judge('new', alone(0))).toBe('backlog');
     admission.track('A', fill('over', 'u1'), 1);
-    expect(admission.judge('new', 0)).toBe('place');
+    expect(admission.judge('new', alone(0))).toBe('place');
   });
 
   it('is not needed where a buffer has others in it and slots left', () => {
@@ -72,40 +74,38 @@ describe('a place', () => {
   });
 });
 
-describe('who is told to come back', () => {
-  it('comes soon where nothing is known, and after the places before it at the rate they come free', () => {
+describe('free places', () => {
+  it('are for as many devices as have waited longest, and for nobody that asks out of turn', () => {
     const admission = new Admission(OPTIONS);
-    expect(admission.later('first', 0, 0.5)).toBe(1000);
-    for (let now = 0; now <= 60_000; now += 1000) admission.freed(1, now); // one place a second
-    const waits = Array.from({ length: 200 }, (_, n) => admission.later(`u${n}`, 60_000, 0.5));
-    expect(waits[0]).toBeLessThan(2000);
-    expect(waits[99]).toBeGreaterThan(1900); // as long as a hundred may take to ask, not the hundred seconds it may take
-    expect(waits[199]).toBeGreaterThan(waits[99] as number);
-    expect(Math.max(...waits)).toBeLessThanOrEqual(60_000);
+    const judged = (ahead: number) => admission.judge('u', { underWay: 4, ahead }); // two of six are free
+    expect([0, 1, 2, 5].map(judged)).toEqual(['place', 'place', 'turn', 'turn']);
   });
 
-  it('is spread by jitter, and keeps its turn when it asks again', () => {
-    const admission = new Admission(OPTIONS);
-    for (let now = 0; now <= 60_000; now += 1000) admission.freed(1, now);
-    expect(admission.later('a', 60_000, 0)).toBeLessThan(admission.later('a', 60_000, 0.99));
-    const early = admission.later('b', 60_000, 0.5);
-    for (let n = 0; n < 100; n++) admission.later(`u${n}`, 60_000, 0.5);
-    expect(admission.later('b', 60_000, 0.5)).toBeLessThanOrEqual(early + 1000);
-    expect(admission.view(0, 60_000).waiting).toBe(102);
+  it('are not there for anybody, whatever its turn, while every place is taken', () => {
+    expect(new Admission(OPTIONS).judge('u', { underWay: 6, ahead: 0 })).toBe('full');
   });
 
-  it('is told the same after the end of a buffer that nobody knew', () => {
+  it('that came free with the end of a buffer shorten the wait, and those of a buffer that nobody knew do not', () => {
     const admission = new Admission(OPTIONS);
+    const wait = () => admission.retryAfterMs({ ahead: 0, waiting: 1 }, 0, 1);
     admission.track('never seen', fill('over', 'u1'), 0);
-    admission.freed(3, 0);
-    expect(admission.later('a', 0, 0.5)).toBe(250);
+    expect(wait()).toBe(1_000);
+    admission.track('A', fill('full', 'u1', 'u2', 'u3', 'u4'), 0);
+    admission.track('A', fill('over', 'u1', 'u2', 'u3', 'u4'), 0);
+    expect(wait()).toBe(250);
   });
 
-  it('is forgotten where it does not come', () => {
+  it('of devices that were under way shorten the wait', () => {
     const admission = new Admission(OPTIONS);
-    admission.later('gone', 0, 0.5);
-    expect(admission.view(0, 1000).waiting).toBe(1);
-    expect(admission.view(0, 60_000).waiting).toBe(0);
+    admission.freed(3, 0);
+    expect(admission.retryAfterMs({ ahead: 0, waiting: 1 }, 0, 1)).toBe(250);
+    expect(admission.view({ underWay: 2, waiting: 7 })).toMatchObject({ underWay: 2, waiting: 7 });
+  });
+});
+
+describe('a turn', () => {
+  it('is kept for one and a half times the wait and a second', () => {
+    expect([turnMs(0), turnMs(1_000), turnMs(60_000)]).toEqual([1_000, 2_500, 91_000]);
   });
 });
 

@@ -1,72 +1,59 @@
-/** When a device that found no place should ask again, to the millisecond. */
+/** The line for a place: who is ahead of a device, and when a turn is lost. */
 import { describe, expect, it } from 'vitest';
-import { WaitingList } from '../../src/server/waiting-list.ts';
+import { MAX_AHEAD, WaitingList } from '../../src/index.ts';
 
-/** The list after `count` devices were told to wait at this moment: the more there are, the longer each may be sent away. */
-function withWaiting(list: WaitingList, count: number, now: number): WaitingList {
-  for (let n = 0; n < count; n++) list.later(`u${n}`, now, 0.5);
+function lineOf(...users: string[]): WaitingList {
+  const list = new WaitingList();
+  for (const user of users) list.stay(user, 100, 0);
   return list;
 }
 
 describe('a waiting list', () => {
-  it('divides by the places that came free, the older ones counting less', () => {
-    const list = new WaitingList();
-    list.freed(3, 1_000);
-    // 3/e places in 30 s (1 - 1/e): one in 10 s (e - 1).
-    expect(withWaiting(list, 1_000, 31_000).later('u0', 31_000, 0.5)).toBe(17_183);
-    expect(list.later('u1', 31_000, 0.5)).toBe(20_000); // the second in twice as long, and no longer than all take to ask
+  it('has the longest waiting first, and everybody ahead of a device that has no turn', () => {
+    const list = lineOf('a', 'b', 'c');
+    expect(['a', 'b', 'c', 'new'].map((user) => list.aheadOf(user, 50))).toEqual([0, 1, 2, 3]);
   });
 
-  it('counts from whoever is first by now', () => {
-    const list = new WaitingList();
-    list.freed(3, 1_000);
-    withWaiting(list, 1_000, 31_000).leave('u0');
-    expect(list.later('u1', 31_000, 0.5)).toBe(17_183);
+  it('keeps the turn of a device that comes back in time, however often it asks', () => {
+    const list = lineOf('a', 'b');
+    list.stay('a', 300, 99);
+    list.stay('a', 400, 99);
+    expect([list.aheadOf('a', 99), list.aheadOf('b', 99)]).toEqual([0, 1]);
+    expect(list.sizeAt(99)).toBe(2);
   });
 
-  it('counts from the first place that came free, not from when none did', () => {
-    const list = new WaitingList();
-    list.freed(0, 0);
-    list.freed(3, 1_000);
-    expect(withWaiting(list, 1_000, 31_000).later('u0', 31_000, 0.5)).toBe(17_183);
+  it('gives the last turn to a device that comes back too late, to the millisecond', () => {
+    const list = lineOf('a', 'b');
+    list.stay('b', 300, 50);
+    list.stay('a', 300, 100); // its turn was over at 100
+    expect([list.aheadOf('b', 100), list.aheadOf('a', 100)]).toEqual([0, 1]);
   });
 
-  it('sends nobody away for long where no place ever came free, however many wait', () => {
-    expect(withWaiting(new WaitingList(), 1_000, 0).later('new', 0, 0.5)).toBe(1_000);
+  it('counts nobody who did not come back, also not in the middle of the line', () => {
+    const list = lineOf('a', 'b', 'c');
+    for (const user of ['a', 'c']) list.stay(user, 300, 50);
+    expect([list.aheadOf('c', 99), list.aheadOf('c', 100)]).toEqual([2, 1]);
+    expect(list.sizeAt(100)).toBe(2);
+    expect(list.sizeAt(300)).toBe(0);
   });
 
-  it('sends nobody away for long in the moment in which the first place comes free', () => {
-    const list = new WaitingList();
-    list.freed(3, 1_000);
-    expect(list.later('a', 1_000, 0.5)).toBe(250);
+  it('closes up behind a device that got its place', () => {
+    const list = lineOf('a', 'b');
+    list.leave('a');
+    expect([list.aheadOf('b', 0), list.sizeAt(0)]).toEqual([0, 1]);
   });
 
-  it('adds the places of two moments', () => {
-    const list = new WaitingList();
-    list.freed(3, 1_000);
-    list.freed(3, 1_000);
-    expect(withWaiting(list, 1_000, 31_000).later('u0', 31_000, 0.5)).toBe(8_591);
-  });
-
-  it('sends nobody away for longer than a minute, and spreads by a quarter to either side', () => {
-    const list = new WaitingList();
-    list.freed(1, 0);
-    withWaiting(list, 4_000, 60_000);
-    expect(list.later('new', 60_000, 0.5)).toBe(60_000);
-    expect(list.later('new', 60_000, 0)).toBe(45_000);
-  });
-
-  it('forgets whoever does not come in twice its time and a second, to the millisecond', () => {
-    const list = new WaitingList();
-    expect(list.later('gone', 0, 0.5)).toBe(1_000);
-    expect(list.sizeAt(2_999)).toBe(1);
-    expect(list.sizeAt(3_000)).toBe(0);
+  it('is counted as far as it matters', () => {
+    const list = lineOf(...Array.from({ length: MAX_AHEAD + 10 }, (_, n) => `u${n}`));
+    expect(list.aheadOf(`u${MAX_AHEAD - 1}`, 0)).toBe(MAX_AHEAD - 1);
+    expect(list.aheadOf('new', 0)).toBe(MAX_AHEAD);
   });
 
   it('remembers a hundred thousand, and of those beyond nobody', () => {
-    const list = withWaiting(new WaitingList(), 100_000, 0);
+    const list = lineOf(...Array.from({ length: 100_000 }, (_, n) => `u${n}`));
+    list.stay('one more', 100, 0);
     expect(list.sizeAt(0)).toBe(100_000);
-    list.later('one more', 0, 0.5);
-    expect(list.sizeAt(0)).toBe(100_000);
+    list.stay('u0', 200, 0);
+    expect(list.sizeAt(100)).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 /** A device takes a seat, and deposits its sealed seeds. */
 import { equalBytes } from '@basa/masking';
+import type { UserId } from '@basa/protocol';
 import {
   acceptDeposit,
   certificateCodec,
@@ -46,10 +47,10 @@ export function mountParticipation(context: RouteContext): void {
       const certificate = certificateCodec.decode(bytesOf(request));
       const { deviceKey } = deviceOf(request);
       if (!equalBytes(certificate.deviceKey, deviceKey)) fail('not-yours');
-      await checkStanding(context, task, request);
+      const unused = await checkStanding(context, task, request);
       const drawn = granted(
         await askingAuthority(
-          () => task.takeSeat(certificate),
+          () => task.takeSeat(certificate, unused),
           () => task.tuned.retryAfterMs,
         ),
       );
@@ -74,9 +75,9 @@ export function mountParticipation(context: RouteContext): void {
       if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
       const problem = certificateProblem(ports, task.enrolledFor, certificate, millis(context.clock()));
       if (problem !== undefined) granted(problem);
-      await checkStanding(context, task, request);
+      const unused = await checkStanding(context, task, request);
       rememberRequest(request);
-      const { leftMs } = await task.admit(certificate);
+      const { leftMs } = await task.admit(certificate, unused);
       return { endsInMs: Math.floor(leftMs) };
     },
   );
@@ -87,7 +88,7 @@ export function mountParticipation(context: RouteContext): void {
   };
   app.delete(SERVER_PATH.admissions(':task'), { onRequest, schema: discardSchema }, async (request) => {
     const task = await foundTask(context, request.params.task);
-    await task.places.discard(deviceOf(request).user);
+    await task.places.discard(deviceOf(request).user, 'returned');
     return {};
   });
 
@@ -122,19 +123,23 @@ export function mountParticipation(context: RouteContext): void {
   });
 }
 
-/** Whether the device can use a seat: not revoked, suspended or banned, not too many slots left, fewer than two to finish. */
+/**
+ * Whether the device can use a seat: not revoked, suspended or banned, not too many slots and places left unused, fewer than two slots to
+ * finish. Returns what it left unused.
+ */
 async function checkStanding(
   context: RouteContext,
   { task, enrolledFor, suspicion }: RunningTask,
   request: Parameters<typeof deviceOf>[0],
-) {
+): Promise<number> {
   const { user } = deviceOf(request);
   await context.revocations.check(enrolledFor, user);
   await suspicion.check(user);
-  await checkQuota(context, request);
+  const unused = await checkQuota(context, user);
   // The deposit is held to the same, and there two at a time cannot both pass.
   const { slots, freeInMs } = await context.store.unfinishedSlots(task, user);
   if (slots >= MAX_UNFINISHED_SLOTS) tooManySlots(freeInMs);
+  return unused;
 }
 
 async function withinSlots<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -150,8 +155,9 @@ function tooManySlots(retryAfterMs: number): never {
   fail('too-many-slots', { detail: `at most ${MAX_UNFINISHED_SLOTS} in a task`, retryAfterMs });
 }
 
-async function checkQuota({ store, burntSlots }: RouteContext, request: Parameters<typeof deviceOf>[0]) {
+async function checkQuota({ store, burntSlots }: RouteContext, user: UserId): Promise<number> {
   const { max, withinMs } = burntSlots;
-  const burnt = await store.burntSince(deviceOf(request).user, (await store.now()) - withinMs);
-  if (burnt >= max) fail('quota-exceeded', { detail: `${burnt} slots within ${withinMs} ms`, retryAfterMs: withinMs });
+  const unused = await store.burntSince(user, (await store.now()) - withinMs);
+  if (unused < max) return unused;
+  return fail('quota-exceeded', { detail: `${unused} slots or places within ${withinMs} ms`, retryAfterMs: withinMs });
 }

@@ -1,8 +1,9 @@
 /** The places of a task at work: who may train now, for how long, and when nobody else is on the way. */
 import { toHex } from '@basa/masking';
-import type { AdmissionOptions, AdmissionView, SecureBuffer, UserId } from '@basa/protocol';
-import { Admission, fillOf } from '@basa/protocol';
+import type { AdmissionOptions, AdmissionView, Admitted, SecureBuffer, UserId } from '@basa/protocol';
+import { Admission, fillOf, turnMs } from '@basa/protocol';
 import type { StoredModel } from '../store/model-store.ts';
+import { leaseOf } from './lease.ts';
 import { Span } from './span.ts';
 import type { UnderWay } from './under-way.ts';
 
@@ -13,6 +14,8 @@ export interface PlacesOptions extends AdmissionOptions {
   jitter(): number;
   /** No place lasts longer before its deposit. */
   readonly uploadLeaseMs: number;
+  /** The device left a place unused that ended then, and asks for another. */
+  noteIdle(user: UserId, at: number): Promise<void>;
 }
 
 export type PlaceAnswer =
@@ -22,6 +25,7 @@ export type PlaceAnswer =
 const WHY = {
   holds: 'the last update of this device is in no version yet',
   full: 'every place is taken',
+  turn: 'the free places are for devices that have waited longer',
   backlog: 'closed buffers wait to be opened',
 } as const;
 
@@ -36,22 +40,23 @@ export class Places {
   #quietSince: number | undefined;
   #isUsed = false;
   /** As of the last look or answer. */
-  #underWay = 0;
+  #crowd = { underWay: 0, waiting: 0 };
 
   constructor(options: PlacesOptions) {
     this.#options = options;
     this.#admission = new Admission(options);
   }
 
-  async ask(user: UserId): Promise<PlaceAnswer> {
+  /** `unused` counts what the device has lately left unused, slots and places. */
+  async ask(user: UserId, unused = 0): Promise<PlaceAnswer> {
     this.#isUsed = true;
-    return this.#take(user);
+    return this.#take(user, { unused, isForSeat: false });
   }
 
-  /** A device that comes without a place is served where there is room: a free place, or a slot beside others. */
-  async comesToSeat(user: UserId): Promise<Extract<PlaceAnswer, { kind: 'later' }> | undefined> {
+  /** A device that comes without a place is served if there is room: a free place, or a slot beside others. */
+  async comesToSeat(user: UserId, unused = 0): Promise<Extract<PlaceAnswer, { kind: 'later' }> | undefined> {
     if ((await this.#options.underWay.has(user)) || this.#admission.hasRoomFor(toHex(user))) return undefined;
-    const answer = await this.#take(user, true);
+    const answer = await this.#take(user, { unused, isForSeat: true });
     return answer.kind === 'later' ? answer : undefined;
   }
 
@@ -59,17 +64,17 @@ export class Places {
     const now = this.#options.clock();
     this.#toDeposit.end(user, now);
     this.#toUpload.begin(user, now);
-    await this.#options.underWay.end(user);
+    await this.#options.underWay.end(user, 'used');
   }
 
   uploaded(user: UserId): void {
     this.#toUpload.end(user, this.#options.clock());
   }
 
-  /** The device gave its place up, or was refused. */
-  async discard(user: UserId): Promise<void> {
+  /** The device gave its place up, or may not use it now. */
+  async discard(user: UserId, how: 'returned' | 'refused'): Promise<void> {
     this.#toDeposit.forget(user);
-    if (await this.#options.underWay.end(user)) this.#admission.freed(1, this.#options.clock());
+    if (await this.#options.underWay.end(user, how)) this.#admission.freed(1, this.#options.clock());
   }
 
   track(buffer: SecureBuffer): void {
@@ -100,12 +105,12 @@ export class Places {
   async look(living: readonly SecureBuffer[]): Promise<void> {
     const { underWay, clock } = this.#options;
     for (const buffer of living) this.track(buffer);
-    this.#underWay = await underWay.count();
-    if (this.#underWay > 0) this.#quietSince = undefined;
+    this.#crowd = await underWay.count();
+    if (this.#crowd.underWay > 0) this.#quietSince = undefined;
     else this.#quietSince ??= clock();
   }
 
-  /** How long nobody has been on the way to a seat; 0 where devices do not ask for places. */
+  /** How long nobody has been on the way to a seat; 0 if devices do not ask for places. */
   get quietMs(): number {
     if (!this.#isUsed || this.#quietSince === undefined) return 0;
     return this.#options.clock() - this.#quietSince;
@@ -113,28 +118,47 @@ export class Places {
 
   /** As of the last look. */
   get view(): AdmissionView {
-    return this.#admission.view(this.#underWay, this.#options.clock());
+    return this.#admission.view(this.#crowd);
   }
 
-  /** `mayHold`: a device that comes with another update is not asked whether its last one is in a version. */
-  async #take(user: UserId, mayHold = false): Promise<PlaceAnswer> {
-    const { underWay, clock, jitter, uploadLeaseMs } = this.#options;
-    const name = toHex(user);
-    let judged: ReturnType<Admission['judge']> = 'place';
-    const taken = await underWay.take(user, this.#toDeposit.lateMs(uploadLeaseMs), (count) => {
-      judged = this.#admission.judge(mayHold ? '' : name, count);
-      return judged === 'place';
+  async #take(user: UserId, { unused, isForSeat }: Asked): Promise<PlaceAnswer> {
+    const { underWay, clock, jitter, uploadLeaseMs, noteIdle } = this.#options;
+    let told: { readonly judged: Admitted; readonly retryAfterMs: number } | undefined;
+    const taken = await underWay.take(user, {
+      isForSeat,
+      leaseMs: (isIdle) => leaseOf(this.#toDeposit, user, unused + (isIdle ? 1 : 0), uploadLeaseMs),
+      decide: (crowd) => {
+        // A device that comes with another update is not asked whether its last one is in a version.
+        const judged = this.#admission.judge(isForSeat ? '' : toHex(user), crowd);
+        if (judged === 'place') return judged;
+        const retryAfterMs = this.#admission.retryAfterMs(crowd, clock(), jitter());
+        told = { judged, retryAfterMs };
+        // A device that could not use a free place is not in the line for one.
+        if (judged === 'holds') return { turnMs: 0 };
+        this.#crowd = { underWay: crowd.underWay, waiting: Math.max(crowd.waiting, crowd.ahead + 1) };
+        return { turnMs: turnMs(retryAfterMs) };
+      },
     });
     const now = clock();
     if (taken.lapsed > 0) this.#admission.freed(taken.lapsed, now);
+    if (taken.idleSince !== undefined) {
+      this.#toDeposit.forget(user);
+      await noteIdle(user, taken.idleSince);
+    }
     if (taken.kind === 'none') {
-      const why = WHY[judged as keyof typeof WHY];
-      return { kind: 'later', why, retryAfterMs: this.#admission.later(name, now, jitter()) };
+      const { judged, retryAfterMs } = told as NonNullable<typeof told>;
+      return { kind: 'later', why: WHY[judged as keyof typeof WHY], retryAfterMs };
     }
     this.#quietSince = undefined;
-    this.#underWay = taken.underWay;
-    this.#admission.placed(name, taken.underWay);
+    this.#crowd = { ...this.#crowd, underWay: taken.underWay };
+    this.#admission.placed(taken.underWay);
     if (!this.#toDeposit.has(user)) this.#toDeposit.begin(user, now);
     return { kind: 'place', leftMs: taken.leftMs };
   }
+}
+
+interface Asked {
+  readonly unused: number;
+  /** It comes with an update. */
+  readonly isForSeat: boolean;
 }

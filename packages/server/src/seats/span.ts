@@ -6,14 +6,15 @@ import { Samples } from './samples.ts';
 /** A device is late after MARGIN times what nearly all devices need. */
 const MARGIN = 3;
 const NEARLY_ALL = 0.9;
-const MIN_LATE_MS = 5_000;
+export const MIN_LATE_MS = 5_000;
 const MAX_REMEMBERED = 10_000;
-/** Few, for a first buffer must not wait for its drop-outs: whoever is taken for late loses nothing. */
+/** Few, for a first buffer must not wait for its drop-outs: a device that is taken for late loses nothing. */
 const MIN_SAMPLES = 2;
 
 export class Span {
   readonly #times = new Samples(MIN_SAMPLES);
   readonly #begun = new Map<string, number>();
+  readonly #ended = new Set<string>();
 
   begin(user: UserId, now: number): void {
     this.#begun.set(toHex(user), now);
@@ -29,10 +30,23 @@ export class Span {
     const since = this.#begun.get(toHex(user));
     if (since !== undefined) this.#times.add(now - since);
     this.forget(user);
+    this.#ended.add(toHex(user));
+    const [oldest] = this.#ended;
+    if (oldest !== undefined && this.#ended.size > MAX_REMEMBERED) this.#ended.delete(oldest);
+  }
+
+  /** Whether the device has come to the end of this part lately. */
+  hasEnded(user: UserId): boolean {
+    return this.#ended.has(toHex(user));
   }
 
   forget(user: UserId): void {
     this.#begun.delete(toHex(user));
+  }
+
+  /** Whether enough is known to say when a device is late. */
+  get isKnown(): boolean {
+    return this.#times.quantile(NEARLY_ALL) !== undefined;
   }
 
   /** At most `maxMs`, which it also is while little is known. */

@@ -1,57 +1,90 @@
-/** Devices with a place and no slot yet: in memory where a server is alone, in the database beside other nodes. */
+/** The places of one task, and who waits for one: in memory if a server is alone, in the database beside other nodes. */
 import { toHex } from '@basa/masking';
-import type { TaskId, UserId } from '@basa/protocol';
-import type { SharedPlace } from '../store/node-store.ts';
+import type { Crowd, TaskId, UserId } from '@basa/protocol';
+import { WaitingList } from '@basa/protocol';
+import type { PlaceEnd, PlaceTaken, PlaceWish } from '../store/place-store.ts';
 import type { Store } from '../store/store.ts';
 
+/** As `PlaceStore` says. */
 export interface UnderWay {
-  /**
-   * Gives a place for `forMs` if `isFree` agrees to the number of devices under way. A living place is given again.
-   * `lapsed` counts the places that ended unused meanwhile.
-   */
-  take(
-    user: UserId,
-    forMs: number,
-    isFree: (underWay: number) => boolean,
-  ): Promise<SharedPlace & { readonly lapsed: number }>;
+  take(user: UserId, wish: PlaceWish): Promise<PlaceTaken>;
   has(user: UserId): Promise<boolean>;
-  /** Returns whether there was one. */
-  end(user: UserId): Promise<boolean>;
-  count(): Promise<number>;
+  end(user: UserId, how: PlaceEnd): Promise<boolean>;
+  count(): Promise<Pick<Crowd, 'underWay' | 'waiting'>>;
 }
 
+interface Place {
+  readonly endsAt: number;
+  readonly isForSeat: boolean;
+}
+
+/** Unused places that are remembered, the newest of them. */
+const MAX_UNUSED = 10_000;
+
 export function placesInMemory(clock: () => number): UnderWay {
-  const places = new Map<string, number>();
+  const living = new Map<string, Place>();
+  const unused = new Map<string, Place>();
+  const waiting = new WaitingList();
+  const leaveUnused = (name: string, place: Place): void => {
+    living.delete(name);
+    unused.set(name, place);
+    const [oldest] = unused.keys();
+    if (oldest !== undefined && unused.size > MAX_UNUSED) unused.delete(oldest);
+  };
   const lapse = (now: number): number => {
-    const over = [...places].filter(([, endsAt]) => endsAt <= now);
-    for (const [user] of over) places.delete(user);
+    const over = [...living].filter(([, { endsAt }]) => endsAt <= now);
+    for (const [name, place] of over) leaveUnused(name, place);
     return over.length;
   };
   return {
-    async take(user, forMs, isFree) {
+    async take(user, { isForSeat, leaseMs, decide }) {
       const now = clock();
       const lapsed = lapse(now);
       const name = toHex(user);
-      const known = places.get(name);
-      if (known === undefined && !isFree(places.size)) return { kind: 'none', lapsed };
-      const endsAt = known ?? now + forMs;
-      places.set(name, endsAt);
-      return { kind: 'given', leftMs: endsAt - now, underWay: places.size, lapsed };
+      const mine = living.get(name);
+      if (mine !== undefined) return { kind: 'given', leftMs: mine.endsAt - now, underWay: living.size, lapsed };
+      const left = unused.get(name);
+      const isIdle = left !== undefined && (!isForSeat || left.isForSeat);
+      if (isIdle) unused.delete(name);
+      const found = { lapsed, ...(isIdle && { idleSince: left.endsAt }) };
+      const crowd = { underWay: living.size, ahead: waiting.aheadOf(name, now), waiting: waiting.size };
+      const decision = decide(crowd);
+      if (decision !== 'place') {
+        if (decision.turnMs > 0) waiting.stay(name, now + decision.turnMs, now);
+        return { kind: 'none', ...found };
+      }
+      const leftMs = leaseMs(isIdle);
+      living.set(name, { endsAt: now + leftMs, isForSeat });
+      waiting.leave(name);
+      return { kind: 'given', leftMs, underWay: living.size, ...found };
     },
-    has: async (user) => (places.get(toHex(user)) ?? 0) > clock(),
-    end: async (user) => places.delete(toHex(user)),
+    has: async (user) => (living.get(toHex(user))?.endsAt ?? 0) > clock(),
+    async end(user, how) {
+      const now = clock();
+      lapse(now);
+      const name = toHex(user);
+      const mine = living.get(name);
+      if (how === 'used') {
+        living.delete(name);
+        unused.delete(name);
+        waiting.leave(name);
+      } else if (mine !== undefined)
+        leaveUnused(name, { endsAt: now, isForSeat: how === 'refused' ? false : mine.isForSeat });
+      return mine !== undefined;
+    },
     async count() {
-      lapse(clock());
-      return places.size;
+      const now = clock();
+      lapse(now);
+      return { underWay: living.size, waiting: waiting.sizeAt(now) };
     },
   };
 }
 
 export function placesInDatabase(store: Store, task: TaskId): UnderWay {
   return {
-    take: (user, forMs, isFree) => store.takePlace(task, user, Math.round(forMs), isFree),
+    take: (user, wish) => store.takePlace(task, user, wish),
     has: (user) => store.hasPlace(task, user),
-    end: (user) => store.endPlace(task, user),
+    end: (user, how) => store.endPlace(task, user, how),
     count: () => store.countPlaces(task),
   };
 }

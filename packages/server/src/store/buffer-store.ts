@@ -57,6 +57,7 @@ export interface BufferStore {
   facts(ctx: Ctx, known: number): Promise<readonly BufferFact[]>;
   inbox(ctx: Ctx, slot: Slot): Promise<readonly Uint8Array[]>;
   deposits(ctx: Ctx): Promise<readonly Uint8Array[]>;
+  /** Burnt slots and idle places of the device. */
   burntSince(user: UserId, since: number): Promise<number>;
   /** Removes the facts of buffers that have ended, the oldest first, `limit` at a time. Returns how many there were. */
   forgetBuffers(
@@ -64,7 +65,7 @@ export interface BufferStore {
     which: { readonly drawnBefore: number; readonly limit: number },
     fence?: Fence,
   ): Promise<number>;
-  /** Burnt slots from before this time count no more. */
+  /** Burnt slots and idle places from before this time count no more. */
   forgetBurnt(before: number): Promise<void>;
 }
 

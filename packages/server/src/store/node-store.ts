@@ -1,5 +1,6 @@
 /** What nodes on one database tell each other by it: leases, seats, places. */
 import type { Ctx, TaskId, UserId } from '@basa/protocol';
+import type { PlaceStore } from './place-store.ts';
 
 /** A lease that a node holds on the buffers of a task. What is written under it is refused once another node has taken it. */
 export interface Fence {
@@ -28,11 +29,7 @@ export type SharedSeat =
   | { readonly kind: 'must-wait' }
   | { readonly kind: 'not-running' };
 
-export type SharedPlace =
-  | { readonly kind: 'given'; readonly leftMs: number; readonly underWay: number }
-  | { readonly kind: 'none' };
-
-export interface NodeStore {
+export interface NodeStore extends PlaceStore {
   /** Takes the lease for `forMs` from now on. Returns its fence; undefined where another holder has it. */
   takeLease(name: string, holder: string, forMs: number): Promise<number | undefined>;
   /** Makes the lease last for `forMs` from now on, unless another holder has it. */
@@ -52,19 +49,8 @@ export interface NodeStore {
   ): Promise<SharedSeat>;
   /** Forgets a nonce whose buffer cannot be used. */
   forgetDraw(task: TaskId, nonce: Uint8Array): Promise<void>;
-  /** Seats that lapsed unused. */
+  /** Seats that lapsed unused, and turns in the line for a place that were lost. */
   forgetSeats(): Promise<void>;
-  /** Gives a place for `forMs`: the one the device has, else a new one if `isFree` agrees to how many there are. */
-  takePlace(
-    task: TaskId,
-    user: UserId,
-    forMs: number,
-    isFree: (underWay: number) => boolean,
-  ): Promise<SharedPlace & { readonly lapsed: number }>;
-  hasPlace(task: TaskId, user: UserId): Promise<boolean>;
-  /** Returns whether there was one. */
-  endPlace(task: TaskId, user: UserId): Promise<boolean>;
-  countPlaces(task: TaskId): Promise<number>;
   /**
    * Notes that a node is alive now. Where none was for `minGapMs` or longer, every lease is longer by that gap, in the same
    * transaction. Returns the gap that was made up for.

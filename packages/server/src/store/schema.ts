@@ -113,7 +113,21 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
         PRIMARY KEY (task, authority)
       )`,
   ];
-  const latest = [unfinishedSlots, revocations, slotKeys, suspicions, severalAuthorities];
+  const idlePlaces = [
+    // A place stays after its end until its device deposits, or asks again: then it was idle.
+    `ALTER TABLE places ADD COLUMN for_seat ${integer} NOT NULL DEFAULT 0`,
+    `ALTER TABLE places ADD COLUMN has_lapsed ${integer} NOT NULL DEFAULT 0`,
+    `CREATE ${unlogged}TABLE waiting (
+        task ${blob} NOT NULL, usr ${blob} NOT NULL, turn ${integer} NOT NULL, until ${integer} NOT NULL,
+        PRIMARY KEY (task, usr)
+      )`,
+    'CREATE INDEX waiting_in_line ON waiting (task, turn)',
+    `CREATE TABLE idle_places (
+        usr ${blob} NOT NULL, task ${blob} NOT NULL, at ${integer} NOT NULL, PRIMARY KEY (usr, task, at)
+      )`,
+    'CREATE INDEX idle_places_by_time ON idle_places (at)',
+  ];
+  const latest = [unfinishedSlots, revocations, slotKeys, suspicions, severalAuthorities, idlePlaces];
   const formats = [first, severalNodes, retention, [...ages, ...places], ...latest];
   return formats.map((statements) => statements.join(';\n'));
 }

@@ -16,6 +16,8 @@ const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY 
 export const OPEN = `('filling', 'frozen', 'granted')`;
 const LIVING = `SELECT * FROM buffers WHERE status IN ${OPEN} ORDER BY drawn_at, ctx`;
 const ENDED = `SELECT ctx FROM buffers WHERE task = ? AND drawn_at < ? AND status NOT IN ${OPEN} ORDER BY drawn_at LIMIT ?`;
+const BURNT = `SELECT (SELECT COUNT(*) FROM burnt_slots WHERE usr = ? AND at >= ?)
+  + (SELECT COUNT(*) FROM idle_places WHERE usr = ? AND at >= ?) AS burnt`;
 /** What a buffer has in other tables until it ends. */
 const WHILE_OPEN = ['deposits', 'inboxes', 'pieces', 'seats'];
 
@@ -62,8 +64,7 @@ export function sqlBuffers(database: SqlDatabase): BufferStore {
         column.bytes(row, 'deposit'),
       ),
     burntSince: async (user, since) => {
-      const statement = 'SELECT COUNT(*) AS burnt FROM burnt_slots WHERE usr = ? AND at >= ?';
-      const [row] = await database.query(statement, user, since);
+      const [row] = await database.query(BURNT, user, since, user, since);
       return row === undefined ? 0 : column.number(row, 'burnt');
     },
     forgetBuffers: (task, { drawnBefore, limit }, fence) =>
@@ -76,7 +77,9 @@ export function sqlBuffers(database: SqlDatabase): BufferStore {
         return ended.length;
       }),
     async forgetBurnt(before) {
-      await database.query('DELETE FROM burnt_slots WHERE at < ?', before);
+      for (const table of ['burnt_slots', 'idle_places'])
+        await database.query(`DELETE FROM ${table} WHERE at < ?`, before);
+      await database.query('DELETE FROM places WHERE ends_at < ?', before);
     },
   };
 }

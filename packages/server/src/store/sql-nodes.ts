@@ -75,7 +75,9 @@ export function sqlNodes(database: SqlDatabase): NodeStore {
       await database.query(...forgetNonce(task, nonce));
     },
     async forgetSeats() {
-      await database.query('DELETE FROM seats WHERE lapses_at <= ?', await database.now());
+      const now = await database.now();
+      await database.query('DELETE FROM seats WHERE lapses_at <= ?', now);
+      await database.query('DELETE FROM waiting WHERE until <= ?', now);
     },
     ...sqlPlaces(database),
     noteAlive: (minGapMs) =>

@@ -1,50 +1,106 @@
-/** Places of devices that are under way, shared by the nodes of one database. */
-import type { SqlDatabase } from '@basa/service';
+/** Places of devices that are under way, and the line of those that wait for one, shared by the nodes of one database. */
+import type { Crowd, TaskId, UserId } from '@basa/protocol';
+import { MAX_AHEAD } from '@basa/protocol';
+import type { Row, SqlDatabase, SqlSession } from '@basa/service';
 import { column } from '@basa/service';
-import type { NodeStore } from './node-store.ts';
+import type { PlaceStore } from './place-store.ts';
 
-const TAKE = 'INSERT INTO places (task, usr, ends_at) VALUES (?, ?, ?)';
+type Query = Pick<SqlSession, 'query'>;
 
-export function sqlPlaces(
-  database: SqlDatabase,
-): Pick<NodeStore, 'takePlace' | 'hasPlace' | 'endPlace' | 'countPlaces'> {
+const MINE = 'SELECT ends_at, for_seat FROM places WHERE task = ? AND usr = ?';
+const LIVING = 'SELECT COUNT(*) AS found FROM places WHERE task = ? AND ends_at > ?';
+const LAPSED = 'SELECT COUNT(*) AS found FROM places WHERE task = ? AND ends_at <= ? AND has_lapsed = 0';
+const NOTE_LAPSED = 'UPDATE places SET has_lapsed = 1 WHERE task = ? AND ends_at <= ? AND has_lapsed = 0';
+const TAKE = `INSERT INTO places (task, usr, ends_at, for_seat) VALUES (?, ?, ?, ?) ON CONFLICT (task, usr)
+  DO UPDATE SET ends_at = excluded.ends_at, for_seat = excluded.for_seat, has_lapsed = 0`;
+const FORGET = 'DELETE FROM places WHERE task = ? AND usr = ?';
+const LEAVE_LINE = 'DELETE FROM waiting WHERE task = ? AND usr = ?';
+const TURN = 'SELECT turn FROM waiting WHERE task = ? AND usr = ? AND until > ?';
+const IN_LINE = `SELECT COUNT(*) AS found FROM (
+  SELECT usr FROM waiting WHERE task = ? AND turn < ? AND until > ? LIMIT ${MAX_AHEAD}) AS line`;
+const LAST_TURN = 'SELECT COALESCE(MAX(turn), 0) AS found FROM waiting WHERE task = ?';
+const STAY = `INSERT INTO waiting (task, usr, turn, until) VALUES (?, ?, ?, ?) ON CONFLICT (task, usr)
+  DO UPDATE SET turn = excluded.turn, until = excluded.until`;
+
+export function sqlPlaces(database: SqlDatabase): PlaceStore {
   const { forUpdate } = database.dialect;
   return {
-    takePlace: (task, user, forMs, isFree) =>
+    takePlace: (task, user, { isForSeat, leaseMs, decide }) =>
       database.transaction(async (session) => {
+        const { query } = session;
         // Nobody else takes a place of the task meanwhile.
-        await session.query(`SELECT task FROM tasks WHERE task = ?${forUpdate}`, task);
+        await query(`SELECT task FROM tasks WHERE task = ?${forUpdate}`, task);
         const now = await session.now();
-        const lapsed = await counted(session, 'ends_at <= ?', task, now);
-        await session.query('DELETE FROM places WHERE task = ? AND ends_at <= ?', task, now);
-        const [mine] = await session.query('SELECT ends_at FROM places WHERE task = ? AND usr = ?', task, user);
-        const underWay = await counted(session, 'ends_at > ?', task, now);
-        if (mine !== undefined)
-          return { kind: 'given', leftMs: column.number(mine, 'ends_at') - now, underWay, lapsed };
-        if (!isFree(underWay)) return { kind: 'none', lapsed };
-        await session.query(TAKE, task, user, now + forMs);
-        return { kind: 'given', leftMs: forMs, underWay: underWay + 1, lapsed };
+        const lapsed = await found(session, LAPSED, task, now);
+        if (lapsed > 0) await query(NOTE_LAPSED, task, now);
+        const [row] = await query(MINE, task, user);
+        const underWay = await found(session, LIVING, task, now);
+        const mine = row === undefined ? undefined : placeOf(row);
+        if (mine !== undefined && mine.endsAt > now)
+          return { kind: 'given', leftMs: mine.endsAt - now, underWay, lapsed };
+        const isIdle = mine !== undefined && (!isForSeat || mine.isForSeat);
+        if (isIdle) await query(FORGET, task, user);
+        const seen = { lapsed, ...(isIdle && { idleSince: mine.endsAt }) };
+        const { turn, ...line } = await lineOf(session, task, user, now);
+        const decision = decide({ underWay, ...line });
+        if (decision !== 'place') {
+          const until = now + Math.round(decision.turnMs);
+          if (until > now) await query(STAY, task, user, turn ?? 1 + (await found(session, LAST_TURN, task)), until);
+          return { kind: 'none', ...seen };
+        }
+        const leftMs = Math.round(leaseMs(isIdle));
+        await query(TAKE, task, user, now + leftMs, isForSeat ? 1 : 0);
+        await query(LEAVE_LINE, task, user);
+        return { kind: 'given', leftMs, underWay: underWay + 1, ...seen };
       }),
     hasPlace: async (task, user) => {
-      const found = 'SELECT usr FROM places WHERE task = ? AND usr = ? AND ends_at > ?';
-      return (await database.query(found, task, user, await database.now())).length > 0;
+      const [row] = await database.query(MINE, task, user);
+      return row !== undefined && placeOf(row).endsAt > (await database.now());
     },
-    endPlace: (task, user) =>
-      database.transaction(async ({ query }) => {
-        const held = await query('SELECT usr FROM places WHERE task = ? AND usr = ?', task, user);
-        await query('DELETE FROM places WHERE task = ? AND usr = ?', task, user);
-        return held.length > 0;
+    endPlace: (task, user, how) =>
+      database.transaction(async ({ query, now: nowOf }) => {
+        const now = await nowOf();
+        const [row] = await query(MINE, task, user);
+        const mine = row === undefined ? undefined : placeOf(row);
+        const isLiving = mine !== undefined && mine.endsAt > now;
+        if (how === 'used') for (const statement of [FORGET, LEAVE_LINE]) await query(statement, task, user);
+        else if (isLiving) {
+          const statement = 'UPDATE places SET ends_at = ?, for_seat = ?, has_lapsed = 1 WHERE task = ? AND usr = ?';
+          await query(statement, now, mine.isForSeat && how === 'returned' ? 1 : 0, task, user);
+        }
+        return isLiving;
       }),
-    countPlaces: async (task) => counted(database, 'ends_at > ?', task, await database.now()),
+    countPlaces: async (task) => {
+      const now = await database.now();
+      const underWay = await found(database, LIVING, task, now);
+      return { underWay, waiting: await found(database, IN_LINE, task, Number.MAX_SAFE_INTEGER, now) };
+    },
+    async noteIdlePlace(task, user, at) {
+      const statement = 'INSERT INTO idle_places (usr, task, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+      await database.query(statement, user, task, Math.round(at));
+    },
   };
 }
 
-async function counted(
-  { query }: Pick<SqlDatabase, 'query'>,
-  which: string,
-  task: Uint8Array,
+function placeOf(row: Row): { readonly endsAt: number; readonly isForSeat: boolean } {
+  return { endsAt: column.number(row, 'ends_at'), isForSeat: column.number(row, 'for_seat') === 1 };
+}
+
+/** `turn`: the one the device has. */
+async function lineOf(
+  session: Query,
+  task: TaskId,
+  user: UserId,
   now: number,
-): Promise<number> {
-  const [row] = await query(`SELECT COUNT(*) AS places FROM places WHERE task = ? AND ${which}`, task, now);
-  return row === undefined ? 0 : column.number(row, 'places');
+): Promise<Pick<Crowd, 'ahead' | 'waiting'> & { readonly turn?: number }> {
+  const waiting = await found(session, IN_LINE, task, Number.MAX_SAFE_INTEGER, now);
+  const [row] = await session.query(TURN, task, user, now);
+  if (row === undefined) return { ahead: waiting, waiting };
+  const turn = column.number(row, 'turn');
+  return { ahead: await found(session, IN_LINE, task, turn, now), waiting, turn };
+}
+
+async function found({ query }: Query, statement: string, ...values: (Uint8Array | number)[]): Promise<number> {
+  const [row] = await query(statement, ...values);
+  return row === undefined ? 0 : column.number(row, 'found');
 }

@@ -9,6 +9,7 @@ import { examplesNote } from './task-store.ts';
 const OF_TASKS = [
   'seats',
   'places',
+  'waiting',
   'unfinished_slots',
   'revoked_devices',
   'revocation_marks',

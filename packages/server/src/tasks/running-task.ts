@@ -84,6 +84,7 @@ export class RunningTask {
       clock: tools.clock,
       jitter: () => (nodeRandomBytes(1)[0] as number) / 256,
       uploadLeaseMs: read.policy.uploadLeaseMs,
+      noteIdle: (user, at) => tools.store.noteIdlePlace(task, user, at),
     });
     this.#closer = new Closer({
       ...tools,
@@ -156,20 +157,20 @@ export class RunningTask {
     await this.places.deposited(this.#userOf(deviceKey));
   }
 
-  /** Before a device fetches a model: its place, or when to ask again. */
-  async admit({ deviceKey }: Certificate): Promise<{ readonly leftMs: number }> {
+  /** Before a device fetches a model: its place, or when to ask again. `unused`: what it lately left unused. */
+  async admit({ deviceKey }: Certificate, unused: number): Promise<{ readonly leftMs: number }> {
     this.checkRunning();
-    const answer = await this.places.ask(this.#userOf(deviceKey));
+    const answer = await this.places.ask(this.#userOf(deviceKey), unused);
     if (answer.kind === 'later') fail('no-place', { detail: answer.why, retryAfterMs: answer.retryAfterMs });
     return answer;
   }
 
-  async takeSeat(certificate: Certificate): Promise<DrawnBuffer | Refused> {
+  async takeSeat(certificate: Certificate, unused: number): Promise<DrawnBuffer | Refused> {
     const { clock } = this.#tools;
     this.seats.checkRunning();
     this.#tuning.arrived(clock());
     const user = this.#userOf(certificate.deviceKey);
-    const later = await this.places.comesToSeat(user);
+    const later = await this.places.comesToSeat(user, unused);
     if (later !== undefined) fail('no-place', { detail: later.why, retryAfterMs: later.retryAfterMs });
     const seat = await this.seats.take(certificate);
     if (!('kind' in seat)) {
@@ -177,7 +178,7 @@ export class RunningTask {
       return seat;
     }
     // Nobody waits for a suspect that waits: it holds no place.
-    await this.places.discard(user);
+    await this.places.discard(user, 'refused');
     if (seat.kind === 'refused') return seat;
     return fail('no-place', { detail: MUST_WAIT, retryAfterMs: await this.suspicion.askAgainMs() });
   }

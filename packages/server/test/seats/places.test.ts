@@ -13,7 +13,8 @@ it('the first buffer of a task, with too many drop-outs to be summed, frees its 
   const clock = () => now;
   const [bufferSize, minimum, uploaded] = [8, 6, 5];
   const options = { bufferSize, places: bufferSize, targetAge: 3, maxWaitingBuffers: 2, uploadLeaseMs: LEASE_MS };
-  const places = new Places({ ...options, underWay: placesInMemory(clock), clock, jitter: () => 0 });
+  const noteIdle = async () => {};
+  const places = new Places({ ...options, underWay: placesInMemory(clock), clock, jitter: () => 0, noteIdle });
   const { ctx, descriptor, slotKeys } = buffersOf(1, { bufferSize, minimum, uploadLeaseMs: LEASE_MS });
   const slots = Array.from({ length: bufferSize }, (_, n) => {
     const slot = slotOf(ctx, n);

@@ -1,38 +1,15 @@
 /** Seats in buffers and places under way, of which no more are given than there are. */
-import type { Slot, UserId } from '@basa/protocol';
+import type { Slot } from '@basa/protocol';
 import { millis } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
+import { placesInDatabase } from '../../src/seats/under-way.ts';
 import type { NodesScene } from './nodes-scene.ts';
 import { AGES } from './nodes-scene.ts';
+import { testPlaces } from './places-conformance.ts';
 import { buffersOf, bytes, depositOf, slotOf, task, userOf } from './store-samples.ts';
 
 export function testSeats(scene: NodesScene): void {
-  describe('a place', () => {
-    const [ann, bob, cem] = [1, 2, 3].map(userOf) as [UserId, UserId, UserId];
-    const fewerThan = (limit: number) => (underWay: number) => underWay < limit;
-
-    it('is given once to a device, and to no more than there are', async () => {
-      expect(await scene.store.takePlace(task, ann, AGES, fewerThan(2))).toMatchObject({ kind: 'given', underWay: 1 });
-      expect(await scene.store.takePlace(task, ann, AGES, fewerThan(1))).toMatchObject({ kind: 'given', underWay: 1 });
-      expect(await scene.store.takePlace(task, bob, AGES, fewerThan(2))).toMatchObject({ kind: 'given', underWay: 2 });
-      expect(await scene.store.takePlace(task, cem, AGES, fewerThan(2))).toEqual({ kind: 'none', lapsed: 0 });
-      expect([await scene.store.hasPlace(task, bob), await scene.store.hasPlace(task, cem)]).toEqual([true, false]);
-    });
-
-    it('of many that ask at once is given to as many as there are', async () => {
-      const asked = Array.from({ length: 8 }, (_, n) => scene.store.takePlace(task, userOf(n), AGES, fewerThan(3)));
-      expect((await Promise.all(asked)).filter(({ kind }) => kind === 'given')).toHaveLength(3);
-      expect(await scene.store.countPlaces(task)).toBe(3);
-    });
-
-    it('that was ended or has lapsed is free', async () => {
-      await scene.store.takePlace(task, ann, AGES, fewerThan(1));
-      expect([await scene.store.endPlace(task, ann), await scene.store.endPlace(task, ann)]).toEqual([true, false]);
-      await scene.store.takePlace(task, bob, -1, fewerThan(1));
-      expect(await scene.store.countPlaces(task)).toBe(0);
-      expect(await scene.store.takePlace(task, cem, AGES, fewerThan(1))).toMatchObject({ kind: 'given', lapsed: 1 });
-    });
-  });
+  testPlaces(() => placesInDatabase(scene.store, task));
 
   describe('seats', () => {
     const ask = (n: number, more: object = {}) =>

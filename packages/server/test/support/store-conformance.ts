@@ -156,6 +156,17 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.burntSince(bytes(78) as UserId, 0)).toBe(0);
     });
 
+    it('counts idle places of a user with its burnt slots, and forgets them alike', async () => {
+      const user = bytes(77) as UserId;
+      const before = await store.burntSince(user, 0);
+      for (const at of [10, 20, 20]) await store.noteIdlePlace(task, user, at);
+      expect(await store.burntSince(user, 0)).toBe(before + 2);
+      expect(await store.burntSince(user, 11)).toBe(1);
+      store = await reopen();
+      await store.forgetBurnt(11);
+      expect(await store.burntSince(user, 0)).toBe(1);
+    });
+
     it('forgets burnt slots from before a time', async () => {
       const user = bytes(77) as UserId;
       await write([{ kind: 'extended', byMs: 1 }], { burnt: { users: [user], at: 10 } });

@@ -2,7 +2,7 @@
 import type { RandomStream } from '@basa/learning';
 import { randomStream } from '@basa/learning';
 import type { AdmissionOptions, AdmissionView, BufferStage } from '@basa/protocol';
-import { Admission } from '@basa/protocol';
+import { Admission, turnMs, WaitingList } from '@basa/protocol';
 
 interface Entered {
   readonly name: string;
@@ -12,6 +12,7 @@ interface Entered {
 export class AdmissionGate {
   readonly #admission: Admission;
   readonly #underWay = new Set<string>();
+  readonly #waiting = new WaitingList();
   readonly #buffers = new Map<object, Entered>();
   readonly #jitter: RandomStream;
   #names = 0;
@@ -26,13 +27,19 @@ export class AdmissionGate {
     return this.#underWay.size;
   }
 
-  /** Undefined where the user has a place; else the seconds after which it asks again. */
+  /** Undefined if the user has a place; else the seconds after which it asks again. */
   ask(user: number, time: number): number | undefined {
-    const name = String(user);
-    if (this.#admission.judge(name, this.#underWay.size) !== 'place')
-      return this.#admission.later(name, 1000 * time, this.#jitter.unit()) / 1000;
+    const [name, now] = [String(user), 1000 * time];
+    const line = { ahead: this.#waiting.aheadOf(name, now), waiting: this.#waiting.size };
+    const judged = this.#admission.judge(name, { underWay: this.#underWay.size, ...line });
+    if (judged !== 'place') {
+      const retryAfterMs = this.#admission.retryAfterMs(line, now, this.#jitter.unit());
+      if (judged !== 'holds') this.#waiting.stay(name, now + turnMs(retryAfterMs), now);
+      return retryAfterMs / 1000;
+    }
     this.#underWay.add(name);
-    this.#admission.placed(name, this.#underWay.size);
+    this.#waiting.leave(name);
+    this.#admission.placed(this.#underWay.size);
     return undefined;
   }
 
@@ -63,6 +70,6 @@ export class AdmissionGate {
   }
 
   view(time: number): AdmissionView {
-    return this.#admission.view(this.#underWay.size, 1000 * time);
+    return this.#admission.view({ underWay: this.#underWay.size, waiting: this.#waiting.sizeAt(1000 * time) });
   }
 }

@@ -118,7 +118,7 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'the core applies the records of a step, not the state that comes with them',
   },
   {
-    file: 'server/waiting-list.ts',
+    file: 'server/come-back.ts',
     before: 'this.#since === undefined',
     after: 'false',
     why: 'the rate of nothing is no number then, which is not above 0 either',
