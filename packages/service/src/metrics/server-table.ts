@@ -17,7 +17,7 @@ export const SERVER_METRICS = {
     ['task'],
     'Places that are taken: devices that train, and slots of buffers that have not ended',
   ),
-  basa_devices_waiting: gauge(['task'], 'Devices that were told to ask for a place again'),
+  basa_devices_waiting: gauge(['task'], 'Devices in the line for a place'),
   basa_devices_suspected: gauge(
     ['task'],
     'Devices that are suspected because sums were spoilt beside them, and not suspended',
