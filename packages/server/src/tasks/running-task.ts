@@ -93,6 +93,7 @@ export class RunningTask {
       stallMs: read.specification.stallMs,
       idleMs: (ctx) => tools.clock() - this.#lastUpload(ctx),
       quietMs: () => this.places.quietMs,
+      versionsOf: (ctx, user) => this.places.versionsOf(ctx, user),
       onIncluded,
       onDropped: (ctx, slot) => tools.blobs.removeBelow(bodiesOfSlot(ctx, slot)),
       onUnanswered: (buffer) => this.places.setAside(buffer),
@@ -152,9 +153,9 @@ export class RunningTask {
   }
 
   /** A device used its seat, and its place became one of the buffer's. */
-  async deposited({ deviceKey }: Certificate): Promise<void> {
+  async deposited({ deviceKey }: Certificate, ctx: Ctx): Promise<void> {
     this.#tuning.deposited(toHex(deviceKey), this.#tools.clock());
-    await this.places.deposited(this.#userOf(deviceKey));
+    await this.places.deposited(this.#userOf(deviceKey), ctx);
   }
 
   /** Before a device fetches a model: its place, or when to ask again. `unused`: what it lately left unused. */
