@@ -30,7 +30,7 @@ export const SERVER_METRICS = {
   basa_model_accuracy: gauge(['task'], 'Accuracy of that version on held-out examples, where it was evaluated'),
   basa_device_metric: gauge(
     ['task', 'metric'],
-    "Mean of a private metric over the devices of that version, where the task names some; metric is the task's name for it",
+    "Mean of a private metric over the devices of that version, if the task names some; metric is the task's name for it. One device that lies can set it to anything in its range",
   ),
   basa_privacy_epsilon: gauge(
     ['task'],
