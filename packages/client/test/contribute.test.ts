@@ -1,6 +1,6 @@
 /** A device in a task, over real HTTP, against the real cores of server and authority. */
 import { join } from 'node:path';
-import { certificateCodec } from '@basa/protocol';
+import { seatRequestCodec } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { abeSealings } from '../../experiments/src/simulation/real-sealings.ts';
 import type { Contribution } from '../src/node/index.ts';
@@ -9,6 +9,9 @@ import { deltaOf, optionsFor } from './support/connect.ts';
 import { problem } from './support/http-replies.ts';
 import { accepted, reasonOf, startClient, startServices, temporaryFolder } from './support/setup.ts';
 import { DIMENSION, parametersOf } from './support/test-world.ts';
+
+/** Several updates of one device on one version. */
+const MIXED = { policy: { versions: 'unsafeMixed' } } as const;
 
 describe('a whole contribution', () => {
   it('three devices fill a buffer: each is accepted and told so by the authority, and the sum is theirs', async () => {
@@ -47,7 +50,7 @@ describe('a whole contribution', () => {
   });
 
   it('tells its progress, step by step', async () => {
-    const services = await startServices();
+    const services = await startServices(MIXED);
     const client = await startClient(services, { pieceBytes: 64 });
     const steps: string[] = [];
     const off = client.on('progress', ({ step, sent, total }) =>
@@ -83,12 +86,12 @@ describe('a whole contribution', () => {
 describe('a certificate', () => {
   const YOUNG = { ageMs: 0, leftMs: 10 ** 9 };
   const seatOf = (services: Awaited<ReturnType<typeof startServices>>) =>
-    certificateCodec.decode(
+    seatRequestCodec.decode(
       services.asked.filter(({ path }) => path.endsWith('/seats')).at(-1)?.body ?? new Uint8Array(),
-    );
+    ).certificate;
 
   it('in the last third of its life is renewed before the next seat, without a token', async () => {
-    const services = await startServices();
+    const services = await startServices(MIXED);
     services.certificates = { ageMs: 2000 * 1000, leftMs: 999 * 1000 };
     const client = await startClient(services);
     services.certificates = YOUNG;
@@ -109,7 +112,7 @@ describe('a certificate', () => {
   });
 
   it('that cannot be renewed yet is good until it ends', async () => {
-    const services = await startServices();
+    const services = await startServices(MIXED);
     services.certificates = { ageMs: 2000 * 1000, leftMs: 900 * 1000 };
     const client = await startClient(services);
     services.mischief = { before: ({ path }) => (path.endsWith('/enrolments') ? problem('storage-full') : undefined) };
@@ -123,7 +126,7 @@ describe('a certificate', () => {
   });
 
   it('that has ended is renewed when the device connects again, and a revoked device is rejected', async () => {
-    const services = await startServices();
+    const services = await startServices(MIXED);
     services.certificates = { ageMs: 10, leftMs: -1 };
     const identity = join(temporaryFolder(), 'device');
     await (await startClient(services, { identity })).close();
@@ -144,9 +147,53 @@ describe('a certificate', () => {
   });
 });
 
+describe('with one version a buffer', () => {
+  it('a second update on a version is refused before anything of it leaves, and the next version takes one', async () => {
+    const services = await startServices({ bufferSize: 2 });
+    const [first, second] = [await startClient(services), await startClient(services)];
+    accepted(await first.contribute(deltaOf(0), { trainedOn: 0 }));
+    const seats = services.count('/seats');
+    expect(await first.contribute(deltaOf(7), { trainedOn: 0 })).toMatchObject({
+      reason: 'version-given',
+      update: 'free',
+    });
+    expect(services.count('/seats')).toBe(seats);
+    accepted(await second.contribute(deltaOf(1), { trainedOn: 0 }));
+    accepted(await first.contribute(deltaOf(8), { trainedOn: 1 }));
+  });
+
+  it('the rule outlives a restart of the device', async () => {
+    const services = await startServices();
+    const identity = join(temporaryFolder(), 'device');
+    const first = await startClient(services, { identity });
+    accepted(await first.contribute(deltaOf(0), { trainedOn: 0 }));
+    await first.close();
+    const again = await startClient(services, { identity });
+    expect(reasonOf(await again.contribute(deltaOf(7), { trainedOn: 0 }))).toBe('version-given');
+  });
+
+  it('an update whose buffer was aborted makes room for another one on its version', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    services.world.aheadMs = 245_000; // beyond closeBy, within the allowed skew
+    accepted(await client.contribute(deltaOf(2), { trainedOn: 0 }));
+    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('version-given');
+  });
+
+  it('an update on a version that this device has never seen is refused, with what to do', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    expect(await client.contribute(deltaOf(1), { trainedOn: 5 })).toMatchObject({
+      reason: 'model-not-logged',
+      detail: expect.stringContaining('fetch the newest with model()'),
+    });
+  });
+});
+
 describe('what is not taken', () => {
   it('an update trained on a model that is too old is refused before anything of it leaves', async () => {
-    const services = await startServices({ bufferSize: 2, maxStaleness: 0 });
+    const services = await startServices({ bufferSize: 2, maxStaleness: 0, ...MIXED });
     const clients = [await startClient(services), await startClient(services)];
     for (const [n, client] of clients.entries()) accepted(await client.contribute(deltaOf(n), { trainedOn: 0 }));
     const deposits = services.count('/deposits');
@@ -187,7 +234,7 @@ describe('what is not taken', () => {
   });
 
   it('an update whose upload was refused goes elsewhere only after the authority said its buffer was aborted', async () => {
-    const services = await startServices();
+    const services = await startServices(MIXED);
     const client = await startClient(services);
     services.mischief = {
       before: ({ path, method }) => (path.endsWith('/upload') && method === 'PUT' ? problem('lease-over') : undefined),

@@ -68,6 +68,9 @@ describe.each(['before', 'after'] as const)('a process that dies right %s a dura
   });
 });
 
+/** Several updates of one device on one version. */
+const MIXED = { policy: { versions: 'unsafeMixed' } } as const;
+
 describe('an abort', () => {
   it.each(['deposit', 'key', 'mask', 'upload'] as const)('at step %s leaves a session that goes on', async (step) => {
     const services = await startServices();
@@ -108,7 +111,7 @@ describe('an abort', () => {
 
 describe('an interrupted session', () => {
   it('is finished first when another update is offered', async () => {
-    const services = await startServices();
+    const services = await startServices(MIXED);
     const store = memoryStore();
     const client = await connectTo(services, { identity: store });
     const controller = new AbortController();
@@ -120,7 +123,7 @@ describe('an interrupted session', () => {
   });
 
   it('that is given up before its bytes left frees its update; after that, it stays held', async () => {
-    const services = await startServices();
+    const services = await startServices(MIXED);
     const client = await startClient(services);
     for (const [n, step] of (['key', 'upload'] as const).entries()) {
       const controller = new AbortController();
