@@ -57,6 +57,8 @@ it('a page of one’s own takes part in a task of `basa dev --cors`', async () =
     await page.waitForFunction(() => /done|Error/.test(document.body.innerText));
     const text = await page.evaluate(() => document.body.innerText);
     expect(text).toMatch(/accepted in slot [0-2]\s+done/);
+    expect(page.url()).toContain('authorityKey=');
+    expect(page.url()).not.toContain('token=');
     expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);
   } finally {
     await browser.close();

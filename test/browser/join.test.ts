@@ -187,6 +187,18 @@ it('a device with pictures of its own rests when it is told to, hidden, and with
   await page.close();
 });
 
+it('a tab whose link names a task that the server does not have joins no other', async () => {
+  const page = await context.newPage();
+  const link = await stage.joinLink();
+  await page.goto(link.replace(stage.stage.task, '0'.repeat(64)));
+  await expect
+    .poll(() => page.textContent('#no-task'), FOR_LONG)
+    .toMatch(/does not have the task that your link names/);
+  expect(await page.isDisabled('#join')).toBe(true);
+  expect(page.workers()).toEqual([]);
+  await page.close();
+});
+
 it('a tab takes no part in a task that leaves the network to the server, whatever the server describes', async () => {
   const { authority, authorityKey, policy, server, task: known } = stage.stage;
   const openPolicy = { ...policy, manifestHash: new Uint8Array(32) };

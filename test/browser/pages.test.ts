@@ -80,6 +80,28 @@ it('after a restart of the server the page goes on, and shows versions and buffe
   await page.close();
 });
 
+it('a head that the authority did not sign, or of a log that shrank, is said', async () => {
+  const about = `${stage.stage.urls.authority}/v1/authority`;
+  const headNow = async () => ((await (await fetch(about)).json()) as { readonly head: string }).head;
+  const older = await headNow();
+  await stage.client('one more'); // its enrolment makes the log longer
+  const page = await context.newPage();
+  let head = await headNow();
+  expect(head).not.toBe(older);
+  await page.route(about, async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), head } });
+  });
+  await page.goto(stage.url);
+  await shows(page, '#log-status').toMatch(/signature checked in this page$/);
+  const last = head.slice(-2);
+  head = head.slice(0, -2) + (last === '00' ? '01' : '00');
+  await shows(page, '#log-status').toBe('a head that the authority did not sign');
+  head = older;
+  await shows(page, '#log-status').toBe('the log is shorter than it was');
+  await page.close();
+});
+
 it('words are explained to the pointer and to the keyboard, and Escape hides that again', async () => {
   const page = await open('/');
   const word = page.locator('[data-word="places"]');
@@ -119,16 +141,26 @@ it('an operator logs in, pauses the task and goes on; whoever has no token is to
   await page.close();
 });
 
-it('the pins of a link stay with the links from page to page', async () => {
+it('the pins of a link stay with the links from page to page, and its token with nobody', async () => {
   const { authorityKey, task } = stage.stage;
   const page = await open(`/join.html#${new URLSearchParams({ task, authorityKey, token: 'a-token', rounds: '1' })}`);
+  await expect.poll(() => page.inputValue('#token'), FOR_LONG).toBe('a-token');
+  expect(page.url()).not.toContain('a-token');
+  expect(await page.content()).not.toContain('a-token'); // neither in a link
   for (const name of ['Watch', 'Play the paper', 'What the server sees', 'Join']) {
     await page.click(`nav a:text-is("${name}")`);
     await page.waitForSelector(`nav a[aria-current]:text-is("${name}")`);
   }
   const pins = new URLSearchParams(new URL(page.url()).hash.slice(1));
-  expect(Object.fromEntries(pins)).toEqual({ task, authorityKey, token: 'a-token' });
+  expect(Object.fromEntries(pins)).toEqual({ task, authorityKey });
   await shows(page, '#pins').toMatch(/pinned by the link/);
+  expect(await page.inputValue('#token')).toBe('');
+  for (let step = 0; step < 4; step++) {
+    await page.goBack();
+    expect(page.url()).not.toContain('a-token');
+  }
+  const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state]));
+  expect(kept).not.toContain('a-token');
   await page.close();
 });
 

@@ -202,4 +202,22 @@ describe('the age of a sum', () => {
     );
     expect(versions.map(({ meanAge }) => meanAge)).toEqual([undefined, 0, 1]);
   });
+
+  it('is no more than the places of its devices allow, whatever they say', async () => {
+    await opened('auto');
+    const clients = await devices(3);
+    for (let version = 1; version <= 4; version++) {
+      for (const client of clients) {
+        expect(await kindOf(client)).toBe('place');
+        await client.contribute(oneHot(version), { trainedOn: 0 }); // a lie from the second on
+      }
+      await house.reached(version);
+    }
+    const { versions } = await house.operate<{ versions: { meanAge?: number }[] }>(
+      house.server.url,
+      'GET',
+      `/v1/tasks/${house.task}/metrics`,
+    );
+    expect(versions.map(({ meanAge }) => meanAge)).toEqual([undefined, 0, 0, 0, 0]);
+  });
 });

@@ -6,7 +6,7 @@ import { toHex } from '@basa/masking';
 import type { LiveState } from '@basa/protocol';
 import { SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { House, OPERATOR_TOKEN, oneHot } from '@basa/testkit/services/house.ts';
+import { House, OPERATOR_TOKEN, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const pages = mkdtempSync(join(tmpdir(), 'basa-pages-'));
@@ -53,7 +53,7 @@ async function watch(isIt: (state: LiveState) => boolean): Promise<LiveState> {
 }
 
 describe('pages', () => {
-  it('come with a policy that allows no inline script, no other host, and wasm', async () => {
+  it('come with a policy that allows no inline script, no other host, no frame around them, and wasm', async () => {
     const answer = await ask('/');
     expect(answer.headers.get('content-type')).toContain('text/html');
     const policy = answer.headers.get('content-security-policy') ?? '';
@@ -61,6 +61,20 @@ describe('pages', () => {
     expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'");
     expect(policy).toContain(`connect-src 'self' ${house.authority.url}`);
     expect(policy).not.toMatch(/'unsafe-|\*/);
+    for (const rule of ["object-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"])
+      expect(policy).toContain(rule);
+    const others = [
+      'x-content-type-options',
+      'referrer-policy',
+      'cross-origin-opener-policy',
+      'cross-origin-resource-policy',
+    ];
+    expect(others.map((name) => answer.headers.get(name))).toEqual([
+      'nosniff',
+      'no-referrer',
+      'same-origin',
+      'same-origin',
+    ]);
     const script = await ask('/parts/a.js');
     expect(script.headers.get('content-type')).toContain('text/javascript');
     expect(script.headers.get('content-security-policy')).toBe(policy); // a worker takes its own
@@ -122,6 +136,30 @@ describe('pages', () => {
     const answer = await ask(events, { authorization: `Bearer ${OPERATOR_TOKEN}` });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     await answer.body?.cancel();
+    await house.restartServer();
+  });
+
+  it('let one address have a few streams and no more, and others in all the same', async () => {
+    await house.restartServer({ pages: { folder: join(pages, 'site') }, trustedProxies: 1 });
+    const stopped = new AbortController();
+    const from = (address: string) =>
+      fetch(house.server.url + SERVER_PATH.events(house.task), {
+        headers: { 'x-forwarded-for': address },
+        signal: stopped.signal,
+      });
+    const address = (n: number): string => `2001:db8:1:2::${n.toString(16)}`; // of one network
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => from(address(n))));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBe(80);
+    expect(refused[0]?.headers.get('retry-after')).toBe('10');
+    expect(await refused[0]?.json()).toMatchObject({ detail: expect.stringContaining('close pages that watch') });
+    expect((await from('2001:db8:1:3::1')).status).toBe(200);
+    stopped.abort();
+    await until(async () => {
+      const again = await ask(SERVER_PATH.events(house.task), { 'x-forwarded-for': address(1) });
+      await again.body?.cancel();
+      return again.status === 200;
+    });
     await house.restartServer();
   });
 

@@ -48,6 +48,30 @@ it('a body that is longer than the task allows is refused, declared or not', asy
   expect(await snapshot(house, upload.ctx)).toEqual(before);
 });
 
+it('a body that says it is longer than the task allows is refused before a byte of it is sent', async () => {
+  const [{ length }, offset] = [upload.body, 10];
+  const answer = (bytes: number, at: number) =>
+    sendRaw(
+      house,
+      upload,
+      { body: upload.body, offset: at, headers: { expect: '100-continue', 'content-length': String(bytes) } },
+      [],
+    );
+  for (const [bytes, at] of [
+    [length + 1, 0],
+    [length - offset + 1, offset],
+    [2 ** 40, 0],
+  ] as const) {
+    const text = await answer(bytes, at);
+    expect(text).toContain('urn:basa:problem:body-too-large');
+    expect(text).not.toContain('100 Continue');
+  }
+});
+
+it.each(['-1', '1e3', '0x10', ' ', '9'.repeat(16)])('a piece that starts at "%s" is refused', (offset) =>
+  refuses({ body: upload.body, headers: { [HEADER.uploadOffset]: offset } }, 400, 'malformed'),
+);
+
 it('a body that was damaged on the way is refused', () =>
   refuses({ body: flipped(upload.body), signed: upload.body }, 400, 'digest-mismatch'));
 

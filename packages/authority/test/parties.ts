@@ -80,15 +80,17 @@ export class TestServer {
     return ask(authority, AUTHORITY_PATH.tasks, { body: encodePolicy(this.policy), token: OPERATOR });
   }
 
+  /** `at`: the task of the address, if it is not its own. */
   async appendModel(
     authority: Authority,
     version: number,
     ctx: Uint8Array,
     modelHash = new Uint8Array(32).fill(version),
+    at = this.task,
   ): Promise<Answer> {
     const body = { task: this.task, version, modelHash, ctx: ctx as Ctx, closed: [] };
     const append = { ...body, signature: this.signer.sign(modelAppendCodec.statement(body)) };
-    const answer = await ask(authority, AUTHORITY_PATH.modelLog(this.task), { body: modelAppendCodec.encode(append) });
+    const answer = await ask(authority, AUTHORITY_PATH.modelLog(at), { body: modelAppendCodec.encode(append) });
     if (answer.status === 200) this.newest = modelEntryCodec.decode(answer.bytes);
     return answer;
   }

@@ -1,7 +1,7 @@
 /** Services that lie: whatever is not signed by whom it should be, or departs from the pins, is refused. */
 import type { Signer } from '@basa/masking';
 import { toHex } from '@basa/masking';
-import type { Descriptor, Endorsed, EndorsedCodec, ModelEntry, Receipt, Ticket } from '@basa/protocol';
+import type { Descriptor, Endorsed, EndorsedCodec, ModelEntry, Receipt, TaskId, Ticket } from '@basa/protocol';
 import {
   authorityMessages,
   certificateCodec,
@@ -11,6 +11,7 @@ import {
   endorse,
   HEADER,
   headCodec,
+  millis,
   modelEntryCodec,
   newestModelCodec,
   outcomeCodec,
@@ -19,6 +20,7 @@ import {
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
+import { inMemoryStoreForTests } from '../src/node/index.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import type { Asked } from './support/http-listener.ts';
 import type { HttpServices } from './support/http-services.ts';
@@ -71,15 +73,20 @@ describe('connecting', () => {
     await expect(connectTo(services, { server: 'http://localhost/basa' })).rejects.toThrow('without a path');
   });
 
-  it('with a certificate for another device is refused, and it is not kept', async () => {
+  it.each([
+    ['for another device', { deviceKey: stranger.publicKey }, false],
+    ['for another task', { task: new Uint8Array(32).fill(7) as TaskId }, false],
+    ['that the authority did not sign', {}, true],
+  ])('with a certificate %s is refused, and it is not kept', async (_, change, isForged) => {
     const services = await startServices();
-    const store = memoryStore();
-    const { world } = services;
-    forge(services, '/enrolments', () => {
-      const body = { ...certificateBody(services), deviceKey: stranger.publicKey };
-      const { signer } = world.authority.ports;
-      return certificateCodec.encode(endorse(certificateCodec, world.policy, signer, body));
-    });
+    const device = createNodeSigner(nodeRandomBytes(32));
+    const store = inMemoryStoreForTests(device);
+    const { task, now, policy, authority } = services.world;
+    const body = { task, deviceKey: device.publicKey, issuedAt: now, notAfter: millis(now + 1e6), ...change };
+    const signed = isForged
+      ? endorse(certificateCodec, { authorities: [stranger.publicKey] }, stranger, body)
+      : endorse(certificateCodec, policy, authority.ports.signer, body);
+    forge(services, '/enrolments', () => certificateCodec.encode(signed));
     await expect(connectTo(services, { identity: store })).rejects.toMatchObject({ reason: 'wrong-certificate' });
     expect(await store.entries()).toEqual([]);
   });
@@ -91,10 +98,6 @@ describe('connecting', () => {
     await expect(connectTo(other, { identity: store })).rejects.toMatchObject({ reason: 'store-of-another-task' });
   });
 });
-
-function certificateBody({ world }: HttpServices) {
-  return { task: world.task, deviceKey: stranger.publicKey, issuedAt: world.now, notAfter: world.now };
-}
 
 describe('a model', () => {
   it('that is not the one of the log is refused', async () => {

@@ -67,6 +67,14 @@ describe('a request', () => {
     expect(await client.model()).toMatchObject({ version: 0 });
   });
 
+  it('that is refused at great length is not read to the end', async () => {
+    const services = await startServices();
+    const client = await startClient(services);
+    const endless = { status: 403, body: Buffer.alloc(65_537, ' ') };
+    services.mischief = { before: ({ path }) => (path.includes('/models/') ? endless : undefined) };
+    await expect(client.model()).rejects.toThrow('an endless refusal');
+  });
+
   it('that is wrong is not sent again', async () => {
     const services = await startServices();
     const client = await startClient(services);

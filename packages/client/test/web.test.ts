@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { toHex } from '@basa/masking';
 import { build } from 'esbuild';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createIdentity, signerOf } from '../src/web/identity.ts';
 import { BasaClient, inMemoryStoreForTests } from '../src/web/index.ts';
+import { createWebTransport } from '../src/web/transport.ts';
 import { deltaOf, optionsFor } from './support/connect.ts';
 import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
 
@@ -37,6 +38,30 @@ describe('the browser client', () => {
     accepted(await (await startClient(services)).contribute(deltaOf(1), { trainedOn: 0 }));
     expect((await web.model()).version).toBe(1);
     await web.close();
+  });
+
+  it('has a key that WebCrypto gives to nobody', async () => {
+    const identity = await createIdentity();
+    if (identity.kind !== 'webcrypto') throw new Error('this Node has no Ed25519 in WebCrypto');
+    expect(identity.privateKey.extractable).toBe(false);
+    for (const format of ['raw', 'pkcs8', 'jwk'] as const)
+      await expect(crypto.subtle.exportKey(format, identity.privateKey)).rejects.toThrow();
+  });
+
+  it('asks without cookies, cache and referrer, and follows no redirection', async () => {
+    const asked: (RequestInit | undefined)[] = [];
+    vi.stubGlobal('fetch', async (_: string, init?: RequestInit) => {
+      asked.push(init);
+      return new Response();
+    });
+    try {
+      const { signal } = new AbortController();
+      await createWebTransport().send({ method: 'GET', url: 'https://server.test/', headers: {}, signal });
+    } finally {
+      vi.unstubAllGlobals();
+    }
+    const strict = { credentials: 'omit', cache: 'no-store', redirect: 'error', referrerPolicy: 'no-referrer' };
+    expect(asked).toMatchObject([strict]);
   });
 
   it('signs with noble where WebCrypto has no Ed25519', async () => {

@@ -77,7 +77,7 @@ export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './server/co
 export { acceptDeposit } from './server/deposit.ts';
 export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
-export type { KeysOf, Opening, OpeningInput, StoredUpload, SumVerdict } from './server/open-sum.ts';
+export type { KeysOf, Opening, OpeningInput, StoredUpload, SummedUpdates, SumVerdict } from './server/open-sum.ts';
 export { judgeCoordinates, judgeSum, openingTerms } from './server/open-sum.ts';
 export type { PlaceOptions, PlaceState } from './server/place-controller.ts';
 export { DEFAULT_TARGET_AGE, noteUsedPlaces, noteVersionAge, startPlaces } from './server/place-controller.ts';

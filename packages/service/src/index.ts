@@ -19,6 +19,7 @@ export type { DeviceRouteOptions, SigningDevice } from './http/device-requests.t
 export { deviceOf, rememberRequest } from './http/device-requests.ts';
 export type { Address } from './http/listen.ts';
 export { logEvent } from './http/log-event.ts';
+export { networkOf } from './http/network.ts';
 export type { Operator, Role } from './http/operators.ts';
 export { answerRefusal, fail, granted, ServiceError } from './http/problem.ts';
 export { answers, closed, exchange, hexText, wireBytes } from './http/schemas.ts';

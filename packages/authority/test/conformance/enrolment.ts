@@ -65,6 +65,9 @@ export function testEnrolment(freshHome: NewHome): void {
         { count: 1, endsAt: time.now },
         { count: 1_000_000, endsAt: time.now + 1 },
         { count: 0, endsAt: time.now + 1 },
+        { endsAt: time.now + 1 },
+        { count: 1, tokens: ['A'.repeat(32)], endsAt: time.now + 1 },
+        { tokens: ['A'.repeat(31)], endsAt: time.now + 1 }, // could be guessed
       ]) {
         const answer = await ask(authority, AUTHORITY_PATH.tokens(server.task), { body, token: OPERATOR });
         expect(answer.code).toBe('malformed');
@@ -109,6 +112,42 @@ export function testEnrolment(freshHome: NewHome): void {
       const second = certificateCodec.decode((await enrol(device)).bytes);
       time.now -= 11 * DAY_MS;
       expect(second.notAfter - first.notAfter).toBe(11 * DAY_MS);
+    });
+
+    it('on the allow-list of one task needs a token for another', async () => {
+      const { authority, server, enrol } = await withTokens(1);
+      const device = newDevice();
+      const { server: other } = await stage(authority, 0, { dimension: 9 });
+      const body = { deviceKeys: [toHex(device.deviceKey)] };
+      await ask(authority, AUTHORITY_PATH.allowList(other.task), { method: 'PUT', body, token: OPERATOR });
+      expect((await enrol(device)).code).toBe('enrolment-token-invalid');
+      expect((await askAs(device, authority, AUTHORITY_PATH.enrolments(other.task), {})).status).toBe(200);
+      expect((await askAs(newDevice(), authority, AUTHORITY_PATH.enrolments(other.task), {})).status).toBe(403);
+      expect(server.task).not.toEqual(other.task);
+    });
+
+    it('gets no certificate that holds longer than one of this authority, or for another time than now', async () => {
+      const { authority, server, tokens } = await withTokens(1);
+      const device = newDevice();
+      const path = AUTHORITY_PATH.enrolments(server.task);
+      const [token, slackMs, termMs] = [tokens[0], 10 * 60_000, 10 * DAY_MS];
+      const asked = (issuedAt: number, notAfter: number) =>
+        askAs(device, authority, path, {
+          token,
+          like: { issuedAt: time.now + issuedAt, notAfter: time.now + notAfter },
+        });
+      const refused = [
+        [0, termMs + slackMs + 1],
+        [slackMs + 1, slackMs + 2],
+        [-DAY_MS, 0],
+        [slackMs, slackMs],
+      ] as const;
+      for (const [from, to] of refused)
+        expect([from, to, (await asked(from, to)).code]).toEqual([from, to, 'malformed']);
+      const { bytes } = await asked(slackMs, termMs + slackMs);
+      expect(certificateCodec.decode(bytes).notAfter).toBe(time.now + termMs + slackMs);
+      // The first bound holds for a device that has a certificate as well.
+      expect((await asked(0, 1000 * termMs)).code).toBe('malformed');
     });
 
     it('that came with a token renews without one, in the last third of its certificate or later, until it is revoked', async () => {

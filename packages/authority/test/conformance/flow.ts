@@ -17,6 +17,7 @@ import {
   outcomeCodec,
   paperAttribute,
   paperTicketCodec,
+  revocationRequestCodec,
   slotKeysProblem,
   slotSealing,
 } from '@basa/protocol';
@@ -173,6 +174,35 @@ export function testFlow(freshHome: NewHome): void {
       expect((await ask(authority, '/v1/health')).head).toBe(before);
     });
 
+    it('a message at the address of another buffer or task than it names, which changes nothing', async () => {
+      const authority = await start(await freshHome());
+      const world = await stage(authority, 2);
+      const { server } = await stage(authority, 0, { dimension: 9 });
+      const [one, other] = [await seated(authority, world), await seated(authority, world, 0)];
+      const { device } = world.enrolled[0] as (typeof world.enrolled)[0];
+      const body = { task: world.server.task, after: 0 };
+      const signature = world.server.signer.sign(revocationRequestCodec.statement(body));
+      const asked = revocationRequestCodec.encode({ ...body, signature });
+      const entry = (await ask(authority, AUTHORITY_PATH.modelEntry(world.server.task, 0), { method: 'GET' })).bytes;
+      const before = (await ask(authority, '/v1/health')).head;
+      const answers = await Promise.all([
+        askAs(device, authority, AUTHORITY_PATH.keys(other.ctx), one.keyRequest(0)),
+        other.close(authority, one.closeRequest([], [])),
+        world.server.appendModel(authority, 1, one.ctx, undefined, server.task),
+        ask(authority, AUTHORITY_PATH.taskRevocations(server.task), { body: asked }),
+        ask(authority, AUTHORITY_PATH.adoptedModel(server.task), { method: 'PUT', body: entry }),
+      ]);
+      for (const { code, json } of answers)
+        expect([code, json()]).toEqual([
+          'malformed',
+          expect.objectContaining({ detail: expect.stringMatching(/of the path$/) }),
+        ]);
+      expect((await ask(authority, '/v1/health')).head).toBe(before);
+      expect((await ask(authority, AUTHORITY_PATH.taskRevocations(world.server.task), { body: asked })).status).toBe(
+        200,
+      );
+    });
+
     it('a key for a slot that another request holds, and a key for a revoked device', async () => {
       const authority = await start(await freshHome());
       const world = await stage(authority, 3);
@@ -277,6 +307,8 @@ export function testFlow(freshHome: NewHome): void {
       expect(sealing.open(sealed, answer.bytes, context)).toEqual(seed);
       expect((await askAs(yours.device, authority, path, paperTicketCodec.encode(ticket))).code).toBe('tag-not-yours');
       expect((await askAs(newDevice(), authority, path, paperTicketCodec.encode(ticket))).code).toBe('not-enrolled');
+      await ask(authority, AUTHORITY_PATH.revocations, { body: { user: toHex(body.user) }, token: OPERATOR });
+      expect((await askAs(mine.device, authority, path, paperTicketCodec.encode(ticket))).code).toBe('revoked');
     });
 
     it('UNSAFE paper mode refuses a task with slot keys, which has no attributes', async () => {

@@ -44,7 +44,7 @@ interface Join {
   readonly authority: string;
   readonly authorityKey: string;
   readonly task: string;
-  readonly token: string;
+  readonly token?: string;
   /** Which device of three this tab is. */
   readonly device: string;
 }
@@ -67,6 +67,9 @@ addEventListener('message', async ({ data: { device, ...pins } }: MessageEvent<J
 
 const APP = `/** The page: starts the worker with what stands behind the # of its address, and shows what it says. */
 const pins = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+// The token lets one device in; it does not stay in the address for whoever uses this browser next.
+const { token: _, ...rest } = pins;
+history.replaceState(null, '', \`#\${new URLSearchParams(rest)}\`);
 const say = (text: string): void => {
   const line = document.createElement('p');
   line.textContent = text;

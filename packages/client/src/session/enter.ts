@@ -15,6 +15,7 @@ import type { DeviceContext } from './device-context.ts';
 import { userPorts } from './device-context.ts';
 import { withCertificate } from './enrol.ts';
 import type { Meter } from './meter.ts';
+import { newestEntry } from './model-fetch.ts';
 import { rejected } from './rejections.ts';
 
 /** An update to offer. */
@@ -44,7 +45,7 @@ export async function enter(
   signal: AbortSignal,
 ): Promise<Rejection | undefined> {
   const { events, outside, sealings, state } = context;
-  const model = modelOf(context, update.trainedOn);
+  const model = await modelOf(context, update.trainedOn, signal);
   if (model === undefined)
     return rejected('model-not-logged', 'free', {
       detail: `this device has not seen version ${update.trainedOn} lately; fetch the newest with model() and train on it`,
@@ -78,10 +79,20 @@ type Seat =
   | { readonly kind: 'seat'; readonly descriptor: CheckedDescriptor; readonly slotKeys: Uint8Array }
   | Rejection;
 
-/** The model of a version as it was signed, among the last ones that this device has seen. With mixed versions the number is enough. */
-function modelOf({ pins, state }: DeviceContext, version: number): SeenModel | undefined {
-  const seen = state.ledger.recent.find((model) => model.version === version);
-  return seen ?? (pins.policy.versions === 'unsafeMixed' ? { version, modelHash: new Uint8Array(32) } : undefined);
+/**
+ * The model of a version as it was signed, among the last ones that this device has seen; the newest is asked for if it has not seen it. With
+ * mixed versions the number is enough.
+ */
+async function modelOf(
+  context: DeviceContext,
+  version: number,
+  signal: AbortSignal,
+): Promise<SeenModel | undefined> {
+  const { pins, state } = context;
+  if (pins.policy.versions === 'unsafeMixed') return { version, modelHash: new Uint8Array(32) };
+  const seen = (): SeenModel | undefined => state.ledger.recent.find((model) => model.version === version);
+  if (seen() === undefined && version > (state.ledger.seen?.version ?? -1)) await newestEntry(context, signal);
+  return seen();
 }
 
 /** In a buffer for updates that were trained on this model. */

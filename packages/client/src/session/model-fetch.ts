@@ -55,7 +55,7 @@ async function fetchNewest(
 }
 
 /** Durable before it is believed: no version that is older is taken after it, in this process or the next. */
-async function newestEntry(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry> {
+export async function newestEntry(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry> {
   const { authorities, outside, pins, state, task } = context;
   const nonce = outside.randomBytes(16);
   const seen = authorities.seen(); // as it was before the question

@@ -1,7 +1,8 @@
 /** One cell of a grid: a protocol on a task under some delay, and its schedule in virtual time. */
 import { defaultThreshold } from '@basa/baselines';
 import { FEDBUFF_STALENESS } from '@basa/learning';
-import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS } from '@basa/protocol';
+import type { Versions } from '@basa/protocol';
+import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum } from '@basa/protocol';
 import type { Arrivals, Delay, Fleet, Link, PaperCosts, Scheme, TimedEvent } from '@basa/simulator';
 import {
   LightSecAggScheme,
@@ -49,6 +50,8 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   /** Users that train at the same time; of a round in synchronous protocols. */
   readonly concurrency: number;
   readonly bufferSize: number;
+  /** Whether sealed buffers are of one version of the model, as new tasks have it, or mix them as the paper does. */
+  readonly versions: Versions;
   readonly seed: number;
   /** `closed` keeps so many training; others come at a rate, and at most so many train. */
   readonly arrivals: Arrivals;
@@ -73,6 +76,7 @@ export const CELL: Omit<Cell, 'task' | 'protocol'> = {
   arrivals: { kind: 'closed' },
   places: 'auto',
   bufferSize: 10,
+  versions: 'unsafeMixed',
   seed: 1,
   compute: 'measured',
   dropouts: 0,
@@ -106,10 +110,17 @@ function computeSeconds({ compute, task }: Cell<ScheduledTask>, costs: Costs): (
 }
 
 /** As a new task has it; without a bound, everybody may train. */
-function admissionOf({ places, bufferSize }: Cell<ScheduledTask>): Pick<Fleet, 'admission'> {
+function admissionOf(cell: Cell<ScheduledTask>): Pick<Fleet, 'admission'> {
+  const { places, bufferSize } = cell;
   if (places === 'unlimited') return {};
   const maxWaitingBuffers = DEFAULT_WAITING_BUFFERS;
-  return { admission: { bufferSize, places, targetAge: DEFAULT_TARGET_AGE, maxWaitingBuffers } };
+  const oneVersion = isOneVersion(cell) ? { minimum: defaultMinimum(bufferSize, 0), isHeld: false } : undefined;
+  const options = { bufferSize, places, targetAge: DEFAULT_TARGET_AGE, maxWaitingBuffers };
+  return { admission: { ...options, ...(oneVersion && { oneVersion }) } };
+}
+
+function isOneVersion({ protocol, versions }: Pick<Cell, 'protocol' | 'versions'>): boolean {
+  return versions === 'one' && protocol.startsWith('BASA sealed');
 }
 
 /** All examples of a user are charged, whatever part of them a smaller network learns. */
@@ -132,6 +143,7 @@ export function scheduleCell(
     modelBytes: 4 * task.dimension,
     staleness: FEDBUFF_STALENESS,
     bufferSize: cell.bufferSize,
+    ...(isOneVersion(cell) && { versions: 'one', minimum: defaultMinimum(cell.bufferSize, 0) }),
     ...admissionOf(cell),
     seed: cell.seed,
   };

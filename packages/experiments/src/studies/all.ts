@@ -14,6 +14,7 @@ import { rates } from './rates.ts';
 import { scalability } from './scalability.ts';
 import { scale } from './scale.ts';
 import { table1 } from './table1.ts';
+import { versions } from './versions.ts';
 
 export const STUDIES: readonly Study[] = [
   rates,
@@ -22,6 +23,7 @@ export const STUDIES: readonly Study[] = [
   scalability,
   concurrency,
   admission,
+  versions,
   dropouts,
   bandwidth,
   quantisation,

@@ -102,6 +102,7 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
     compute: computeName(cell),
     arrivals: cell.arrivals.kind,
     places: String(cell.places),
+    versions: cell.versions,
     dropouts: cell.dropouts,
     virtualSeconds: round(result.seconds),
     aggregations: result.versions,

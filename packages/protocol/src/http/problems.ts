@@ -84,7 +84,7 @@ export const SERVICE_PROBLEMS = {
     resend: true,
   },
   'quota-exceeded': {
-    sentence: 'This device left too many slots unused lately; wait before the next seat.',
+    sentence: 'This device left too many slots or places unused lately; wait before the next.',
     status: 429,
     about: 'update',
     retry: true,

@@ -186,17 +186,35 @@ export function judgeSum(descriptor: DescriptorBody, total: Uint32Array, accepte
   const prefix = judgePrefix(descriptor, total, accepted);
   if (prefix.kind === 'quarantine') return prefix;
   const sum = total.subarray(prefixElements(descriptor));
-  return judgeCoordinates(descriptor, sum, accepted) ?? { ...prefix, sum };
+  return judgeCoordinates(descriptor, sum, { accepted, weightSum: prefix.weightSum }) ?? { ...prefix, sum };
 }
 
-/** Coordinates from number `first` on; undefined where all of them are in range. */
+/** How many updates a sum has, and what it is divided by. */
+export interface SummedUpdates {
+  readonly accepted: number;
+  readonly weightSum: number;
+}
+
+/** Coordinates from number `first` on; undefined if all of them are in range. */
 export function judgeCoordinates(
   descriptor: DescriptorBody,
   coordinates: Uint32Array,
-  accepted: number,
+  updates: SummedUpdates,
   first = 0,
   kernel?: VectorKernel,
 ): Quarantine | undefined {
-  const offender = firstOutOfRange(coordinates, descriptor.modulus, sumBound(descriptor, accepted), kernel);
+  const offender = firstOutOfRange(coordinates, descriptor.modulus, coordinateBound(descriptor, updates), kernel);
   return offender < 0 ? undefined : { kind: 'quarantine', why: `coordinate ${first + offender} is out of range` };
+}
+
+/**
+ * An honest update is clipped, then weighed, then rounded: |x| <= c clip w/W + 1, and so for a sum. It holds the mean that the sum is
+ * divided down to within the clip, however small a liar makes the sum of weights: it would multiply the step otherwise, by up to W. With
+ * noise this says little; there the least weight of a device is bounded instead.
+ */
+function coordinateBound(descriptor: DescriptorBody, { accepted, weightSum }: SummedUpdates): number {
+  const { level, clip, weightScale, privacy } = descriptor;
+  const plain = sumBound(descriptor, accepted);
+  if (privacy !== undefined) return plain;
+  return Math.min(plain, Math.ceil((level * clip * weightSum) / weightScale) + accepted);
 }

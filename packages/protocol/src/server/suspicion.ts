@@ -52,8 +52,8 @@ const MIN_OTHERS = 1e-4;
 export const SUSPECT = 0.1;
 export const STRONG_SUSPECT = 0.5;
 const SUSPENDED = 0.95;
-/** One spoilt sum suspends nobody: one cheat with a good name could otherwise have each newcomer locked out. */
-const SPOILT_TO_SUSPEND = 2;
+/** Fewer spoilt sums suspend nobody: a cheat with a good name, which pays with them, could have each newcomer locked out at once. */
+const SPOILT_TO_SUSPEND = 4;
 /**
  * One device, or this share of all, is suspended at a time unless it is named: cheats that keep their own names clean can turn the
  * suspicion on others, and lock out no more than these.

@@ -4,10 +4,11 @@
  * Guard words show whether a sum is a sum of as many honest inputs as it should be, w is the weight, v the version the update was trained
  * on, then one word for each metric that the task names. The server learns the sums of these words and no single one.
  */
-import { toSigned } from '@basa/masking';
+import { integerWeight, toSigned } from '@basa/masking';
 import type { DescriptorBody } from './descriptor.ts';
 import { metricMean, metricWord } from './metrics.ts';
 import type { TaskPolicy } from './policy.ts';
+import { stalenessWeight } from './staleness.ts';
 
 const GUARDS = 4;
 const WEIGHT = GUARDS;
@@ -68,16 +69,23 @@ export type PrefixVerdict =
   | { readonly kind: 'quarantine'; readonly why: string };
 
 /**
- * Guard words must read (|A|, 0, 0, 0), the sum of w lie in [|A|, |A| W], that of v in [0, 2 M |A|], that of a metric in
+ * Guard words must read (|A|, 0, 0, 0), the sum of w lie in [|A| w_min, |A| W], that of v in [0, 2 M |A|], that of a metric in
  * [0, |A| W]. The vector begins with the prefix.
+ *
+ * These are ranges of sums. A word of one device is any residue, so that one liar sets each sum to whatever it likes within its range, using
+ * the room that honest devices leave: the mean of a metric is as true as the least honest device of the sum.
  */
-export function judgePrefix(descriptor: PrefixDescriptor, vector: Uint32Array, accepted: number): PrefixVerdict {
+export function judgePrefix(
+  descriptor: PrefixDescriptor & WeightRule,
+  vector: Uint32Array,
+  accepted: number,
+): PrefixVerdict {
   const { modulus, weightScale, maxStaleness, metrics } = descriptor;
   const quarantine = (why: string): PrefixVerdict => ({ kind: 'quarantine', why });
   const [count, ...zeros] = Array.from(vector.subarray(0, GUARDS), (residue) => toSigned(residue, modulus));
   if (count !== accepted || zeros.some((guard) => guard !== 0)) return quarantine('the guard words are wrong');
   const weightSum = toSigned(vector[WEIGHT] as number, modulus);
-  if (weightSum < accepted || weightSum > accepted * weightScale)
+  if (weightSum < accepted * leastWeight(descriptor) || weightSum > accepted * weightScale)
     return quarantine('the sum of weights is out of range');
   // Sums of v are below q, not below q/2: they are read as they stand.
   const versionSum = descriptor.versions === 'unsafeMixed' ? (vector[VERSION] as number) : undefined;
@@ -91,9 +99,21 @@ export function judgePrefix(descriptor: PrefixDescriptor, vector: Uint32Array, a
   return { kind: 'good', weightSum, versionSum, metrics: Object.fromEntries(means) };
 }
 
+type WeightRule = Pick<DescriptorBody, 'privacy' | 'staleness'>;
+
+/**
+ * w_min: 1, for an example weight may be as small as it likes. In a private task there is none, and age alone makes an update count less;
+ * one unit is left for engines whose powers differ in the last bit.
+ */
+function leastWeight({ privacy, staleness, maxStaleness, weightScale }: PrefixDescriptor & WeightRule): number {
+  if (privacy === undefined) return 1;
+  return Math.max(1, integerWeight(stalenessWeight(staleness, maxStaleness), weightScale) - 1);
+}
+
 /**
  * The mean true age of a sum when it is applied to version `now`. With one version a buffer it is exact: now - t. Else it is
- * now - t + M - (sum of v)/|A|, and 0 if every update was trained on `now`. Never negative: devices cannot be ahead of the model.
+ * now - t + M - (sum of v)/|A|, and 0 if every update was trained on `now`; one liar moves it anywhere within now - t - M and now - t + M,
+ * so that the server holds it to what it saw itself (`boundedAge`). Never negative: devices cannot be ahead of the model.
  */
 export function meanAgeOf(
   { version, maxStaleness }: PrefixDescriptor,

@@ -1,7 +1,15 @@
 import { seededWords } from '@basa/experiments/simulation';
 import { noisySumBound, ring, toSigned } from '@basa/masking';
 import type { Descriptor, PrivacyPolicy, TaskPolicy } from '@basa/protocol';
-import { buildInput, decodePolicy, encodePolicy, judgeCoordinates, policyProblem, taskNoise } from '@basa/protocol';
+import {
+  buildInput,
+  decodePolicy,
+  encodePolicy,
+  judgeCoordinates,
+  judgeSum,
+  policyProblem,
+  taskNoise,
+} from '@basa/protocol';
 import type { FederationDevice } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
@@ -124,8 +132,27 @@ describe('a sum of a private task', () => {
     const descriptor = descriptorOf({ modulus: ring(16) });
     const bound = noisySumBound(descriptor, taskNoise(descriptor) as { deviation: number }, 4);
     expect(bound).toBeGreaterThan(4 * 8);
-    expect(judgeCoordinates(descriptor, new Uint32Array([bound, 2 ** 16 - bound]), 4)).toBeUndefined();
-    expect(judgeCoordinates(descriptor, new Uint32Array([0, bound + 1]), 4)?.why).toBe('coordinate 1 is out of range');
+    const updates = { accepted: 4, weightSum: 4 };
+    const why = (...words: number[]) => judgeCoordinates(descriptor, new Uint32Array(words), updates)?.why;
+    expect(why(bound, 2 ** 16 - bound)).toBeUndefined();
+    expect(why(0, bound + 1)).toBe('coordinate 1 is out of range');
+  });
+
+  it('is quarantined for weights that no age explains: no example weight is there to make them smaller', () => {
+    const staleness = { kind: 'polynomial', exponent: 0.5 } as const;
+    const descriptor = descriptorOf({ staleness, maxStaleness: 15 });
+    const { weightScale, dimension } = descriptor;
+    const kindOf = (weights: number, of = descriptor) => {
+      const total = new Uint32Array(6 + dimension);
+      total.set([4, 0, 0, 0, weights, 0]);
+      return judgeSum(of, total, 4).kind;
+    };
+    // Four devices of weight 1/4, less a unit each.
+    expect([kindOf(weightScale - 4), kindOf(weightScale - 5)]).toEqual(['good', 'quarantine']);
+    expect(kindOf(4, { ...descriptor, privacy: undefined })).toBe('good');
+    const constant = { ...descriptor, staleness: { kind: 'constant' } as const };
+    const all = 4 * weightScale;
+    expect([kindOf(all - 4, constant), kindOf(all - 5, constant)]).toEqual(['good', 'quarantine']);
   });
 });
 

@@ -1,7 +1,9 @@
 /** A buffer is decided once: what each decision may follow, whose word it needs, and what becomes of its updates. */
+import { randomStream } from '@basa/learning';
 import type { CloseAnswer, Ctx, Grant, JoinTag, Outcome, SecureBuffer, Slot } from '@basa/protocol';
 import {
   authorityMessages,
+  buildInput,
   closeRequestOf,
   closeSteps,
   fateOf,
@@ -216,6 +218,44 @@ describe('a sum', () => {
     };
     expect(judgedMixed(60).kind).toBe('good');
     expect(judgedMixed(61)).toEqual({ kind: 'quarantine', why: 'the sum of versions is out of range' });
+  });
+
+  it('whose mean would leave the clip is quarantined: a small sum of weights multiplies no step', () => {
+    const { weightScale, clip, level } = { ...descriptor, level: 1024 };
+    const meanOf = (weights: number, coordinate: number) => {
+      const total = new Uint32Array(6 + descriptor.dimension);
+      total.set([3, 0, 0, 0, weights, 30, coordinate >>> 0]);
+      return judgeSum({ ...descriptor, level }, total, 3).kind;
+    };
+    const whole = 3 * level * clip;
+    expect(meanOf(3 * weightScale, whole)).toBe('good');
+    // A liar that takes nine tenths of the weight away leaves a tenth of the room, and a rounding for each update.
+    const tenth = Math.ceil(whole / 10) + 3;
+    const weights = Math.floor((3 * weightScale) / 10);
+    expect([meanOf(weights, whole), meanOf(weights, -whole)]).toEqual(['quarantine', 'quarantine']);
+    expect([meanOf(weights, tenth), meanOf(weights, tenth + 1), meanOf(weights, -tenth - 1)]).toEqual([
+      'good',
+      'quarantine',
+      'quarantine',
+    ]);
+  });
+
+  it('of honest updates is good, however large they are and however little some of them count', () => {
+    const chance = randomStream(1, 'weights');
+    const task = { ...descriptor, level: 1000, clip: 0.37 };
+    for (let round = 0; round < 50; round++) {
+      const total = new Uint32Array(6 + task.dimension);
+      for (let n = 0; n < 3; n++) {
+        const delta = new Float32Array(task.dimension).map(() => (chance.unit() < 0.5 ? -9 : 9)); // clipped
+        const exampleWeight = Math.max(1e-6, chance.unit() ** 8);
+        const randomWords = (words: Uint32Array) => void words.fill(chance.unit() < 0.5 ? 0 : 0xffff_ffff);
+        const built = buildInput(task, { delta, trainedOn: task.version, exampleWeight, randomWords });
+        // A device refuses an update that its weight makes vanish; there is nothing to sum then.
+        if (built.kind === 'refused') n--;
+        else for (const [k, word] of built.vector.entries()) total[k] = (total[k] as number) + word;
+      }
+      expect(judgeSum(task, total, 3).kind).toBe('good');
+    }
   });
 
   it('with its first coordinate out of range is quarantined', () => {

@@ -47,7 +47,7 @@ describe('the suspicion of a device', () => {
 });
 
 describe('a suspension', () => {
-  const sure = fleet({ u: 0.94, a: 1e-4, b: 1e-4, c: 1e-4 }, { spoilt: 1 });
+  const sure = fleet({ u: 0.94, a: 1e-4, b: 1e-4, c: 1e-4 }, { spoilt: 3 });
   const users = ['u', 'a', 'b', 'c'];
 
   it('lasts for 50 sums, and twice as long each time', () => {
@@ -60,7 +60,7 @@ describe('a suspension', () => {
     const others = ['a', 'b', 'c', 'd', 'e', 'f'];
     const strong = Object.fromEntries(others.map((user) => [user, 0.999]));
     const judged = (suspicion: number) =>
-      judgeStandings(fleet({ u: suspicion, ...strong }, { spoilt: 1 }), spoilt(['u', ...others]), SCENE).get('u');
+      judgeStandings(fleet({ u: suspicion, ...strong }, { spoilt: 3 }), spoilt(['u', ...others]), SCENE).get('u');
     expect(judged(0.95)).toMatchObject({ suspicion: 0.95, suspendedUntil: 51 });
     expect(judged(0.9499)?.suspendedUntil).toBeUndefined();
   });
@@ -71,11 +71,15 @@ describe('a suspension', () => {
     expect(standingAt(out, 51)).toEqual({ suspicion: 0.6, spoilt: 2, suspensions: 1 });
   });
 
-  it('does not come with the first spoilt sum, whatever the company: a good name could lock newcomers out', () => {
-    const newcomer = fleet({ a: 1e-4, b: 1e-4, c: 1e-4 });
-    const after = judgeStandings(newcomer, spoilt(users), SCENE).get('u');
-    expect(after?.suspicion).toBeGreaterThan(0.95);
-    expect(after?.suspendedUntil).toBeUndefined();
+  it('comes with the fourth spoilt sum at the soonest, whatever the company: a good name could lock newcomers out', () => {
+    const good = { suspicion: 1e-4, spoilt: 0, suspensions: 0 };
+    let newcomer: Standing = NEW_STANDING;
+    for (const isOut of [false, false, false, true]) {
+      const standingOf = (user: string): Standing => (user === 'u' ? newcomer : good);
+      newcomer = judgeStandings(standingOf, spoilt(users), SCENE).get('u') as Standing;
+      expect(newcomer.suspicion).toBeGreaterThan(0.95);
+      expect(newcomer.suspendedUntil !== undefined).toBe(isOut);
+    }
   });
 
   it('leaves at least Kmin + 1 devices', () => {

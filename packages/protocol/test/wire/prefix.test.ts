@@ -1,10 +1,9 @@
 import { RING_32, ring, weightScale } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
 import { judgePrefix, meanAgeOf, prefixElements } from '../../src/index.ts';
-import type { PrefixDescriptor } from '../../src/wire/prefix.ts';
 import { writePrefix } from '../../src/wire/prefix.ts';
 
-const descriptor: PrefixDescriptor = {
+const descriptor: Parameters<typeof judgePrefix>[0] = {
   modulus: RING_32,
   weightScale: weightScale(4, RING_32),
   version: 100,
@@ -14,6 +13,8 @@ const descriptor: PrefixDescriptor = {
     { name: 'loss', low: 0, high: 8 },
     { name: 'accuracy', low: 0, high: 1 },
   ],
+  privacy: undefined,
+  staleness: { kind: 'constant' },
 };
 
 function sumOf(inputs: readonly Parameters<typeof writePrefix>[2][], of = descriptor): Uint32Array {
@@ -33,7 +34,7 @@ const honest = [97, 100, 103, 100].map((trainedOn, n) => ({
 }));
 
 describe("the words before an update of a buffer of one version, x' = [1, 0, 0, 0 | w | metrics | x]", () => {
-  const one: PrefixDescriptor = { ...descriptor, versions: 'one' };
+  const one = { ...descriptor, versions: 'one' } as const;
 
   it('have no word for the age, which is exact: the version of the buffer says it', () => {
     expect(prefixElements(one)).toBe(prefixElements(descriptor) - 1);
@@ -66,6 +67,26 @@ describe("the words before an update with mixed versions, x' = [1, 0, 0, 0 | w |
     expect(verdict).toMatchObject({ metrics: { loss: expect.closeTo(1.5, 4), accuracy: expect.closeTo(0.375, 4) } });
     const far = sumOf([{ weight: 1, trainedOn: 100, metrics: { loss: 1e9, accuracy: -5 } }]);
     expect(judgePrefix(descriptor, far, 1)).toMatchObject({ metrics: { loss: 8, accuracy: 0 } });
+  });
+
+  it('let one liar set the mean of a metric and the mean age to anything in their ranges, and no further', () => {
+    const total = sumOf(honest);
+    // What honest devices leave free is the liar's: its own words are any residues.
+    const lie = (word: number, sum: number): number => {
+      const own = (sum - (total[word] as number)) >>> 0;
+      return ((total[word] as number) + own) >>> 0;
+    };
+    const told = total.slice();
+    for (const [word, sum] of [
+      [5, 0],
+      [6, 4 * 65_536],
+      [7, 0],
+    ] as const)
+      told[word] = lie(word, sum);
+    const verdict = judgePrefix(descriptor, told, 4);
+    if (verdict.kind !== 'good') throw new Error(verdict.why);
+    expect(verdict.metrics).toEqual({ loss: 8, accuracy: 0 });
+    expect(meanAgeOf(descriptor, { ...verdict, accepted: 4, now: 105 })).toBe(15);
   });
 
   it.each([

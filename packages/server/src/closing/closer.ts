@@ -39,6 +39,8 @@ import { isEnded } from '../store/buffer-store.ts';
 import type { StoredModel } from '../store/model-store.ts';
 import type { Fence } from '../store/node-store.ts';
 import type { Verdict } from '../store/suspicion-store.ts';
+import type { VersionRange } from './bounded-age.ts';
+import { boundedAge } from './bounded-age.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { OpenedSum, OpeningTools } from './opening.ts';
 import { openSumOf, SumRefused } from './opening.ts';
@@ -58,6 +60,8 @@ export interface CloserOptions extends OpeningTools {
   quietMs(buffer: SecureBuffer): number;
   /** How many devices may still come to the buffer; undefined if any number may. */
   coming(buffer: SecureBuffer): number | undefined;
+  /** What the update of a device may be trained on, as far as this process saw it. */
+  versionsOf(ctx: Ctx, user: UserId): VersionRange;
   onIncluded(): Promise<void>;
   /** The lease of the slot is over: what came of its body is not needed. */
   onDropped(ctx: Ctx, slot: Slot): Promise<void>;
@@ -236,7 +240,13 @@ export class Closer {
     try {
       const counts = { accepted: accepted.length, dropped: slots.length - accepted.length };
       const { shards, prefix } = opened;
-      const sum = { ageAt: (now: number) => meanAgeOf(descriptor, { ...prefix, ...counts, now }), ...prefix };
+      const floor = descriptor.version - descriptor.maxStaleness;
+      const ranges = accepted.map((slot) => this.#options.versionsOf(ctx, (slots[slot] as BufferSlot).user));
+      const ageAt = (now: number) => {
+        const told = meanAgeOf(descriptor, { ...prefix, ...counts, now });
+        return descriptor.versions === 'one' ? told : boundedAge(told, { now, floor, ranges });
+      };
+      const sum = { ageAt, ...prefix };
       return await watch.traces.step('model-step', { ctx }, () => models.make(ctx, shards, { counts, fence, sum }));
     } catch (error) {
       if (error instanceof SumRefused) return this.#quarantine(buffer, error.quarantined, fence);

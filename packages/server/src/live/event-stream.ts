@@ -1,4 +1,7 @@
-/** Sends one listener the state of a task as server-sent events, whenever it looks different and at most a few times a second. */
+/**
+ * Sends one listener the state of a task as server-sent events, whenever it looks different and at most a few times a second. A
+ * listener that does not read is sent nothing more, and is cut off soon.
+ */
 import type { ServerResponse } from 'node:http';
 import type { LiveState, LiveVersion } from '@basa/protocol';
 import type { LiveTasks } from './live-tasks.ts';
@@ -22,8 +25,11 @@ export function streamEvents(response: ServerResponse, { live, versions, state }
   let last = '';
   let timer: NodeJS.Timeout | undefined;
   let isEnded = false;
+  /** Whether something lay unread at the last sign of life. */
+  let isBehind = false;
 
   const send = async (): Promise<void> => {
+    if (response.writableNeedDrain) return; // it gets the newest state once it has read
     const told = await versions(from);
     const { at, ...rest } = await state(told);
     const text = JSON.stringify(rest);
@@ -48,11 +54,18 @@ export function streamEvents(response: ServerResponse, { live, versions, state }
     clearInterval(looks);
     forget();
     const { socket } = response;
-    response.end(() => socket?.destroy()); // whoever does not read would hold up a stop
+    // What lies unread is not waited for, nor a connection that nobody uses: both would hold up a stop.
+    if (response.writableNeedDrain) socket?.destroy();
+    else response.end(() => socket?.destroy());
   };
   const forget = live.onChange(schedule);
   const looks = setInterval(schedule, LOOK_MS);
-  const alive = setInterval(() => response.write(':\n\n'), KEEP_ALIVE_MS);
+  const alive = setInterval(() => {
+    const wasBehind = isBehind;
+    isBehind = response.writableNeedDrain;
+    if (wasBehind && isBehind) end();
+    else if (!isBehind) response.write(':\n\n');
+  }, KEEP_ALIVE_MS);
   response.once('close', end);
   response.writeHead(200, {
     'content-type': 'text/event-stream',

@@ -57,7 +57,7 @@ export const serverConfigSchema = Type.Object(
     maxBurntSlots: whole(
       1,
       SERVER_DEFAULTS.burntSlots.max,
-      'how many slots a device may leave unused, or spoil by name, before it waits for its next seat (`quota-exceeded`)',
+      'how many slots and places a device may leave unused, or slots spoil by name, before it waits for the next (`quota-exceeded`)',
     ),
     burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'the time in which they are counted'),
     keepModels: Type.Optional(

@@ -1,32 +1,37 @@
 /** The event stream of a task: what everybody, or every operator, may watch, where the server is told to show it. */
 import { SERVER_PATH } from '@basa/protocol';
-import { fail } from '@basa/service';
+import { fail, networkOf } from '@basa/service';
 import { streamEvents } from '../live/event-stream.ts';
+import { MAX_STREAMS_OF_NETWORK, StreamPlaces } from '../live/stream-places.ts';
 import type { RouteContext } from './context.ts';
 import { foundTask, taskParams } from './context.ts';
 
-const MAX_STREAMS = 100;
 const ASK_AGAIN_MS = 10_000;
+const NO_ROOM = {
+  'network-full': `${MAX_STREAMS_OF_NETWORK} event streams of this address are open; close pages that watch. Behind a proxy, count it in \`trustedProxies\` of the server's configuration`,
+  'all-full': 'the server has no room for another event stream now; ask again later',
+} as const;
 
 export function mountEvents(context: RouteContext, needsLogin: boolean): void {
   const { service, keeper, live } = context;
   const { app } = service;
-  const open = new Set<() => void>();
-  app.addHook('preClose', async () => {
-    for (const end of open) end();
-  });
+  const places = new StreamPlaces();
+  app.addHook('preClose', async () => places.endAll());
   const schema = { params: taskParams, hide: true };
   const access = needsLogin ? { onRequest: service.requireRole('operator', 'auditor') } : {};
-  app.get(SERVER_PATH.events(':task'), { ...access, schema }, async ({ params }, reply) => {
+  app.get(SERVER_PATH.events(':task'), { ...access, schema }, async ({ params, ip }, reply) => {
     const task = await foundTask(context, params.task);
-    if (open.size >= MAX_STREAMS) fail('rate-limited', { retryAfterMs: ASK_AGAIN_MS });
+    const { raw } = reply;
+    if (raw.destroyed) return reply.hijack(); // the listener left meanwhile: nobody would say so again
+    const network = networkOf(ip);
+    const room = places.makeRoom(network);
+    if (room !== 'free') fail('rate-limited', { detail: NO_ROOM[room], retryAfterMs: ASK_AGAIN_MS });
     reply.hijack();
-    const end = streamEvents(reply.raw, {
+    const end = streamEvents(raw, {
       live,
       versions: (from) => live.versions(task, from),
       state: (versions) => live.state(task, keeper, versions),
     });
-    open.add(end);
-    reply.raw.once('close', () => open.delete(end));
+    raw.once('close', places.take(network, end));
   });
 }

@@ -114,7 +114,7 @@ export function mountParticipation(context: RouteContext): void {
       await withinSlots(() => keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now))),
     );
     rememberRequest(request);
-    await task.deposited(deposit.certificate);
+    await task.deposited(deposit.certificate, ctx);
     const entries = await store.inbox(ctx, ticket.slot);
     // A buffer that ended keeps no seeds: there is nothing left to answer with.
     if (entries.length < ticket.slot) fail('buffer-over');

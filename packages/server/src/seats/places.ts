@@ -1,12 +1,14 @@
 /** The places of a task at work: who may train now, for how long, and when nobody else is on the way. */
 import { toHex } from '@basa/masking';
-import type { AdmissionOptions, AdmissionView, Admitted, Refused, SecureBuffer, UserId } from '@basa/protocol';
+import type { AdmissionOptions, AdmissionView, Admitted, Ctx, Refused, SecureBuffer, UserId } from '@basa/protocol';
 import { Admission, fillOf, turnMs } from '@basa/protocol';
+import type { VersionRange } from '../closing/bounded-age.ts';
 import type { StoredModel } from '../store/model-store.ts';
 import type { PlaceCount, PlaceEnd } from '../store/place-store.ts';
 import { leaseOf } from './lease.ts';
 import { Span } from './span.ts';
 import type { UnderWay } from './under-way.ts';
+import { VersionsSeen } from './versions-seen.ts';
 
 export interface PlacesOptions extends AdmissionOptions {
   readonly underWay: UnderWay;
@@ -38,6 +40,7 @@ export class Places {
   readonly #admission: Admission;
   readonly #toDeposit = new Span();
   readonly #toUpload = new Span();
+  readonly #versions = new VersionsSeen();
   /** Buffers whose authorities did not answer, until they end. */
   readonly #aside = new Set<string>();
   #newestVersion = -1;
@@ -78,11 +81,17 @@ export class Places {
     return this.#admission.versionOver(version, Math.max(0, this.#comingOn(version) - own));
   }
 
-  async deposited(user: UserId): Promise<void> {
+  async deposited(user: UserId, ctx: Ctx): Promise<void> {
     const now = this.#options.clock();
+    this.#versions.deposited(user, ctx, this.#newestVersion);
     this.#toDeposit.end(user, now);
     this.#toUpload.begin(user, now);
     await this.#options.underWay.end(user, 'used');
+  }
+
+  /** What the update of a device in this buffer may be trained on. */
+  versionsOf(ctx: Ctx, user: UserId): VersionRange {
+    return this.#versions.of(user, ctx);
   }
 
   uploaded(user: UserId): void {
@@ -92,6 +101,7 @@ export class Places {
   /** The device gave its place up, may not use it now, or has used it for an update that came too late. */
   async discard(user: UserId, how: PlaceEnd): Promise<void> {
     this.#toDeposit.forget(user);
+    if (how === 'returned') this.#versions.forget(user);
     if (await this.#options.underWay.end(user, how)) this.#admission.freed(1, this.#options.clock());
   }
 
@@ -188,6 +198,7 @@ export class Places {
     if (taken.lapsed > 0) this.#admission.freed(taken.lapsed, now);
     if (taken.idleSince !== undefined) {
       this.#toDeposit.forget(user);
+      this.#versions.forget(user);
       await noteIdle(user, taken.idleSince);
     }
     if (taken.kind === 'none') {
@@ -198,6 +209,7 @@ export class Places {
     this.#crowd = { ...this.#crowd, underWay: taken.underWay };
     this.#admission.placed(taken.underWay);
     if (!this.#toDeposit.has(user)) this.#toDeposit.begin(user, now);
+    if (!isForSeat) this.#versions.asked(user, this.#newestVersion);
     return { kind: 'place', leftMs: taken.leftMs };
   }
 }

@@ -107,6 +107,7 @@ export class RunningTask {
       idleMs: (ctx) => tools.clock() - this.#lastUpload(ctx),
       quietMs: (buffer) => this.places.quietMs(buffer),
       coming: (buffer) => this.places.coming(buffer),
+      versionsOf: (ctx, user) => this.places.versionsOf(ctx, user),
       onIncluded,
       onDropped: (ctx, slot) => tools.blobs.removeBelow(bodiesOfSlot(ctx, slot)),
       onUnanswered: (buffer) => this.places.setAside(buffer),
@@ -166,9 +167,9 @@ export class RunningTask {
   }
 
   /** A device used its seat, and its place became one of the buffer's. */
-  async deposited({ deviceKey }: Certificate): Promise<void> {
+  async deposited({ deviceKey }: Certificate, ctx: Ctx): Promise<void> {
     this.#tuning.deposited(toHex(deviceKey), this.#tools.clock());
-    await this.places.deposited(this.#userOf(deviceKey));
+    await this.places.deposited(this.#userOf(deviceKey), ctx);
   }
 
   /** Before a device fetches a model: its place, or when to ask again. `unused`: what it lately left unused. */

@@ -76,6 +76,33 @@ it('asks page by page up to what the head says, and then no more', async () => {
   await revocations.check({ ...of, task: bytes(9) as typeof task }, userOf(5)); // another task
 });
 
+it('refuses a device once so many authorities revoked it that too few are left for it, and no sooner', async () => {
+  const all = [1, 2, 3, 4].map((n) => Object.assign(new FakeAuthority(), { publicKey: bytes(n) }));
+  const links = all as unknown as readonly AuthorityLink[];
+  const revocations = new Revocations({ store, authorities: links, onTrouble: () => {} });
+  for (const [threshold, needed] of [
+    [4, 1],
+    [3, 2],
+    [2, 3],
+  ] as const) {
+    const council = { task, authorities: all.map(({ publicKey }) => publicKey), threshold };
+    const user = userOf(threshold);
+    for (const [n, one] of all.entries()) {
+      one.list = [...one.list, user];
+      await revocations.look([council]);
+      const answer = await revocations.check(council, user).then(
+        () => 'free',
+        (error) => error.document.type,
+      );
+      expect([threshold, n + 1, answer]).toEqual([
+        threshold,
+        n + 1,
+        n + 1 >= needed ? 'urn:basa:problem:revoked' : 'free',
+      ]);
+    }
+  }
+});
+
 it('goes on after a restart where it was', async () => {
   const authority = new FakeAuthority();
   authority.list = [0, 1].map(userOf);

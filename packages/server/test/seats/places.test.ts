@@ -24,7 +24,7 @@ it('the first buffer of a task, with too many drop-outs to be summed, frees its 
   const buffer: SecureBuffer = { ctx, descriptor, slotKeys, status: 'filling', slots, accepted: [], votes: [] };
   for (let n = 0; n < bufferSize; n++) {
     expect(await places.ask(userOf(n))).toMatchObject({ kind: 'place' });
-    await places.deposited(userOf(n));
+    await places.deposited(userOf(n), ctx);
   }
   now = 500;
   for (let n = 0; n < uploaded; n++) places.uploaded(userOf(n));

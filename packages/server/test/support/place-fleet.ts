@@ -107,10 +107,10 @@ export class PlaceFleet {
 
   async #deposit(device: number, user: UserId): Promise<void> {
     this.deposits.set(device, [...(this.deposits.get(device) ?? []), this.#now]);
-    await this.#places.deposited(user);
     const { bufferSize, uploadLeaseMs } = this.#options;
     this.#inBuffer.push(user);
     const buffer = buffersOf(this.#buffers, { bufferSize, uploadLeaseMs, minimum: 2 });
+    await this.#places.deposited(user, buffer.ctx);
     const slots = this.#inBuffer.map((one, n) => ({
       ...slotOf(buffer.ctx, n),
       user: one,

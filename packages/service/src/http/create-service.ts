@@ -14,6 +14,7 @@ import { answerBrokenRequest, answerError, problemSent, sendProblem } from './an
 import { readBodies } from './bodies.ts';
 import type { DeviceRouteOptions } from './device-requests.ts';
 import { deviceRequests } from './device-requests.ts';
+import { refuseOddHeads } from './heads.ts';
 import { refuseOtherHosts } from './hosts.ts';
 import type { Address } from './listen.ts';
 import { listen } from './listen.ts';
@@ -67,6 +68,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   readBodies(app);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
   tellAnswers(app, settings);
+  refuseOddHeads(app);
   const listensAt = refuseOtherHosts(app, settings.hosts ?? []);
   refuseOtherOrigins(app, settings.corsOrigins ?? []);
   if (settings.corsOrigins !== undefined && settings.corsOrigins.length > 0) {

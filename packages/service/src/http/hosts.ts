@@ -11,7 +11,7 @@ import { fail } from './problem.ts';
 /** Listening at one of these is listening at every address of the machine. */
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '']);
 
-/** Must be mounted first. Returns a function that takes the address at which the service listens. */
+/** Must be mounted before anything is read or counted. Returns a function that takes the address at which the service listens. */
 export function refuseOtherHosts(app: FastifyInstance, hosts: readonly string[]): (listensAt: string) => void {
   const known = new Set(hosts.map(nameOf));
   let isAnyAddress = false;

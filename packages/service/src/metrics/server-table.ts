@@ -17,7 +17,7 @@ export const SERVER_METRICS = {
     ['task'],
     'Places that are taken: devices that train, and slots of buffers that have not ended',
   ),
-  basa_devices_waiting: gauge(['task'], 'Devices that were told to ask for a place again'),
+  basa_devices_waiting: gauge(['task'], 'Devices in the line for a place'),
   basa_devices_suspected: gauge(
     ['task'],
     'Devices that are suspected because sums were spoilt beside them, and not suspended',
@@ -30,7 +30,7 @@ export const SERVER_METRICS = {
   basa_model_accuracy: gauge(['task'], 'Accuracy of that version on held-out examples, where it was evaluated'),
   basa_device_metric: gauge(
     ['task', 'metric'],
-    "Mean of a private metric over the devices of that version, where the task names some; metric is the task's name for it",
+    "Mean of a private metric over the devices of that version, if the task names some; metric is the task's name for it. One device that lies can set it to anything in its range",
   ),
   basa_privacy_epsilon: gauge(
     ['task'],

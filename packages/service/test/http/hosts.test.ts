@@ -1,4 +1,5 @@
-/** Which host names a service answers to. */
+/** Which host names a service answers to, and which heads of requests it reads at all. */
+import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../src/index.ts';
@@ -41,5 +42,55 @@ describe('a host name', () => {
     await service.listen({ host: '0.0.0.0', port: 0 });
     for (const host of ['192.0.2.1:7800', '[2001:db8::1]']) expect(await asked(service, host)).toBe('answered');
     expect(await asked(service, 'evil.example')).toBe('host-refused');
+  });
+});
+
+describe('the head of a request', () => {
+  const EXPECT = ['POST /v1/open HTTP/1.1', 'Host: localhost', 'Expect: 100-continue', 'Content-Length: 2'];
+
+  /** The status and the detail with which these lines are answered. */
+  async function answerTo(service: Service, lines: readonly string[]): Promise<readonly [number, string | undefined]> {
+    const { port } = service.app.server.address() as AddressInfo;
+    const head = [...lines, 'Connection: close', '', ''].join('\r\n');
+    const socket = connect(port, '127.0.0.1', () => socket.write(head));
+    const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
+    const [, status, body = ''] = /^HTTP\/1\.1 (\d+).*?\r\n\r\n(.*)$/s.exec(answer) ?? [];
+    return [Number(status), body.startsWith('{') ? JSON.parse(body).detail : undefined];
+  }
+
+  async function listening(): Promise<Service> {
+    const service = await serviceWith();
+    await service.listen({ host: '127.0.0.1', port: 0 });
+    return service;
+  }
+
+  it('without a host, or with two, is refused, also by probes and when its body waits', async () => {
+    const service = await listening();
+    expect((await answerTo(service, ['GET /v1/health HTTP/1.1']))[0]).toBe(400);
+    for (const lines of [
+      ['GET /v1/health HTTP/1.1', 'Host: localhost'],
+      ['GET /healthz HTTP/1.1', 'Host: localhost'],
+      EXPECT,
+    ])
+      for (const second of ['host: localhost', 'HOST: evil.example'])
+        expect(await answerTo(service, [...lines, second])).toEqual([400, 'more than one Host header; send one']);
+  });
+
+  it('with more than 100 lines is refused, wherever its host stands', async () => {
+    const service = await listening();
+    const head = ['GET /v1/health HTTP/1.1', 'Host: localhost'];
+    const more = (many: number): string[] => Array.from({ length: many }, (_, n) => `x-${n}: 1`);
+    const ours = 2; // Host and Connection
+    expect((await answerTo(service, [...head, ...more(100 - ours)]))[0]).toBe(200);
+    for (const many of [101 - ours, 150, 1500])
+      expect(await answerTo(service, [...head, ...more(many)])).toEqual([400, expect.stringContaining('100 header')]);
+    const [asked = '', host = ''] = head;
+    expect((await answerTo(service, [asked, ...more(1500), host]))[0]).toBe(400);
+  });
+
+  it('that asks for another host than its header names is refused', async () => {
+    const service = await listening();
+    const [status, detail] = await answerTo(service, ['GET http://evil.example/v1/health HTTP/1.1', 'Host: localhost']);
+    expect([status, detail]).toEqual([400, expect.stringContaining('not a path')]);
   });
 });

@@ -55,6 +55,12 @@ describe('a request signed by a device', () => {
     expect(codeOf(await app.inject(request))).toBe('request-signature-invalid');
   });
 
+  it('with a target that is longer than any of ours is refused, before its signature is looked at', async () => {
+    const { app } = await serviceWith();
+    const answer = await app.inject({ ...signed('/v1/look', undefined), url: `/v1/look?${'x'.repeat(1024)}` });
+    expect([codeOf(answer), answer.json().detail]).toEqual(['malformed', 'target: not ASCII, or too long']);
+  });
+
   it('to another service does not count here', async () => {
     const { app } = await serviceWith({ audience: nodeRandomBytes(32) });
     expect(codeOf(await app.inject(signed('/v1/look', undefined)))).toBe('request-signature-invalid');
@@ -69,6 +75,18 @@ describe('a request signed by a device', () => {
     expect((await app.inject(signed('/v1/look', undefined, { at: NOW - 300_000 }))).statusCode).toBe(200);
   });
 
+  it('whose body is JSON where bytes are expected, or is missing, is refused', async () => {
+    const { app } = await serviceWith();
+    const json = signed('/v1/echo', Buffer.from('{}'));
+    const { payload: _, ...bare } = signed('/v1/echo', new Uint8Array());
+    const { 'content-type': __, ...headers } = bare.headers;
+    for (const request of [
+      { ...json, headers: { ...json.headers, 'content-type': 'application/json' } },
+      { ...bare, headers },
+    ])
+      expect(codeOf(await app.inject(request))).toBe('malformed');
+  });
+
   it('whose body was changed, cut off or left out is refused', async () => {
     const { app } = await serviceWith();
     const { payload: _, ...leftOut } = signed('/v1/echo', new Uint8Array(7));
@@ -77,6 +95,14 @@ describe('a request signed by a device', () => {
     for (const request of [leftOut, changed, cutOff]) {
       expect(codeOf(await app.inject(request))).toBe('digest-mismatch');
     }
+  });
+
+  it('that has no body where none is needed, but was signed for one, is refused', async () => {
+    const { app } = await serviceWith();
+    const { payload: _, ...leftOut } = signed('/v1/look', new Uint8Array(7), { method: 'GET' });
+    expect(codeOf(await app.inject(leftOut))).toBe('digest-mismatch');
+    const { payload: __, ...ofNothing } = signed('/v1/look', new Uint8Array(), { method: 'GET' });
+    expect((await app.inject(ofNothing)).statusCode).toBe(200);
   });
 
   it('is not remembered where nobody vouched for the device', async () => {

@@ -12,6 +12,8 @@ export interface FleetOptions {
   readonly minimum: number;
   readonly buffers: number;
   readonly seed: number;
+  /** The last devices come one after the other, evenly over the sums. */
+  readonly newcomers?: number;
   /** How often a liar lies (0.5), or whether it does so now. */
   readonly lies?: number | ((scene: LieScene) => boolean);
   /** Without the rule everybody sits anywhere, and nobody is suspended. */
@@ -38,7 +40,7 @@ export interface FleetReport {
 }
 
 export function simulateSuspicion(options: FleetOptions): FleetReport {
-  const { devices, liars, bufferSize, minimum, buffers, seed, lies = 0.5 } = options;
+  const { devices, liars, bufferSize, minimum, buffers, seed, newcomers = 0, lies = 0.5 } = options;
   const chance = randomStream(seed, 'suspicion');
   const standings = new Map<number, Standing>();
   const lastSums = new Map<number, number>();
@@ -53,7 +55,8 @@ export function simulateSuspicion(options: FleetOptions): FleetReport {
     const trust = { trusted: below(SUSPECT), mild: below(STRONG_SUSPECT) };
     const ctx = Uint8Array.of(Math.floor(256 * chance.unit()));
     const users: number[] = [];
-    for (const device of shuffled(devices, chance)) {
+    const here = devices - newcomers + Math.floor((newcomers * sum) / (buffers + 1));
+    for (const device of shuffled(here, chance)) {
       if (users.length === bufferSize) break;
       const from = (limit: number): number => users.filter((user) => standingOf(user).suspicion >= limit).length;
       const counts = { taken: users.length, suspects: from(SUSPECT), strong: from(STRONG_SUSPECT) };
@@ -68,9 +71,9 @@ export function simulateSuspicion(options: FleetOptions): FleetReport {
     for (const user of users) lastSums.set(user, sum);
     if (options.isWithoutRule) continue;
     const judged = { users: users.map(String), outcome: isSpoilt ? 'spoilt' : 'clean', named: [] } as const;
-    const here = new Set([...active.map(([device]) => device), ...users]).size;
+    const fleet = new Set([...active.map(([device]) => device), ...users]).size;
     const out = [...standings.keys()].filter(isOut).length;
-    const scene = { sum, minimum, devices: here, suspended: out };
+    const scene = { sum, minimum, devices: fleet, suspended: out };
     const after = judgeStandings((user) => standingOf(Number(user)), judged, scene);
     for (const [user, standing] of after) {
       standings.set(Number(user), standing);

@@ -20,6 +20,33 @@ const CASES: readonly Case[] = [
   { name: 'every update', devices: 10, liars: 1, bufferSize: 4, minimum: 2, lies: 1 },
   { name: 'to frame others', devices: 12, liars: 2, bufferSize: 4, minimum: 2, lies: framing(2) },
   { name: 'to frame others', devices: 100, liars: 5, bufferSize: 10, minimum: 8, lies: framing(5) },
+  {
+    name: 'to frame newcomers',
+    devices: 24,
+    liars: 1,
+    bufferSize: 4,
+    minimum: 2,
+    newcomers: 4,
+    lies: framingNewcomers(20),
+  },
+  {
+    name: 'to frame newcomers',
+    devices: 104,
+    liars: 1,
+    bufferSize: 10,
+    minimum: 8,
+    newcomers: 4,
+    lies: framingNewcomers(100),
+  },
+  {
+    name: 'to frame newcomers',
+    devices: 104,
+    liars: 5,
+    bufferSize: 10,
+    minimum: 8,
+    newcomers: 4,
+    lies: framingNewcomers(100, 5),
+  },
 ];
 
 /** Liars that know every suspicion: they lie with a good name of their own beside a suspect, and now and then to make one. */
@@ -27,6 +54,13 @@ function framing(liars: number): (scene: LieScene) => boolean {
   return ({ users, standingOf, chance }) =>
     users.filter((user) => user < liars).every((user) => standingOf(user).suspicion < 0.05) &&
     (users.some((user) => user >= liars && standingOf(user).suspicion >= 0.1) || chance.unit() < 0.02);
+}
+
+/** Liars that lie with a good name beside a newcomer that was not suspended yet, and never else. */
+function framingNewcomers(first: number, liars = 1): (scene: LieScene) => boolean {
+  return ({ users, standingOf }) =>
+    users.filter((user) => user < liars).every((user) => standingOf(user).suspicion < 0.05) &&
+    users.some((user) => user >= first && standingOf(user).suspensions === 0);
 }
 
 const { values } = parseArgs({

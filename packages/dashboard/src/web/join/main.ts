@@ -6,7 +6,7 @@ import { percent } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import type { Watched } from '../shared/live.ts';
 import { watchTask } from '../shared/live.ts';
-import { fragment, startPage } from '../shared/page.ts';
+import { fragment, showLink, startPage } from '../shared/page.ts';
 import type { ServerFacts, TaskFacts } from '../shared/server-facts.ts';
 import { authoritiesOf, chosenTask, serverFacts } from '../shared/server-facts.ts';
 import type { DeviceData, FromDevice, ToDevice } from './device-messages.ts';
@@ -18,6 +18,8 @@ import { addPictures, NO_PICTURES } from './own-pictures.ts';
 import { watchPauses } from './pauses.ts';
 import { drawExample } from './update-view.ts';
 
+const NOT_HERE =
+  'This server does not have the task that your link names. Ask the operator of the task for another link.';
 const asked = fragment();
 const own: OwnPlace = { ctx: undefined, slot: undefined };
 let pictures: OwnPictures = NO_PICTURES;
@@ -35,8 +37,11 @@ startPage();
 drawExample();
 showCosts({});
 const facts = await serverFacts();
-const task = chosenTask(facts.tasks, asked.get('task'));
+const pinned = asked.get('task');
+// A task that the link pins is taken or none: the server does not choose another.
+const task = pinned === null ? chosenTask(facts.tasks, null) : facts.tasks.find((one) => one.task === pinned);
 if (task === undefined) {
+  if (pinned !== null) say(element('no-task'), NOT_HERE);
   element('no-task').hidden = false;
   element<HTMLButtonElement>('join').disabled = true;
 } else offer(facts, task);
@@ -88,9 +93,7 @@ function show(chosen: TaskFacts): void {
       say(element('newest'), newestText(next));
       draw(state);
     },
-    onLink(isThere) {
-      element('link').hidden = isThere;
-    },
+    onLink: showLink,
     onRefused() {
       element('no-stream').hidden = false;
     },

@@ -9,13 +9,15 @@ export interface Watched extends LiveState {
 
 export interface LiveListener {
   onState(state: Watched): void;
-  /** Whether the server can be heard. */
-  onLink(isThere: boolean): void;
+  /** Whether the server can be heard; if not, why, if it said so. */
+  onLink(isThere: boolean, why?: string): void;
   /** The server shows this to operators alone, and not to this one. */
   onRefused(): void;
 }
 
 const RETRY_MS = 1000;
+/** After a server that has no room for another listener. */
+const FULL_RETRY_MS = 10_000;
 
 /**
  * Connects again by itself, for as long as the page is there. An EventSource would do so too, but sends no operator's token.
@@ -23,15 +25,17 @@ const RETRY_MS = 1000;
 export async function watchTask(task: string, listener: LiveListener, operatorToken?: string): Promise<void> {
   const headers = operatorToken === undefined ? {} : { authorization: `Bearer ${operatorToken}` };
   for (;;) {
+    let why: string | undefined;
     try {
       const answer = await fetch(SERVER_PATH.events(task), { headers, credentials: 'omit', cache: 'no-store' });
       if (answer.status === 401 || answer.status === 403) return listener.onRefused();
       if (answer.ok && answer.body !== null) await hear(answer.body, listener);
+      else if (answer.status === 429) why = ((await answer.json()) as { readonly detail?: string }).detail;
     } catch {
       // Whatever broke the stream, it is tried again.
     }
-    listener.onLink(false);
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    listener.onLink(false, why);
+    await new Promise((resolve) => setTimeout(resolve, why === undefined ? RETRY_MS : FULL_RETRY_MS));
   }
 }
 

@@ -23,7 +23,7 @@ const WORDS = {
     'A password for one device and one use, made by the operator at the authority. A device that has joined once needs none.',
   loss: 'How wrong the model was on the examples of this device while it trained. Less is better.',
   metric:
-    'Numbers that devices send along under the masks, such as their training loss. Only the mean over a whole buffer can be read.',
+    'Numbers that devices send along under the masks, such as their training loss. Only the mean over a whole buffer can be read, and one device that lies can set it to anything in its range.',
   epsilon:
     'How much the sums can tell about one device, at most: each sum that holds its update, with noise on it, adds to it. Smaller is more private.',
   pin: 'The key that this device believes over whatever a server tells it. A link from the operator brings it.',

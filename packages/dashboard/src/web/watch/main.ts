@@ -4,7 +4,7 @@ import { count, percent, plural } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import type { Watched } from '../shared/live.ts';
 import { watchTask } from '../shared/live.ts';
-import { addressOfTask, fragment, startPage } from '../shared/page.ts';
+import { addressOfTask, fragment, showLink, startPage } from '../shared/page.ts';
 import type { TaskFacts } from '../shared/server-facts.ts';
 import { authoritiesOf, chosenTask, serverFacts } from '../shared/server-facts.ts';
 import { drawBufferCard } from './buffer-card.ts';
@@ -51,10 +51,7 @@ function watch(chosen: TaskFacts, operator: OperatorControls): void {
     drawBufferCard(next);
     operator.show(next.state);
   };
-  const onLink = (isThere: boolean): void => {
-    element('link').hidden = isThere;
-  };
-  void watchTask(chosen.task, { onState, onLink, onRefused: operator.logOut }, operator.token);
+  void watchTask(chosen.task, { onState, onLink: showLink, onRefused: operator.logOut }, operator.token);
   const redraw = (): void => {
     if (state !== undefined) drawBufferCard(state);
   };

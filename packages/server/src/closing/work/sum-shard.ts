@@ -33,7 +33,8 @@ function judged(descriptor: Descriptor, total: Uint32Array, task: SumShardTask, 
   if (weightSum === undefined) throw new Error('a later shard needs the sum of weights of the first');
   const skipped = prefixElements(descriptor);
   const coordinates = from === 0 ? total.subarray(skipped) : total;
-  const outOfRange = judgeCoordinates(descriptor, coordinates, keys.length, Math.max(0, from - skipped), kernel);
+  const updates = { accepted: keys.length, weightSum };
+  const outOfRange = judgeCoordinates(descriptor, coordinates, updates, Math.max(0, from - skipped), kernel);
   if (outOfRange !== undefined) return { ...outOfRange, slots: [] };
   const { weightScale } = descriptor;
   const mean = dequantizeSum(coordinates, descriptor, { weightSum, weightScale }, kernel);

@@ -1,0 +1,66 @@
+/** A listener that does not read costs no memory, and is cut off. */
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { LiveState } from '@basa/protocol';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { streamEvents } from '../../src/live/event-stream.ts';
+import type { LiveTasks } from '../../src/live/live-tasks.ts';
+
+class Listener extends EventEmitter {
+  readonly written: string[] = [];
+  writableNeedDrain = false;
+  isCutOff = false;
+  readonly socket = { destroy: () => this.#close() };
+
+  writeHead(): void {}
+  write(text: string): void {
+    this.written.push(text);
+  }
+  end(after: () => void): void {
+    after();
+  }
+
+  #close(): void {
+    this.isCutOff = true;
+    this.emit('close');
+  }
+}
+
+let listener: Listener;
+let round = 0;
+beforeEach(() => {
+  vi.useFakeTimers();
+  listener = new Listener();
+  streamEvents(listener as unknown as ServerResponse, {
+    live: { onChange: () => () => {} } as unknown as LiveTasks,
+    versions: async () => [],
+    state: async () => ({ at: 0, startedAt: ++round }) as LiveState,
+  });
+});
+afterEach(() => vi.useRealTimers());
+
+it('one that reads hears every change and signs of life, for as long as it listens', async () => {
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(listener.isCutOff).toBe(false);
+  expect(listener.written.length).toBeGreaterThan(25);
+  expect(listener.written.filter((text) => text === ':\n\n').length).toBe(4);
+});
+
+it('one that does not read is sent nothing more, and is cut off within half a minute', async () => {
+  await vi.advanceTimersByTimeAsync(5_000);
+  const before = listener.written.length;
+  listener.writableNeedDrain = true;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([listener.written.length, listener.isCutOff]).toEqual([before, false]);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect([listener.written.length, listener.isCutOff]).toEqual([before, true]);
+});
+
+it('one that was slow for a moment hears the newest state afterwards', async () => {
+  listener.writableNeedDrain = true;
+  await vi.advanceTimersByTimeAsync(16_000);
+  listener.writableNeedDrain = false;
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(listener.isCutOff).toBe(false);
+  expect(listener.written.at(-1)).toContain(`"startedAt":${round}`);
+});

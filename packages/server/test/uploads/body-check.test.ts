@@ -1,0 +1,62 @@
+/** A staged body counts if it has the hash of its header, and if every number in it is one of the group. */
+import { createHash } from 'node:crypto';
+import type { Modulus } from '@basa/masking';
+import { FIELD, FIELD_PRIME, RING_32, ring } from '@basa/masking';
+import { expect, it } from 'vitest';
+import type { Staging } from '../../src/blobs/blob-store.ts';
+import { isExpected } from '../../src/uploads/body-check.ts';
+
+const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest());
+
+/** What was staged, read in pieces that divide no word evenly. */
+function staged(bytes: Uint8Array): Staging {
+  return {
+    size: bytes.length,
+    async *read(start: number, end: number) {
+      for (let at = start; at < end; at += 3) yield bytes.slice(at, Math.min(end, at + 3));
+    },
+  } as unknown as Staging;
+}
+
+/** Whether a vector of so many elements passes, with the hash known or not. */
+async function passes(bytes: Uint8Array, modulus: Modulus, elements: number): Promise<boolean> {
+  const layout = { elements, vectorBytes: bytes.length, bodyBytes: bytes.length } as never;
+  const expected = { bodyHash: sha256(bytes), modulus, layout };
+  const answers = [
+    await isExpected(staged(bytes), expected, sha256(bytes)),
+    await isExpected(staged(bytes), expected, undefined),
+  ];
+  expect(answers[0]).toBe(answers[1]);
+  return answers[0] === true;
+}
+
+const words = (...numbers: readonly number[]) => new Uint8Array(Uint32Array.from(numbers).buffer);
+
+it('the hash is that of the header', async () => {
+  const bytes = words(1, 2, 3);
+  const expected = {
+    bodyHash: sha256(words(1, 2, 4)),
+    modulus: RING_32,
+    layout: { elements: 3, vectorBytes: 12 } as never,
+  };
+  expect(await isExpected(staged(bytes), expected, undefined)).toBe(false);
+  expect(await isExpected(staged(bytes), expected, sha256(bytes))).toBe(false);
+});
+
+it('in the field every word is below its order; in the ring of 32 bits every word is an element', async () => {
+  const order = FIELD_PRIME;
+  expect(await passes(words(0, order - 1, 5), FIELD, 3)).toBe(true);
+  for (const word of [order, 2 ** 32 - 1]) {
+    expect(await passes(words(1, 2, word), FIELD, 3)).toBe(false);
+    expect(await passes(words(word, 2, 1), FIELD, 3)).toBe(false);
+    expect(await passes(words(1, 2, word), RING_32, 3)).toBe(true);
+  }
+});
+
+it('in a ring of fewer bits, those after the last element are zero', async () => {
+  const bits = 20; // three elements are 60 bits: the last four of eight bytes are unused
+  const ending = (...last: readonly number[]) => Uint8Array.of(255, 255, 255, 255, ...last);
+  expect(await passes(ending(255, 255, 255, 0x0f), ring(bits), 3)).toBe(true);
+  for (const last of [0x1f, 0x8f]) expect(await passes(ending(255, 255, 255, last), ring(bits), 3)).toBe(false);
+  expect(await passes(ending(255), ring(bits), 2)).toBe(true); // no bit is left over
+});
