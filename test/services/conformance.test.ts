@@ -6,6 +6,7 @@ import { runCli } from '@basa/cli';
 import { BasaClient } from '@basa/client/node';
 import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { fromHex, toHex } from '@basa/masking';
+import { SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner } from '@basa/runtime/node';
 import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -114,6 +115,23 @@ describe('against a client', () => {
     const [failure] = failures(await check(gullible, (scene) => scene.includes('another key')));
     expect(failure).toMatchObject({ name: 'refuses an authority with another key than the pinned one' });
     expect(failure?.detail).toMatch(/saw code 0, a request for: enrolment/);
+  });
+
+  it('one that deposits though it should not is named for it', async () => {
+    const careless: StartClient = (given) => {
+      const { ended, kill } = ourClient()(given);
+      const deposited = async (end: ClientEnd): Promise<ClientEnd> => {
+        if (end.code !== 0)
+          await fetch(given['BASA_SERVER'] + SERVER_PATH.deposits('ab'.repeat(32)), { method: 'POST' });
+        return end;
+      };
+      return { ended: ended.then(deposited), kill };
+    };
+    const named = failures(await check(careless, (scene) => /version/.test(scene))).map(({ name }) => name);
+    expect(named).toEqual([
+      'refuses a buffer of another version than its update',
+      'gives no second update on a version',
+    ]);
   });
 
   it('one that contributes another update than it was given is named for it', async () => {

@@ -7,6 +7,7 @@ from .ed25519 import verifies
 from .slot_keys import header
 
 TRANSPARENT, CP_ABE, SLOT_KEYS = 0, 1, 3
+ONE_VERSION, MIXED = 0, 1  # which versions of the model the updates of a buffer are trained on
 SEALED_SEED = {TRANSPARENT: 134, CP_ABE: 240, SLOT_KEYS: 64}  # bytes, by engine
 
 
@@ -84,6 +85,12 @@ def increasing(r):
     return numbers
 
 
+def versions(r):
+    kind = r.number(1)
+    agree(f"the versions of {r.name}: one or mixed", kind in (ONE_VERSION, MIXED))
+    return kind
+
+
 def staleness(r):
     kind = r.number(1)
     agree(f"the staleness of {r.name} of a known kind", kind <= 2)
@@ -125,13 +132,13 @@ ONE, SEVERAL = "signature", "endorsements"  # what a layout ends with
 LAYOUTS = {  # kind, what it ends with, fields after the header
     "certificate": (1, SEVERAL, {"task": B32, "device": B32, "issuedAt": U53, "notAfter": U53}),
     "policy": (2, None, {
-        "name": short(64), **COUNCIL, "engine": U8, "K": U16, "Kmin": U16, **PLAN, "staleness": staleness, "maxStaleness": U32,
-        "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32, **TRAINING, "server": B32, "uploadLeaseMs": U32,
+        "name": short(64), **COUNCIL, "engine": U8, "K": U16, "Kmin": U16, **PLAN, "versions": versions, "staleness": staleness,
+        "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32, **TRAINING, "server": B32, "uploadLeaseMs": U32,
         "openMs": U32, "closeMs": U32}),
     "descriptor": (3, SEVERAL, {
         **COUNCIL, "engine": U8, "task": B32, "parts": parts, "K": U16, "Kmin": U16, "version": U53, "model": B32, **PLAN, "W": U32,
-        "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32, "server": B32,
-        "uploadLeaseMs": U32, "expiry": U53, "closeBy": U53}),
+        "versions": versions, "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "privacy": private,
+        "manifest": B32, "server": B32, "uploadLeaseMs": U32, "expiry": U53, "closeBy": U53}),
     "ticket": (5, ONE, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32, "deadline": U53}),
     "keyRequest": (6, ONE, {
         "certificate": nested("certificate"), "nonce": B16, "ticket": nested("ticket"), "earlier": many(g=B32, D=B32),
@@ -160,6 +167,7 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
     "drawnBuffer": (24, None, {"descriptor": nested("descriptor"), "slotKeys": long(16 * 32800)}),
     "issuedKey": (25, ONE, {"request": B32, "keyHash": B32}),
     "vote": (27, SEVERAL, {"task": B32, "ctx": B32, "closing": B32}),
+    "seatRequest": (30, None, {"certificate": nested("certificate"), "version": U53, "model": B32}),
     "task-created": (96, None, {"policy": nested("policy")}),
     "device-enrolled": (97, None, {"certificate": nested("certificate")}),
     "buffer-drawn": (99, None, {"nonce": B16, "descriptor": nested("descriptor")}),

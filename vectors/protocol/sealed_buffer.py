@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 from .agreement import agree, each_user, fields_of
 from .derived import EDGE, SELF, closing, column_sums, combine, commitment
-from .layouts import CP_ABE, SEALED_SEED, SLOT_KEYS, check_alone, check_signature, read
+from .layouts import CP_ABE, MIXED, SEALED_SEED, SLOT_KEYS, check_alone, check_signature, read
 from .sealed_user import check_key_of, check_user
 from .slot_keys import context, is_list, key_of, open_with_pad, open_with_secret, sha256
 
@@ -18,10 +18,11 @@ def check_descriptor(v):
     descriptor = drawn.descriptor
     agree("task = SHA-256(policy)", hexed["task"], sha256(policy.raw))
     agree("the task of the descriptor", descriptor.task, hexed["task"])
-    shared = ("authorities t unsafeThreshold engine K Kmin d group level clip blockFloor staleness maxStaleness tinyWeights metrics privacy manifest server "
-              "uploadLeaseMs")
+    shared = ("authorities t unsafeThreshold engine K Kmin d group level clip blockFloor versions staleness maxStaleness tinyWeights metrics privacy "
+              "manifest server uploadLeaseMs")
     for name in shared.split():
         agree(f"{name} of the descriptor as in the policy", getattr(descriptor, name), getattr(policy, name))
+    agree("one version, or ages that weigh", policy.versions == MIXED or policy.staleness == (0,))
     agree("training that can be", policy.epochs > 0 and policy.batch > 0 and policy.rate > 0 and policy.loss < 2)
     agree("the server key", descriptor.server, hexed["serverKey"])
     agree("one authority, and it is enough", (policy.authorities, policy.t, policy.unsafeThreshold), ([hexed["authorityKey"]], 1, 0))
@@ -34,7 +35,8 @@ def check_descriptor(v):
     agree("ctx", hexed["ctx"], ctx)
     return SimpleNamespace(
         ctx=ctx, task=hexed["task"], K=descriptor.K, Kmin=descriptor.Kmin, d=descriptor.d, group=descriptor.group,
-        metrics=descriptor.metrics, max_staleness=descriptor.maxStaleness, W=descriptor.W, closeBy=descriptor.closeBy, 
+        metrics=descriptor.metrics, is_mixed=descriptor.versions == MIXED, version=descriptor.version, model=descriptor.model,
+        max_staleness=descriptor.maxStaleness, W=descriptor.W, closeBy=descriptor.closeBy,
         engine=descriptor.engine, sealed=SEALED_SEED[descriptor.engine], keys=drawn.slotKeys,
         authority=hexed["authorityKey"], server=hexed["serverKey"], view=ctx, slots=[])
 
@@ -108,11 +110,13 @@ def check_opening(b, v, accepted, released):
     agree("the opened sum", opened, column_sums([b.slots[l].input for l in accepted], b.group))
     agree("the guard words", opened[:4], [len(accepted), 0, 0, 0])
     agree("weightSum", v["weightSum"], opened[4])
-    agree("versionSum", v["versionSum"], opened[5])
-    agree("a sum of versions in range", opened[5] <= 2 * b.max_staleness * len(accepted))
-    prefix = 6 + len(b.metrics)
+    if b.is_mixed:
+        agree("versionSum", v["versionSum"], opened[5])
+        agree("a sum of versions in range", opened[5] <= 2 * b.max_staleness * len(accepted))
+    first = 6 if b.is_mixed else 5
+    prefix = first + len(b.metrics)
     means = {name: low + (high - low) * word / (len(accepted) * b.W)
-             for (name, low, high), word in zip(b.metrics, opened[6:prefix])}
+             for (name, low, high), word in zip(b.metrics, opened[first:prefix])}
     agree("the names of the metrics", list(v["metrics"]), list(means))
     for name, mean in means.items():
         agree(f"the mean of {name}", abs(v["metrics"][name] - mean) < 1e-9)
@@ -120,9 +124,9 @@ def check_opening(b, v, accepted, released):
 
 
 def check_sealed(v):
-    fields_of("the vector", v, "name policy task authorityKey serverKey drawnBuffer ctx users closeRequest closeAnswer "
-              "sum weightSum versionSum metrics")
     b = check_descriptor(v)
+    fields_of("the vector", v, "name policy task authorityKey serverKey drawnBuffer ctx users closeRequest closeAnswer "
+              f"sum weightSum metrics{' versionSum' if b.is_mixed else ''}")
     agree("users within K", len(v["users"]) <= b.K)
     each_user(v, lambda l, user: check_user(b, l, user))
     check_opening(b, v, *check_close(b, v))

@@ -35,6 +35,13 @@ def check_certificate(b, certificate, device):
     check_alone(certificate, b.authority)
 
 
+def check_seat(b, s, user):
+    """A seat is asked for by the version and the hash of the model that the update was trained on: those of the buffer."""
+    q = read("seatRequest", bytes.fromhex(user["seatRequest"]))
+    agree("the certificate of the seatRequest", q.certificate.raw, s.deposit.certificate.raw)
+    agree("version and model of the seatRequest", (q.version, q.model), (b.version, b.model))
+
+
 def check_deposit(b, user):
     s = SimpleNamespace(device=bytes.fromhex(user["deviceKey"]), nonce=bytes.fromhex(user["nonce"]), upload=None)
     s.u = sha256(s.device)
@@ -98,9 +105,10 @@ def check_key(b, s, l, user):
 
 
 def check_upload(b, s, l, user):
-    s.input, q, elements = user["input"], modulus(b.group), b.d + 6 + len(b.metrics)
+    s.input, q, elements = user["input"], modulus(b.group), b.d + (6 if b.is_mixed else 5) + len(b.metrics)
     agree("elements of x'", len(s.input), elements)
-    agree("x' = [1, 0, 0, 0, w, x] below the modulus", s.input[:4] == [1, 0, 0, 0] and all(0 <= x < q for x in s.input))
+    agree("x' = [1, 0, 0, 0, w, ..] below the modulus", s.input[:4] == [1, 0, 0, 0] and all(0 <= x < q for x in s.input))
+    agree("a weight from 1 to W, and W if age does not count", 1 <= s.input[4] <= b.W if b.is_mixed else s.input[4] == b.W)
     if "upload" not in user:
         return
     r = Reader("upload", bytes.fromhex(user["upload"]))
@@ -132,8 +140,11 @@ def check_user(b, l, user):
     names += " keyRequest keyAnswer ephemeralSecret" if "keyRequest" in user else ""
     names += " self upload" if "upload" in user else ""
     names += " sealingRandomness" if b.engine == CP_ABE else ""
+    names += "" if b.is_mixed else " seatRequest"
     fields_of("the user", user, names)
     s = check_deposit(b, user)
+    if not b.is_mixed:
+        check_seat(b, s, user)
     agree("no other deposit of u", s.u not in [other.u for other in b.slots])
     check_deposit_answer(b, s, l, user)
     if "keyRequest" in user:

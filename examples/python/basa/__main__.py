@@ -28,6 +28,9 @@ def main() -> int:
     parser.add_argument(
         "--max-staleness", type=int, help="take part if updates are at most this many versions behind (BASA_MAX_STALENESS, 15)"
     )
+    parser.add_argument(
+        "--unsafe-mixed-versions", action="store_true", help="take part though sums mix versions of the model, which tells a server more"
+    )
     parser.add_argument("--max-epsilon", type=float, help="take part only in a private task whose whole budget is at most this")
     parser.add_argument("--delta", type=float, help="what that epsilon is reckoned for, whatever the task names (1e-6)")
     parser.add_argument("--colluders", type=int, help="the number of colluding users that the noise must withstand (0)")
@@ -84,10 +87,11 @@ def _floor(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Floor:
     )
     if asked.max_epsilon is not None:
         delta = 1e-6 if asked.delta is None else asked.delta
-        return Floor(minimum, staleness, PrivacyFloor(asked.max_epsilon, delta, asked.colluders or 0))
+        private = PrivacyFloor(asked.max_epsilon, delta, asked.colluders or 0)
+        return Floor(minimum, staleness, private, asked.unsafe_mixed_versions)
     if asked.delta is not None or asked.colluders is not None:
         parser.error("--delta and --colluders say what --max-epsilon is reckoned for: give that as well")
-    return Floor(minimum, staleness)
+    return Floor(minimum, staleness, unsafe_mixed_versions=asked.unsafe_mixed_versions)
 
 
 def _settings(identity: "Path | None", floor: Floor) -> Settings:

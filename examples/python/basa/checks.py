@@ -6,7 +6,7 @@ from typing import List, Mapping, Sequence, Tuple
 
 from .council import Council, council_of, is_endorsed, is_endorsed_by
 from .fields import Message
-from .layouts import DRAWN_BUFFER, SLOT_KEYS, header
+from .layouts import DRAWN_BUFFER, ONE_VERSION, SLOT_KEYS, header
 from .naming import leaf, proven_root, view_of
 from .refused import Refused
 from .sealing import Opener, Sealing
@@ -102,13 +102,17 @@ def _groups(blocks: Sequence[Block]) -> List[List[Block]]:
 
 
 _AS_IN_THE_POLICY = (
-    "authorities threshold unsafe_threshold engine size minimum dimension group level clip block_floor staleness max_staleness "
-    "tiny_weights metrics privacy manifest server upload_lease_ms".split()
+    "authorities threshold unsafe_threshold engine size minimum dimension group level clip block_floor versions staleness "
+    "max_staleness tiny_weights metrics privacy manifest server upload_lease_ms".split()
 )
 
 
-def check_drawn_buffer(seat: bytes, policy: Message, now_ms: int) -> Message:
-    """The descriptor is the authorities' and as the policy says; the slot keys are those whose hashes they signed."""
+def check_drawn_buffer(seat: bytes, policy: Message, now_ms: int, trained_on: Tuple[int, bytes]) -> Message:
+    """The descriptor is the authorities' and as the policy says; the slot keys are those whose hashes they signed.
+
+    `trained_on` is version and hash of the model that the update was trained on. With one version a buffer it must be the
+    buffer's: else a server could give all devices but one a model on which updates vanish, and read the update of that one.
+    """
     drawn: Message = DRAWN_BUFFER.decode(seat)
     descriptor: Message = drawn.descriptor
     # A part that its owner did not sign could be the server's own invention, which would then hold a share of every key.
@@ -123,6 +127,8 @@ def check_drawn_buffer(seat: bytes, policy: Message, now_ms: int) -> Message:
     )
     if not follows:
         raise Refused("descriptor-policy")
+    if policy.versions == ONE_VERSION and (descriptor.version, descriptor.model) != trained_on:
+        raise Refused("descriptor-version", f"the buffer is of version {descriptor.version}, the update of {trained_on[0]}")
     if now_ms >= descriptor.expiry:
         raise Refused("buffer-not-open")
     check_slot_keys(descriptor, drawn.slot_keys)

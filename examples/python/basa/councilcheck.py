@@ -22,7 +22,7 @@ ZEROS = bytes(32)
 SIZE = 2
 _PLAN = {
     "engine": 3, "size": SIZE, "minimum": 2, "dimension": 8, "group": 32, "level": 1024, "clip": 1.0, "block_floor": 0.0,
-    "staleness": (0,), "max_staleness": 4, "tiny_weights": 0, "metrics": [], "privacy": None, "manifest": ZEROS,
+    "versions": 0, "staleness": (0,), "max_staleness": 4, "tiny_weights": 0, "metrics": [], "privacy": None, "manifest": ZEROS,
     "server": ZEROS, "upload_lease_ms": 1000,
 }
 
@@ -68,7 +68,7 @@ def check_parts(v: Vector) -> None:
     signed = DESCRIPTOR.decode(every.statement + ENDORSEMENTS.write([every.endorsements[a] for a in v["signed"]]))
     keys = b"".join(lists.values())
     drawn = DRAWN_BUFFER.encode(descriptor=signed, slot_keys=keys[:-1] + b"\0" if v.get("spoilt") else keys)
-    assert refusal(lambda: check_drawn_buffer(drawn.raw, policy, now_ms=0)) == v["refused"]
+    assert refusal(lambda: check_drawn_buffer(drawn.raw, policy, 0, (0, ZEROS))) == v["refused"]
 
 
 def check_outcome(v: Vector) -> None:

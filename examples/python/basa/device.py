@@ -14,20 +14,22 @@ from .checks import Block, check_blocks, check_drawn_buffer, check_model, check_
 from .council import council_of
 from .fields import Message
 from .floor import Floor
+from .given import Given
 from .layouts import CERTIFICATE
 from .link import Problem, Unreachable
 from .policy import check_policy
 from .refused import Refused
 from .services import Authority, Server
 from .session import Session, begin_session
-from .state import DeviceState, Json
+from .state import DeviceState
 from .steps import delta_id
 from .vectors import build_input
 
-_OUTCOMES = ("unknown", "open", "aborted", "closed")
 #: Reasons of a buffer, not of the update: another buffer may take it at once.
 _ANOTHER_SEAT = {"buffer-not-open", "buffer-full", "buffer-over", "lease-over", "second-deposit"}
 _MAX_SEATS = 3
+#: The most models that are trained on for one contribution, whatever the server says of their versions.
+_MAX_TURNS = 8
 #: The authority knows a version a moment before the server's record does.
 _MAX_LOOKS = 5
 _FIRST_WAIT_S = 0.2
@@ -56,6 +58,8 @@ class Settings:
 @dataclass(frozen=True)
 class Model:
     version: int
+    #: As the authorities logged it.
+    hash: bytes
     parameters: List[float]
 
 
@@ -63,6 +67,16 @@ class Model:
 Training = Callable[[Model], Sequence[float]]
 #: The numbers that the task asks for by name; they are asked for after the training.
 Metrics = Callable[[], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """How an update is made, and what is told with it."""
+
+    train: Training
+    blocks: Optional[Sequence[Block]]
+    asks_place: bool
+    metrics: Metrics
 
 
 class Device:
@@ -94,6 +108,7 @@ class Device:
             raise Refused("wrong-authority", "the task names other authorities than those that are pinned")
         by_key = {one.key_bytes: one for one in pinned}
         self._authorities = Authorities([by_key[key] for key in self.policy.authorities], council_of(self.policy))
+        self._given = Given(state, self._authorities, self.policy)
         self.server = Server(settings.server, state.signer, self.policy.server, plain)
         if self.server.public_key() != self.policy.server:
             raise Refused("wrong-server", "it is not the one of the task's policy")
@@ -141,7 +156,7 @@ class Device:
         self._see(entry.version, entry.model)
         data = self.server.model(task, entry.version, 4 * self.policy.dimension)
         version = check_model(entry, data)
-        return Model(version, list(struct.unpack(f"<{self.policy.dimension}f", data)))
+        return Model(version, entry.model, list(struct.unpack(f"<{self.policy.dimension}f", data)))
 
     def _see(self, version: int, model_hash: bytes) -> None:
         if version > self._state.seen_model[0]:
@@ -169,11 +184,29 @@ class Device:
             finished = self.resume()
         except Refused:
             pass  # that buffer is over for this device; the update may go into another
-        self._budget_or_refuse()
+        offer = Offer(train, blocks, asks_place, metrics)
+        for turns in range(1, _MAX_TURNS + 1):
+            try:
+                return self._train_and_offer(offer, pending, finished)
+            except (Refused, Problem) as no:
+                reason = no.reason if isinstance(no, Refused) else no.code
+                if reason == "version-given" and asks_place and finished is not None:
+                    return finished  # on this version the interrupted session has given what there is to give
+                # Others were faster: there is a newer version to train on, and nothing to wait for.
+                if reason != "version-over" or turns == _MAX_TURNS:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _train_and_offer(self, offer: "Offer", pending: Optional[str], finished: Optional[int]) -> int:
+        """`finished` is the slot of the session that was interrupted, `pending` the update in it."""
+        asks_place = offer.asks_place
+        self._given.budget_or_refuse()
         if asks_place:
             self._await_place()
         model = self.model()
-        delta = list(train(model))
+        if asks_place:
+            self._given.version_or_refuse(model.version)
+        delta = list(offer.train(model))
         if len(delta) != self.policy.dimension:
             raise Refused("wrong-length", f"{len(delta)} instead of {self.policy.dimension}")
         # In a private task every sum has its own noise and charge: whoever learned nothing twice must not stay away.
@@ -181,10 +214,11 @@ class Device:
         name = delta_id(delta, os.urandom(16) if is_training else b"")
         if finished is not None and pending == name:
             return finished
-        self._free_or_refuse(name)
+        self._given.free_or_refuse(name)
+        self._given.version_or_refuse(model.version, name)
         for seats in range(1, _MAX_SEATS + 1):
             try:
-                self._enter(delta, name, model.version, blocks or [(0, len(delta))], metrics())
+                self._enter(delta, name, model, offer.blocks or [(0, len(delta))], offer.metrics())
                 return self._session().finish(self._settings.piece_bytes)
             except Refused as no:
                 is_free = self._state.given(name) is None
@@ -203,68 +237,35 @@ class Device:
                 time.sleep(min(_LONGEST_PLACE_WAIT_S, max(_FIRST_WAIT_S, problem.wait_s)))
 
     def _enter(
-        self, delta: Sequence[float], name: str, trained_on: int, blocks: Sequence[Block], told: Mapping[str, float]
+        self, delta: Sequence[float], name: str, trained_on: Model, blocks: Sequence[Block], told: Mapping[str, float]
     ) -> None:
         """Takes a seat, checks the buffer, and quantises the update once and for all."""
         certificate = self._certificate()
-        seat = self.server.seat(self._settings.task, certificate.raw)
-        drawn = self._checked_buffer(seat)
+        seat = self.server.seat(self._settings.task, certificate, trained_on.version, trained_on.hash)
+        drawn = self._checked_buffer(seat, trained_on)
         descriptor = drawn.descriptor
         check_one_hash(descriptor.version, descriptor.model, self._state.seen_model)
         self._see(descriptor.version, descriptor.model)
-        if descriptor.version - trained_on > descriptor.max_staleness:
+        if descriptor.version - trained_on.version > descriptor.max_staleness:
             raise Refused("too-stale")
         missing = [m.name.decode() for m in descriptor.metrics if not math.isfinite(told.get(m.name.decode(), math.nan))]
         if missing:
             raise Refused("metric-missing", ", ".join(missing))
-        x = build_input(descriptor, delta, trained_on, os.urandom, told)
+        x = build_input(descriptor, delta, trained_on.version, os.urandom, told)
         if descriptor.privacy is None:  # noise fills every block, and a refusal that depends on the data would tell of it
             check_blocks(x[-len(delta) :], descriptor, blocks)
         begin_session(self._state, drawn, certificate, name, x)
 
-    def _checked_buffer(self, seat: bytes) -> Message:
+    def _checked_buffer(self, seat: bytes, trained_on: Model) -> Message:
         """A buffer that is over by what was told of the time may be open: the device's own clock may have been set since."""
+        model = (trained_on.version, trained_on.hash)
         try:
-            return check_drawn_buffer(seat, self.policy, self._authorities.now_ms())
+            return check_drawn_buffer(seat, self.policy, self._authorities.now_ms(), model)
         except Refused as no:
             if no.reason != "buffer-not-open":
                 raise
         self._authorities.read_clocks()
-        return check_drawn_buffer(seat, self.policy, self._authorities.now_ms())
+        return check_drawn_buffer(seat, self.policy, self._authorities.now_ms(), model)
 
     def _session(self) -> Session:
         return Session(self._state, self.server, self._authorities)
-
-    def _free_or_refuse(self, name: str) -> None:
-        """An update that some buffer may have goes elsewhere only with the word of t authorities that it is not in its sum."""
-        given = self._state.given(name)
-        if given is None:
-            return
-        status = self._outcome_of(given)
-        if status not in ("aborted", "excluded"):
-            raise Refused("delta-committed", f"a buffer has this update, and is {status}")
-        self._state.release(name)
-
-    def _outcome_of(self, given: Json) -> str:
-        """By the signed word of t authorities."""
-        ctx, tag = bytes.fromhex(given["ctx"]), bytes.fromhex(given["tag"])
-        outcome = self._authorities.outcome(ctx)
-        if outcome is None:
-            return "undecided"
-        status = _OUTCOMES[outcome.status]
-        is_excluded = status == "closed" and all(entry.tag != tag for entry in outcome.accepted)
-        return "excluded" if is_excluded else status
-
-    def _budget_or_refuse(self) -> None:
-        """A private task: a charge is the mark of an update that was given away, and only the authorities' word lifts it."""
-        private = self.policy.privacy
-        if private is None:
-            return
-        for name, given in self._state.all_given().items():
-            if len(self._state.all_given()) < private.participations:
-                return
-            if self._outcome_of(given) in ("aborted", "excluded"):
-                self._state.release(name)
-        spent = len(self._state.all_given())
-        if spent >= private.participations:
-            raise Refused("budget-spent", f"{spent} of {private.participations} inclusions")

@@ -211,6 +211,7 @@ PRIVACY = optional(
         participations=within(U32, 1, 2**32),
     )
 )
+VERSIONS = unsigned(1, 2)
 GROUP = checked(U8, lambda bits: None if bits == 0 or 2 <= bits <= 32 else f"no ring of {bits} bits")
 TRAINING = group(
     epochs=within(U16, 1, 2**16), batch_size=within(U16, 1, 2**16), learning_rate=POSITIVE, loss=unsigned(1, _LOSSES)

@@ -6,6 +6,7 @@ from typing import Optional
 
 from .accountant import epsilon_budget
 from .fields import Message
+from .layouts import MIXED_VERSIONS
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,14 @@ class Floor:
     max_staleness: int = 15
     #: What all sums together may tell of this device; without it a task need not be private.
     privacy: Optional[PrivacyFloor] = None
+    #: Lets a task stand whose sums mix versions of the model: its server can single out an update.
+    unsafe_mixed_versions: bool = False
 
 
 def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
     """What of the policy is below the floor, or None. A floor that is no number lets nothing through."""
+    if policy.versions == MIXED_VERSIONS and not floor.unsafe_mixed_versions:
+        return "its sums mix versions of the model, which lets its server single out an update; one version a sum is asked for"
     if not policy.minimum >= floor.minimum:
         return f"Kmin is {policy.minimum}, at least {floor.minimum} is asked for"
     if not policy.max_staleness <= floor.max_staleness:

@@ -5,17 +5,19 @@ from typing import Any
 
 from .fields import (
     B16, B32, B64, ENDORSEMENTS, F64, FLAG, GROUP, INCREASING, MAX_AUTHORITIES, MAX_SLOTS, METRICS, POSITIVE,
-    PRIVACY, SIGNATURE_BYTES, STALENESS, TRAINING, U8, U16, U32, U53, Field, Malformed, Message, Reader,
+    PRIVACY, SIGNATURE_BYTES, STALENESS, TRAINING, U8, U16, U32, U53, VERSIONS, Field, Malformed, Message, Reader,
     by_authority, fixed, group, long, many, short,
 )
 
 #: Engines that hide something.
 CP_ABE, SLOT_KEYS = 1, 3
+#: Which versions of the model the updates of a buffer are trained on; the second lets a server single out an update.
+ONE_VERSION, MIXED_VERSIONS = 0, 1
 
 
 def header(kind: int) -> bytes:
     """Version, suite and kind: what every layout starts with, and what is hashed into names."""
-    return bytes([4, 1, kind])
+    return bytes([5, 1, kind])
 
 
 class Layout:
@@ -49,18 +51,17 @@ class Layout:
 
 
 PLAN = {"dimension": U32, "group": GROUP, "level": U32, "clip": POSITIVE, "block_floor": F64}
+AGE = {"versions": VERSIONS, "staleness": STALENESS, "max_staleness": U32, "tiny_weights": FLAG}
 COUNCIL = {"authorities": many(B32, MAX_AUTHORITIES), "threshold": U8, "unsafe_threshold": FLAG}
 CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
 POLICY = Layout(
-    2, name=short(64), **COUNCIL, engine=U8, size=U16, minimum=U16, **PLAN, staleness=STALENESS, max_staleness=U32,
-    tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32, training=TRAINING, server=B32,
-    upload_lease_ms=U32, open_ms=U32, close_ms=U32,
+    2, name=short(64), **COUNCIL, engine=U8, size=U16, minimum=U16, **PLAN, **AGE, metrics=METRICS, privacy=PRIVACY,
+    manifest=B32, training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
 )
 DESCRIPTOR = Layout(
     3, endorsed=True, **COUNCIL, engine=U8, task=B32, parts=by_authority(offer=B16, sealing_key=short(4096)),
-    size=U16, minimum=U16, version=U53, model=B32, **PLAN, weight_scale=U32, staleness=STALENESS, max_staleness=U32,
-    tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32, server=B32, upload_lease_ms=U32, expiry=U53,
-    close_by=U53,
+    size=U16, minimum=U16, version=U53, model=B32, **PLAN, weight_scale=U32, **AGE, metrics=METRICS,
+    privacy=PRIVACY, manifest=B32, server=B32, upload_lease_ms=U32, expiry=U53, close_by=U53,
 )
 DRAWN_BUFFER = Layout(24, descriptor=DESCRIPTOR.nested, slot_keys=long(32 * (MAX_SLOTS + 1) * MAX_AUTHORITIES))
 DEPOSIT_STATEMENT = Layout(4, ctx=B32, tag=B32, root=B32)
@@ -81,6 +82,7 @@ MODEL_ENTRY = Layout(15, endorsed=True, task=B32, version=U53, model=B32, ctx=B3
 _HEAD = {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}
 HEAD = Layout(16, signed=True, **_HEAD)
 NEWEST_MODEL = Layout(23, signed=True, nonce=B16, entry=MODEL_ENTRY.nested, head=group(**_HEAD))
+SEAT_REQUEST = Layout(30, certificate=CERTIFICATE.nested, version=U53, model=B32)
 REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)
 
 

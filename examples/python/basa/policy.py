@@ -7,7 +7,7 @@ from typing import Optional
 
 from .fields import MAX_SLOTS, Message
 from .floor import Floor, floor_problem
-from .layouts import CP_ABE, SLOT_KEYS
+from .layouts import CP_ABE, ONE_VERSION, SLOT_KEYS
 from .privacy import privacy_problem
 from .refused import Refused
 from .task_numbers import modulus, signed_capacity, staleness_weight, weight_scale
@@ -89,7 +89,10 @@ def _plan_problem(policy: Message) -> Optional[str]:
 
 
 def _staleness_problem(policy: Message) -> Optional[str]:
-    """A server that names old versions to all users but one must not silence them."""
+    """With mixed versions a server that names old versions to all users but one must not silence them."""
+    if policy.versions == ONE_VERSION:
+        is_constant = policy.staleness[0] == 0
+        return None if is_constant else "weights by age, though all updates of a buffer are equally old"
     if 2 * policy.max_staleness * policy.size >= modulus(policy.group):
         return f"a maximum staleness of {policy.max_staleness}: the sum of versions could wrap around"
     least = staleness_weight(policy.staleness, policy.max_staleness)

@@ -12,7 +12,7 @@ from .policy import check_policy
 from .refused import Refused
 
 Vector = Dict[str, Any]
-_ANY = Floor(minimum=0, max_staleness=2**32)
+_ANY = Floor(minimum=0, max_staleness=2**32, unsafe_mixed_versions=True)
 
 
 def verdict(policy: str, floor: Floor = _ANY) -> Optional[str]:
@@ -37,7 +37,12 @@ def check_accepted(v: Vector) -> None:
 
 def check_floor(v: Vector) -> None:
     floor, private = v["floor"], v["floor"].get("privacy")
-    own = Floor(floor["minimum"], floor["maxStaleness"], None if private is None else PrivacyFloor(**private))
+    own = Floor(
+        floor["minimum"],
+        floor["maxStaleness"],
+        None if private is None else PrivacyFloor(**private),
+        floor.get("unsafeMixedVersions", False),
+    )
     assert verdict(v["policy"], own) == ("below-floor" if v["isBelow"] else None)
 
 

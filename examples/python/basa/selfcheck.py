@@ -28,6 +28,7 @@ from .slotcheck import (
     check_bad_dealt, check_bad_list, check_bad_slot_key, check_bad_slot_seal, check_dealt, check_good_list, check_slot_seal, check_wrong_keys,
 )
 from .suite import sha256
+from .versioncheck import VERSION_RULES, check_second_session, check_trained_on, model_of
 
 Vector = Dict[str, Any]
 
@@ -87,7 +88,7 @@ def check_sealed(v: Vector) -> None:
     """Plays every user of a buffer again, from its seeds to the bytes of its upload."""
     policy = POLICY.decode(bytes.fromhex(v["policy"]))
     assert policy.authorities == [bytes.fromhex(v["authorityKey"])]
-    drawn = check_drawn_buffer(bytes.fromhex(v["drawnBuffer"]), policy, now_ms=0)
+    drawn = check_drawn_buffer(bytes.fromhex(v["drawnBuffer"]), policy, 0, model_of(v))
     assert ctx_of(drawn.descriptor).hex() == v["ctx"]
     for user in v["users"]:
         _play(user, drawn)
@@ -172,13 +173,15 @@ def main() -> None:
     all_agree("refused seeds of several authorities", check_bad_dealt, slots["refusedDealt"])
     all_agree("refused keys of a slot", check_wrong_keys, [v for v in protocol["sealed"] if v["name"].startswith("slot keys")])
     all_agree("whole buffers", check_sealed, protocol["sealed"])
+    all_agree("versions of buffers", check_trained_on, protocol["sealed"])
+    all_agree("second updates on a version", check_second_session, [v for v in protocol["sealed"] if v["name"].startswith("slot keys")])
     all_agree("hashing to the curve", check_hash, abe["hash"])
     all_agree("CP-ABE", lambda v: check_seed(public_key, v), abe["seeds"])
     bad = {what: [v for v in abe["negatives"] if v["what"] == what] for what in ("publicKey", "sealed")}
     sealing = AbeSealing(bytes.fromhex(public_key), bytes)
     all_agree("refused public keys", check_bad_key, bad["publicKey"])
     all_agree("refused sealed seeds", lambda v: check_bad_seed(sealing, v), bad["sealed"])
-    for name, check, cases in [*policy_checks(policies, masking), *RULES, *COUNCIL_RULES, *LIE_RULES]:
+    for name, check, cases in [*policy_checks(policies, masking), *RULES, *COUNCIL_RULES, *LIE_RULES, *VERSION_RULES]:
         all_agree(name, check, cases)
 
 

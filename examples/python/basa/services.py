@@ -7,7 +7,7 @@ from typing import Callable, Dict, Mapping, Optional
 from .checks import is_signed
 from .exchange import Answer
 from .fields import Malformed, Message
-from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, NEWEST_MODEL, OUTCOME
+from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, NEWEST_MODEL, OUTCOME, SEAT_REQUEST
 from .link import ServiceLink, document_of
 from .refused import Refused
 from .state import DeviceState
@@ -105,8 +105,10 @@ class Server:
         """A place to train in; `no-place` says when to ask again."""
         self.link.call("POST", f"/v1/tasks/{task.hex()}/admissions", certificate, signed=True)
 
-    def seat(self, task: bytes, certificate: bytes) -> bytes:
-        return self.link.call("POST", f"/v1/tasks/{task.hex()}/seats", certificate, signed=True).body
+    def seat(self, task: bytes, certificate: Message, version: int, model_hash: bytes) -> bytes:
+        """In a buffer for updates that were trained on this model."""
+        request = SEAT_REQUEST.encode(certificate=certificate, version=version, model=model_hash)
+        return self.link.call("POST", f"/v1/tasks/{task.hex()}/seats", request.raw, signed=True).body
 
     def deposit(self, ctx: bytes, deposit: bytes) -> bytes:
         return self.link.call("POST", f"/v1/buffers/{ctx.hex()}/deposits", deposit, signed=True).body

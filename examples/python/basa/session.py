@@ -15,6 +15,7 @@ from .authorities import Authorities
 from .checks import check_slot, ctx_of, edge_opener, open_key
 from .council import agreed, council_of
 from .fields import Malformed, Message
+from .given import check_version_free
 from .layouts import CERTIFICATE, DRAWN_BUFFER, RECEIPT, deposit_answer_layout, deposit_layout
 from .link import Problem
 from .naming import deposit_root, join_tag
@@ -38,6 +39,7 @@ def begin_session(
     ctx, nonce = ctx_of(descriptor), os.urandom(16)
     if state.was_entered(ctx):
         raise Refused("abandoned", "this buffer was left for good")
+    check_version_free(state, descriptor, delta_id)
     try:
         sealing = sealing_for(descriptor, ctx, drawn.slot_keys, os.urandom)
     except Malformed as problem:
@@ -139,7 +141,7 @@ class Session:
         except Problem as problem:
             if problem.code != "seat-missing":
                 raise
-        self._server.seat(self.descriptor.task, self._certificate.raw)
+        self._server.seat(self.descriptor.task, self._certificate, self.descriptor.version, self.descriptor.model)
         return self._server.deposit(self.ctx, deposit)
 
     def _obtain_key(self) -> None:
@@ -169,6 +171,7 @@ class Session:
             self.delta_id,
             self.ctx,
             self.tag,
+            self.descriptor.version,
             step="frozen",
             receipt=receipt.raw.hex(),
             void=draft.void,

@@ -94,9 +94,9 @@ class DeviceState:
         self._data["session"].update(more)
         self._write()
 
-    def freeze(self, delta_id: str, ctx: bytes, tag: bytes, **more: Any) -> None:
-        """From now on these bytes leave for this buffer, or none: the update is marked in the same step."""
-        self._data["given"][delta_id] = {"ctx": ctx.hex(), "tag": tag.hex()}
+    def freeze(self, delta_id: str, ctx: bytes, tag: bytes, version: int, **more: Any) -> None:
+        """From now on these bytes leave for this buffer, or none: the update is marked in the same step, with the buffer's version."""
+        self._data["given"][delta_id] = {"ctx": ctx.hex(), "tag": tag.hex(), "version": version}
         self.advance(**more)
 
     def end_session(self) -> None:
@@ -109,6 +109,10 @@ class DeviceState:
     def all_given(self) -> Dict[str, Json]:
         """Every update that some buffer may have: in a private task each is a charge."""
         return dict(self._data["given"])
+
+    def given_on(self, version: int, but: Optional[str] = None) -> Dict[str, Json]:
+        """Every update that a buffer of this version may have, besides this one."""
+        return {name: given for name, given in self.all_given().items() if given["version"] == version and name != but}
 
     def release(self, delta_id: str) -> None:
         self._data["given"].pop(delta_id)

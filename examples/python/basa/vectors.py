@@ -6,6 +6,7 @@ import struct
 from typing import Iterable, List, Mapping, Sequence, Tuple
 
 from .fields import Message
+from .layouts import MIXED_VERSIONS
 from .task_numbers import modulus, staleness_weight
 from .privacy import Randomness, noisy_update
 from .suite import hkdf, keystream
@@ -76,9 +77,13 @@ def metric_word(metric: Message, value: float, scale: int) -> int:
 def build_input(
     descriptor: Message, delta: Sequence[float], trained_on: int, randomness: Randomness, metrics: Mapping[str, float]
 ) -> List[int]:
-    """x' = [1, 0, 0, 0 | w | v | metrics | x]."""
+    """x' = [1, 0, 0, 0 | w | metrics | x], with mixed versions [1, 0, 0, 0 | w | v | metrics | x].
+
+    With one version a buffer the server weighs the whole sum by its age.
+    """
+    is_mixed = descriptor.versions == MIXED_VERSIONS
     staleness = max(0, descriptor.version - trained_on)
-    alpha = staleness_weight(descriptor.staleness, staleness)
+    alpha = staleness_weight(descriptor.staleness, staleness) if is_mixed else 1.0
     scale = descriptor.weight_scale
     weight = min(scale, max(1, math.floor(alpha * scale + 0.5)))
     if descriptor.privacy is None:
@@ -87,6 +92,6 @@ def build_input(
     else:
         x = [v % modulus(descriptor.group) for v in noisy_update(descriptor, delta, weight / scale, randomness)]
     oldest = descriptor.max_staleness
-    version = min(2 * oldest, max(0, trained_on - descriptor.version + oldest))
+    version = [min(2 * oldest, max(0, trained_on - descriptor.version + oldest))] if is_mixed else []
     told = [metric_word(metric, metrics[metric.name.decode()], scale) for metric in descriptor.metrics]
-    return [1, 0, 0, 0, weight, version, *told, *x]
+    return [1, 0, 0, 0, weight, *version, *told, *x]

@@ -54,7 +54,7 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     ['nothing', new Uint8Array()],
     ['a byte short', written().slice(0, -1)],
     ['a byte too long', concatBytes(written(), new Uint8Array(1))],
-    ['layouts of version 3', withByte(written(), 0, 3)],
+    ...[3, 4, 6].map((version): Case => [`layouts of version ${version}`, withByte(written(), 0, version)]),
     ['another suite', withByte(written(), 1, 2)],
     ['another kind of message', withByte(written(), 2, 3)],
     short('a name of 65 bytes', {}, good.name, ascii('a'.repeat(65))),
@@ -70,7 +70,8 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     ...byte('a group', { modulus: ring(16) }, { modulus: ring(17) }, [1, 33, 255]),
     ...double('clip', { clip: MARK }, notPositive),
     ...double('block floor', { blockFloor: MARK }, NO_NUMBERS),
-    ...byte('staleness', { staleness: { kind: 'constant' } }, {}, [3, 255]),
+    ...byte('versions', { versions: 'unsafeMixed' }, { versions: 'one' }, [2, 255]),
+    ...byte('staleness', {}, { staleness: { kind: 'polynomial', exponent: 9 } }, [3, 255]),
     [
       'a staleness of three parameters',
       replaced(

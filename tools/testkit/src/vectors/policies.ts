@@ -54,7 +54,7 @@ const GOOD_POLICY: TaskPolicy = {
   modulus: ring(20),
   level: 1024,
   clip: 1,
-  staleness: { kind: 'polynomial', exponent: 0.5 },
+  staleness: { kind: 'constant' },
   maxStaleness: 15,
   manifestHash: new Uint8Array(32),
   serverKey: new Uint8Array(32).fill(9),
@@ -98,6 +98,7 @@ function floorVectors(): readonly FloorVector[] {
   const spentAt9 = epsilonBudget({ ...GOOD_PRIVACY, delta: 1e-9 });
   const usual = { minimum: 2, maxStaleness: 15 };
   const [plain, noisy] = [GOOD_POLICY, { ...GOOD_POLICY, privacy: GOOD_PRIVACY }];
+  const mixed: TaskPolicy = { ...GOOD_POLICY, versions: 'unsafeMixed' };
   // Engines differ in the last digits of a logarithm: the bounds are apart from it.
   const [enough, tooLittle] = [1 + 1e-6, 1 - 1e-6];
   const asked: readonly (readonly [Floor, TaskPolicy])[] = [
@@ -106,6 +107,11 @@ function floorVectors(): readonly FloorVector[] {
     [{ ...usual, minimum: 8 }, plain],
     [{ ...usual, minimum: 9 }, plain],
     [{ ...usual, maxStaleness: 14 }, plain],
+    [usual, mixed],
+    [{ ...usual, unsafeMixedVersions: false }, mixed],
+    [{ ...usual, unsafeMixedVersions: true }, mixed],
+    [{ ...usual, unsafeMixedVersions: true }, plain],
+    [{ ...usual, unsafeMixedVersions: true, minimum: 9 }, mixed],
     [{ ...usual, privacy: { epsilon: 1e9, delta: 1e-6 } }, plain],
     [{ ...usual, privacy: { epsilon: spent * enough, delta: 1e-6 } }, noisy],
     [{ ...usual, privacy: { epsilon: spent * tooLittle, delta: 1e-6 } }, noisy],

@@ -14,6 +14,7 @@ import {
   paperInput,
   paperMessages,
   paperTicketCodec,
+  seatRequestCodec,
   unsafePaperBuffer,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
@@ -97,7 +98,8 @@ function sealedVector(
     const { ephemeralSecret } = device.session as SlottedSession;
     const ephemeral = hex(ephemeralSecret.reveal());
     granted(device.contribute(step));
-    return { ...userVector(device, sent.splice(0), ephemeral), ...engine.drawn() };
+    const asked = isMixed ? {} : { seatRequest: hex(seatRequestOf(device)) };
+    return { ...asked, ...userVector(device, sent.splice(0), ephemeral), ...engine.drawn() };
   });
   const { ctx } = world.devices[0] as FederationDevice;
   granted(world.server.freeze(ctx, 'stalled'));
@@ -161,6 +163,12 @@ function userVector(device: FederationDevice, sent: readonly [string, Uint8Array
     ...(sent.some(([name]) => name === 'keyRequest') && { ephemeralSecret }),
     ...Object.fromEntries(sent.map(([name, bytes]) => [name, hex(bytes)])),
   };
+}
+
+/** In a buffer of the version that the update was trained on. */
+function seatRequestOf({ session }: FederationDevice): Uint8Array {
+  const { certificate, descriptor } = (session as SlottedSession).member;
+  return seatRequestCodec.encode({ certificate, version: descriptor.version, modelHash: descriptor.modelHash });
 }
 
 /** Algorithms 1 and 2, with staleness weights in clear. */

@@ -1,6 +1,6 @@
 /** Policies that decode: those that nobody can use, with a reason for each line of `policyProblem`, and those at their borders. */
 import { ascii, concatBytes, FIELD, fromHex, RING_32, ring } from '@basa/masking';
-import type { PrivacyPolicy, TaskPolicy } from '@basa/protocol';
+import type { PrivacyPolicy, Staleness, TaskPolicy } from '@basa/protocol';
 import { ENGINE, MAX_SLOTS } from '@basa/protocol';
 
 type Case = readonly [what: string, changes: Partial<TaskPolicy>];
@@ -40,6 +40,22 @@ const councilOf = (count: number, threshold: number, unsafeThreshold = false): P
   authorities: Array.from({ length: count }, (_, n) => new Uint8Array(32).fill(n + 1)),
   threshold,
   unsafeThreshold,
+});
+
+const ROOT: Staleness = { kind: 'polynomial', exponent: 0.5 };
+
+/** With one version a buffer none of them is allowed, not even those that weigh every update alike. */
+const OF_AGE: Readonly<Record<string, Staleness>> = {
+  'a root': ROOT,
+  'a power of 0': { kind: 'polynomial', exponent: 0 },
+  'a hinge': { kind: 'hinge', slope: 0, grace: 10 },
+};
+
+/** The paper's reading, whose devices weigh their updates by age. */
+const mixed = (changes: Partial<TaskPolicy>): Partial<TaskPolicy> => ({
+  versions: 'unsafeMixed',
+  staleness: ROOT,
+  ...changes,
 });
 
 export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readonly Case[] {
@@ -87,13 +103,20 @@ export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): read
     ['no noise to speak of', noisy({ noiseMultiplier: 1e-300 })],
     ['more noise than can be drawn', { ...noisy({ noiseMultiplier: 200 }), modulus: RING_32 }],
     ['a sum that wraps around with its noise', noisy({ noiseMultiplier: 50 })],
-    ['versions that wrap around', { staleness: { kind: 'constant' }, maxStaleness: 52_429 }],
-    ['versions that wrap around, by the unsafe word', { maxStaleness: 2 ** 32 - 1, unsafeTinyWeights: true }],
-    ['weights below 1/4, a root', { maxStaleness: 16 }],
-    ['weights below 1/4, a power', { staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 4 }],
-    ['weights of nothing', { staleness: { kind: 'polynomial', exponent: 1e6 } }],
-    ['weights below 1/4, a hinge', { staleness: { kind: 'hinge', slope: 1, grace: 10 }, maxStaleness: 14 }],
-    ['weights below 1/4, a steep hinge', { staleness: { kind: 'hinge', slope: 1e6, grace: 0 }, maxStaleness: 1 }],
+    ...Object.entries(OF_AGE).map(
+      ([what, staleness]): Case => [`${what} with one version a buffer`, { staleness, maxStaleness: 1 }],
+    ),
+    ['weights by age with one version a buffer, by the unsafe word', { staleness: ROOT, unsafeTinyWeights: true }],
+    ['versions that wrap around', mixed({ staleness: { kind: 'constant' }, maxStaleness: 52_429 })],
+    ['versions that wrap around, by the unsafe word', mixed({ maxStaleness: 2 ** 32 - 1, unsafeTinyWeights: true })],
+    ['weights below 1/4, a root', mixed({ maxStaleness: 16 })],
+    ['weights below 1/4, a power', mixed({ staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 4 })],
+    ['weights of nothing', mixed({ staleness: { kind: 'polynomial', exponent: 1e6 } })],
+    ['weights below 1/4, a hinge', mixed({ staleness: { kind: 'hinge', slope: 1, grace: 10 }, maxStaleness: 14 })],
+    [
+      'weights below 1/4, a steep hinge',
+      mixed({ staleness: { kind: 'hinge', slope: 1e6, grace: 0 }, maxStaleness: 1 }),
+    ],
   ];
 }
 
@@ -125,18 +148,22 @@ export function usablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): readon
     ['as many colluders as leave two', { privacy: { ...privacy, colluders: 6 } }],
     ['a private task of a year', { privacy: { ...privacy, participations: 2 ** 32 - 1, delta: 0.999 } }],
     ['the coarsest level for noise', { privacy, level: 64 }],
-    ['weights of 1/4, a root', { maxStaleness: 15 }],
-    ['weights of 1/4, a power', { staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 3 }],
-    ['weights of 1/4, a hinge', { staleness: { kind: 'hinge', slope: 1, grace: 10 }, maxStaleness: 13 }],
-    ['weights of 1', { staleness: { kind: 'polynomial', exponent: 0 }, maxStaleness: 1000 }],
-    ['versions that just fit', { staleness: { kind: 'constant' }, maxStaleness: 52_428 }],
-    ['tiny weights, by the unsafe word', { maxStaleness: 1000, unsafeTinyWeights: true }],
-    ['no weights to speak of, by the unsafe word', { ...steepest, unsafeTinyWeights: true }],
+    ['one version a buffer, however old', { maxStaleness: 2 ** 32 - 1 }],
+    ['one version a buffer, with the unsafe word', { unsafeTinyWeights: true }],
+    ['mixed versions that all weigh alike', mixed({ staleness: { kind: 'constant' } })],
+    ['weights of 1/4, a root', mixed({ maxStaleness: 15 })],
+    ['weights of 1/4, a power', mixed({ staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 3 })],
+    ['weights of 1/4, a hinge', mixed({ staleness: { kind: 'hinge', slope: 1, grace: 10 }, maxStaleness: 13 })],
+    ['weights of 1', mixed({ staleness: { kind: 'polynomial', exponent: 0 }, maxStaleness: 1000 })],
+    ['versions that just fit', mixed({ staleness: { kind: 'constant' }, maxStaleness: 52_428 })],
+    ['tiny weights, by the unsafe word', mixed({ maxStaleness: 1000, unsafeTinyWeights: true })],
+    [
+      'no weights to speak of, by the unsafe word',
+      mixed({ staleness: { kind: 'polynomial', exponent: 1e6 }, unsafeTinyWeights: true }),
+    ],
     ['training of an own loss', { training: { ...good.training, loss: 'own', epochs: 65_535, learningRate: 1e-300 } }],
   ];
 }
-
-const steepest: Partial<TaskPolicy> = { staleness: { kind: 'polynomial', exponent: 1e6 } };
 
 const metricsOf = (count: number): TaskPolicy['metrics'] =>
   Array.from({ length: count }, (_, n) => ({ name: `m-${n}A`, low: n === 0 ? -1 : 0, high: n + 1 }));

@@ -38,7 +38,8 @@ export async function stopsAtItsBudget(): Promise<boolean> {
     const tooMuch = await contribute(0, '4');
     const first = await contribute(0, '6');
     const node = await house.client('node');
-    const other = await node.contribute(oneHot(1), { trainedOn: 0 });
+    const { version } = await node.model();
+    const other = await node.contribute(oneHot(1), { trainedOn: version });
     await house.reached(1);
     const second = await contribute(2, '6');
     const isHeld = tooMuch.includes('below-floor') && second.includes('budget-spent');

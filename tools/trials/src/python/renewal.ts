@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, certificateCodec, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, SERVER_PATH, seatRequestCodec } from '@basa/protocol';
 import { House, oneHot } from '@basa/testkit/services/house.ts';
 
 const DAY_MS = 86_400_000;
@@ -48,7 +48,7 @@ export async function renewsItsCertificate(): Promise<boolean> {
     const seats = server.passed.filter(
       ({ asked, answer }) => asked.path === SERVER_PATH.seats(house.task) && answer.status === 200,
     );
-    const [first, second] = seats.map(({ asked }) => certificateCodec.decode(asked.body).issuedAt);
+    const [first, second] = seats.map(({ asked }) => seatRequestCodec.decode(asked.body).certificate.issuedAt);
     const enrolments = authority.passed.filter(
       ({ asked, answer }) => asked.path === AUTHORITY_PATH.enrolments(house.task) && answer.status === 200,
     );

@@ -11,6 +11,7 @@ import { lieScene } from './lie-scene.ts';
 import { lies } from './lies.ts';
 import type { StageServices } from './stage.ts';
 import { Stage } from './stage.ts';
+import { otherVersionScene, secondUpdateScene } from './version-scene.ts';
 
 export interface ClientTest {
   readonly services: StageServices;
@@ -31,6 +32,8 @@ export async function checkClient(test: ClientTest): Promise<Verdict> {
     ['honest services', () => honestScene(stage, report)],
     ['failing services', () => faultScene(stage, report)],
     ['killed clients', () => killedScene(stage, report)],
+    ['a buffer of another version', () => otherVersionScene(stage, report)],
+    ['a second update on a version', () => secondUpdateScene(stage, report)],
     ['several authorities, one down', () => oneDownScene(stage, report)],
     ['several authorities, one lies', () => oneLiesScene(stage, report)],
     ['several authorities, a buffer that ends', () => fewOutcomesScene(stage, report)],

@@ -146,6 +146,13 @@ export class Scene {
     return [this.server, ...this.authorities].flatMap(({ passed }) => passed).map(({ asked }) => asked);
   }
 
+  /** Another update of the client, as a file. */
+  async updateFile(participant: number): Promise<string> {
+    const update = join(this.#props.folder, `update-${participant}.f32`);
+    await writeFile(update, new Uint8Array(updateOf(participant, this.policy).buffer));
+    return update;
+  }
+
   /** Starts the client; the same device and token each time. `more` takes the place of its settings. */
   async start(more: Readonly<Record<string, string>> = {}): Promise<RunningClient> {
     const { folder, task, update } = this.#props;
@@ -185,15 +192,22 @@ export class Scene {
       signal: this.stage.signal,
     });
     this.#peers.push(peer);
-    const result = await peer.contribute(updateOf(participant, this.policy), { trainedOn: 0 });
+    const { version } = await peer.model();
+    const result = await peer.contribute(updateOf(participant, this.policy), { trainedOn: version });
     if (result.kind !== 'accepted') throw new Error(`a device of the kit was refused: ${result.reason}`);
   }
 
-  /** Waits for the first sum; undefined where it is exactly that of these participants. */
-  async sumProblem(participants: readonly number[]): Promise<string | undefined> {
+  /** Waits for the first sum. */
+  async summed(): Promise<void> {
     const { server } = this.stage.services;
     const patience = AbortSignal.any([this.stage.signal, AbortSignal.timeout(MAX_CLOSING_MS)]);
     await until(async () => ((await server.task(this.task)).version ?? 0) >= 1, patience);
+  }
+
+  /** Undefined if the first sum is exactly that of these participants. */
+  async sumProblem(participants: readonly number[]): Promise<string | undefined> {
+    const { server } = this.stage.services;
+    await this.summed();
     return firstDifference(await server.parameters(this.task, 1), participants, this.policy);
   }
 

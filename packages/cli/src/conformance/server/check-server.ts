@@ -69,7 +69,8 @@ async function aBuffer(kit: KitTask): Promise<void> {
     await report.play('keys', () => keyChecks(kit, first));
     await report.play('uploads', () => uploadChecks(kit, first, held));
     for (const [n, device] of others.entries()) {
-      const result = await device.client.contribute(updateOf(n + 1, policy), { trainedOn: 0 });
+      const { version } = await device.client.model();
+      const result = await device.client.contribute(updateOf(n + 1, policy), { trainedOn: version });
       if (result.kind !== 'accepted') throw new Error(`a device of the kit was refused: ${result.reason}`);
     }
     const [, , , ctx = ''] = held.path.split('/');

@@ -107,7 +107,8 @@ export class KitDevice {
         return 'cut';
       };
     }
-    await this.client.contribute(updateOf(participant, policy), { trainedOn: 0 }).catch(() => undefined);
+    const { version } = await this.client.model();
+    await this.client.contribute(updateOf(participant, policy), { trainedOn: version }).catch(() => undefined);
     for (const proxy of this.#proxies) proxy.behave();
     if (this.#held === undefined) throw new Error('a device of the kit did not come to its upload');
     return this.#held;

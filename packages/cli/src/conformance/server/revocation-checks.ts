@@ -1,7 +1,7 @@
 /** A device that the operator revokes is refused by all services: by authorities at once, by the server within a while. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH, problemDocument, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, certificateCodec, problemDocument, SERVER_PATH, seatRequestCodec } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { KitTask } from './kit-task.ts';
 import { certificateFor } from './kit-task.ts';
@@ -13,7 +13,8 @@ const PAUSE_MS = 500;
 export async function revocationChecks(kit: KitTask): Promise<void> {
   const { authority, server, operators, task, token, signal } = kit;
   const signer = createNodeSigner(nodeRandomBytes(32));
-  const body = await certificateFor(kit, signer);
+  const certificate = certificateCodec.decode(await certificateFor(kit, signer));
+  const body = seatRequestCodec.encode({ certificate, version: 0, modelHash: new Uint8Array(32) });
   const seat = () => server.signed('POST', SERVER_PATH.seats(task), { signer, body });
   await operators.authority.revoke(toHex(nodeSuite.sha256(signer.publicKey)));
   const again = await authority.signed('POST', AUTHORITY_PATH.enrolments(task), {

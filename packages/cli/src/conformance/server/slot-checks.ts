@@ -1,6 +1,6 @@
 /** Seats, deposits and keys: what a real client said is said again, by others and with changes. */
-import { equalBytes } from '@basa/masking';
-import type { Deposit } from '@basa/protocol';
+import { equalBytes, fromHex } from '@basa/masking';
+import type { Certificate, Deposit } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   authorityMessages,
@@ -8,6 +8,7 @@ import {
   drawnBufferCodec,
   isDrawn,
   SERVER_PATH,
+  seatRequestCodec,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { depositCodec, signedDeposit } from './deposits.ts';
@@ -18,10 +19,17 @@ const NOBODY = 'ab'.repeat(32);
 
 type Speaker = Pick<KitDevice, 'signer' | 'said' | 'authorityOf'>;
 
-export async function seatChecks({ server, policy, report }: KitTask, device: Speaker): Promise<void> {
+/** After the first sum: the version that the device asked with may be over, and it asks again with the newest. */
+export async function seatChecks({ server, policy, report }: KitTask, device: KitDevice): Promise<void> {
   const { signer } = device;
   const { asked, answer } = device.said('seat');
-  const { path, body } = asked;
+  const { path } = asked;
+  const { version, hash } = await device.client.model();
+  const { certificate } = seatRequestCodec.decode(asked.body);
+  const modelHash = fromHex(hash) as Uint8Array;
+  const seatRequest = (own: Certificate): Uint8Array =>
+    seatRequestCodec.encode({ certificate: own, version, modelHash });
+  const body = seatRequest(certificate);
   const { descriptor } = drawnBufferCodec.decode(answer.body);
   report.note('a buffer is signed by every authority that has a part in it', isDrawn(nodeSuite, policy, descriptor), {
     expected: `parts of at least ${policy.threshold} authorities, each with its signature`,
@@ -34,19 +42,21 @@ export async function seatChecks({ server, policy, report }: KitTask, device: Sp
   const stranger = createNodeSigner(nodeRandomBytes(32));
   const stolen = await server.signed('POST', path, { signer: stranger, body });
   server.refuses("another's certificate is refused", stolen, 'not-yours');
-  const own = { ...certificateCodec.decode(body), deviceKey: stranger.publicKey };
-  const forged = certificateCodec.encode({
+  const own = { ...certificate, deviceKey: stranger.publicKey };
+  const forged = seatRequest({
     ...own,
     endorsements: [{ authority: 0, signature: stranger.sign(certificateCodec.statement(own)) }],
   });
   const made = await server.signed('POST', path, { signer: stranger, body: forged });
   server.refuses('a certificate that the authority did not sign is refused', made, 'certificate-invalid');
-  const { endorsements, ...certificate } = certificateCodec.decode(body);
-  const few = certificateCodec.encode({ ...certificate, endorsements: endorsements.slice(1, policy.threshold) });
+  const few = seatRequest({ ...certificate, endorsements: certificate.endorsements.slice(1, policy.threshold) });
   const weak = await server.signed('POST', path, { signer, body: few });
   server.refuses('a certificate with a signature too few is refused', weak, 'certificate-invalid');
   const cut = await server.signed('POST', path, { signer, body: body.subarray(0, -1) });
-  server.refuses('a certificate that is cut short is refused', cut, 'malformed');
+  server.refuses('a request for a seat that is cut short is refused', cut, 'malformed');
+  const unknown = seatRequestCodec.encode({ certificate, version, modelHash: nodeRandomBytes(32) });
+  const invented = await server.signed('POST', path, { signer, body: unknown });
+  server.refuses('a seat for a model that nobody logged is refused', invented, 'version-over');
   const nowhere = await server.signed('POST', SERVER_PATH.seats(NOBODY), { signer, body });
   server.refuses('a seat in no task is refused', nowhere, 'task-unknown');
 }
