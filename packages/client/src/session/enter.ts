@@ -83,11 +83,7 @@ type Seat =
  * The model of a version as it was signed, among the last ones that this device has seen; the newest is asked for if it has not seen it. With
  * mixed versions the number is enough.
  */
-async function modelOf(
-  context: DeviceContext,
-  version: number,
-  signal: AbortSignal,
-): Promise<SeenModel | undefined> {
+async function modelOf(context: DeviceContext, version: number, signal: AbortSignal): Promise<SeenModel | undefined> {
   const { pins, state } = context;
   if (pins.policy.versions === 'unsafeMixed') return { version, modelHash: new Uint8Array(32) };
   const seen = (): SeenModel | undefined => state.ledger.recent.find((model) => model.version === version);

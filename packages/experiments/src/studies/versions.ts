@@ -102,7 +102,9 @@ function tableOf(
     const here = results.filter(
       ({ cell }) => cell.task.dataset === task.dataset && betaOf(cell) === beta && cell.versions === which,
     );
-    const [lost, trips] = [here, here].map((all, n) => all.reduce((sum, one) => sum + (n === 0 ? one.lost : one.trips), 0));
+    const [lost, trips] = [here, here].map((all, n) =>
+      all.reduce((sum, one) => sum + (n === 0 ? one.lost : one.trips), 0),
+    );
     return trips ? `${((100 * (lost ?? 0)) / trips).toFixed(0)} %` : '';
   };
   const columns = ['seconds', 'to mixed', 's a version', 'age', 'discarded'];

@@ -17,4 +17,25 @@ import { K1, L1 } from './suppressed-updates.ts';
 import { N1 } from './two-holders.ts';
 import { H1 } from './wrapped-sums.ts';
 
-export const ATTACKS: readonly Attack[] = [A1, A2, B1, B2, C1, D1, D2, E1, G1, H1, I1, J1, K1, L1, M1, N1, O1, P1, ...LIES, R1];
+export const ATTACKS: readonly Attack[] = [
+  A1,
+  A2,
+  B1,
+  B2,
+  C1,
+  D1,
+  D2,
+  E1,
+  G1,
+  H1,
+  I1,
+  J1,
+  K1,
+  L1,
+  M1,
+  N1,
+  O1,
+  P1,
+  ...LIES,
+  R1,
+];

@@ -4,7 +4,7 @@
  * them is the promise that they break, which is what the count rests on.
  */
 import { equalBytes } from '@basa/masking';
-import type { BufferPlan, DrawnBuffer, Endorsement, ModelEntry, Offer, Refused } from '@basa/protocol';
+import type { BufferPlan, DrawnBuffer, Endorsement, Offer, Refused } from '@basa/protocol';
 import {
   AttributeAuthority,
   agreedOn,
