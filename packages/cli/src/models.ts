@@ -8,7 +8,8 @@ import { isModelFile, loadModel } from './own-model.ts';
 interface KnownModel {
   readonly make: (models: typeof Models) => Model;
   readonly training: TaskTraining;
-  readonly blockFloor: number;
+  /** Without one, the default of new tasks. */
+  readonly blockFloor?: number;
   /** What versions are evaluated on. */
   readonly test?: (signal: AbortSignal) => Promise<Dataset>;
 }
@@ -36,9 +37,9 @@ const MODELS: Readonly<Record<string, KnownModel>> = {
     blockFloor: MNIST_BLOCK_FLOOR,
     test: async (signal) => (await (await import('@basa/datasets')).loadMnist({ signal })).test,
   },
-  femnist: { make: ({ femnistCnn }) => femnistCnn(), training: training(20, 0.05), blockFloor: 0 },
-  cifar: { make: ({ fedmlCifarCnn }) => fedmlCifarCnn(), training: training(20, 0.03), blockFloor: 0 },
-  flsim: { make: ({ flsimCnn }) => flsimCnn(), training: training(20, 0.1), blockFloor: 0 },
+  femnist: { make: ({ femnistCnn }) => femnistCnn(), training: training(20, 0.05) },
+  cifar: { make: ({ fedmlCifarCnn }) => fedmlCifarCnn(), training: training(20, 0.03) },
+  flsim: { make: ({ flsimCnn }) => flsimCnn(), training: training(20, 0.1) },
 };
 
 export const MODEL_NAMES: readonly string[] = Object.keys(MODELS);
@@ -47,7 +48,7 @@ export const MODEL_NAMES: readonly string[] = Object.keys(MODELS);
 export async function chosenModel(name: string): Promise<Omit<KnownModel, 'make'> & { readonly model: Model }> {
   if (isModelFile(name)) {
     const { model, training: own, test } = await loadModel(name);
-    const settings = { training: { ...OWN_TRAINING, ...own }, blockFloor: 0 };
+    const settings = { training: { ...OWN_TRAINING, ...own } };
     return { model, ...settings, ...(test !== undefined && model.layers.length > 0 && { test: async () => test() }) };
   }
   const known = MODELS[name];

@@ -11,16 +11,17 @@ export const TRAINING_FLAGS: Flags = {
 export const TRAINING_USAGE = `  --epochs <n>         passes of a device over its examples (1)
   --batch <n>          examples of a step (10 for mnist, else 20)
   --rate <x>           learning rate of the devices (mnist and cifar 0.03, femnist 0.05, flsim and your own 0.1, or what model.ts says)
-  --block-floor <x>    smallest norm an update may have on a block of parameters; 0 refuses only zeros (mnist 0.005, else 0)`;
+  --block-floor <x>    smallest norm an update may have on a block of parameters; 0 refuses only zeros (mnist 0.005, else a thousandth of the clip)`;
 
 const MAX_U16 = 65_535;
 
 /** Takes from the model what the flags do not say. */
 export function trainingOf(
   input: CommandInput,
-  { training, blockFloor }: { readonly training: TaskTraining; readonly blockFloor: number },
-): { readonly training: TaskTraining; readonly blockFloor: number } {
-  const isZero = Number(textFlag(input, 'block-floor') ?? blockFloor) === 0;
+  { training, blockFloor }: { readonly training: TaskTraining; readonly blockFloor?: number },
+): { readonly training: TaskTraining; readonly blockFloor?: number } {
+  const asked = textFlag(input, 'block-floor') ?? blockFloor;
+  const floor = Number(asked) === 0 ? 0 : positive(input, 'block-floor', blockFloor ?? 1);
   return {
     training: {
       epochs: numberFlag(input, 'epochs', { min: 1, max: MAX_U16, fallback: training.epochs }),
@@ -28,6 +29,6 @@ export function trainingOf(
       learningRate: positive(input, 'rate', training.learningRate),
       loss: training.loss,
     },
-    blockFloor: isZero ? 0 : positive(input, 'block-floor', blockFloor),
+    ...(asked !== undefined && { blockFloor: floor }),
   };
 }
