@@ -1,6 +1,7 @@
 /**
- * Staleness weights: updates trained on older models count less. The weight travels masked beside the update, so the
- * server learns the sum of the weights and the weighted mean, never whose example weight was what.
+ * Staleness weights, as the paper has them: one buffer mixes versions, and updates trained on older models count less. The weight travels
+ * masked beside the update, so that the server learns the sum of the weights and the weighted mean. New tasks have one version a buffer instead:
+ * with mixed versions a server can single out an update (docs/decisions/041-one-version-a-buffer.md).
  *
  * Run it with `node --import ./scripts/typescript.mjs --conditions=@basa/source examples/04-staleness.ts`.
  */
@@ -15,6 +16,7 @@ const world = new Federation(nodeEnvironment, {
   dimension: 2,
   modulus: FIELD,
   level: 2 ** 16,
+  versions: 'unsafeMixed',
   staleness,
   maxStaleness: 8,
 });
