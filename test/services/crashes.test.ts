@@ -140,6 +140,7 @@ it('the authority is down when a buffer is full: it is closed once it is back, a
     await (await house.client(name)).contribute(oneHot(n + 1), { trainedOn: 0 });
   const upload = await holdUpload(house, 0);
   const late = await house.client('late', { retry: AT_ONCE });
+  await late.model();
   await house.authority.close();
   expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
   await until(async () => (await house.bufferState(upload.ctx)).status === 'frozen');

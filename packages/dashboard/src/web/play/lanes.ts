@@ -1,4 +1,5 @@
 /** Both modes over the same fleet in virtual time, with the prices of this machine. */
+import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum } from '@basa/protocol';
 import type { Fleet, PaperCosts, Scheme, SealedCosts, TimedEvent } from '@basa/simulator';
 import { NO_NETWORK, PaperScheme, SealedScheme, Timeline, tripSeconds } from '@basa/simulator';
 import type { Learner } from './learner.ts';
@@ -24,9 +25,9 @@ export class PlayedLane {
   #included = 0;
   #dropped = 0;
 
-  constructor(settings: PlaySettings, learner: Learner, make: (timeline: Timeline) => Scheme) {
+  constructor(fleet: Fleet, learner: Learner, make: (timeline: Timeline) => Scheme) {
     this.#learner = learner;
-    this.#fleet = fleetOf(settings);
+    this.#fleet = fleet;
     const timeline = new Timeline(this.#fleet);
     this.#events = timeline.run(make(timeline));
   }
@@ -92,6 +93,25 @@ function fleetOf({ bufferSize, betaSeconds, concurrency, dropouts }: PlaySetting
   };
 }
 
+/** As new tasks have it: one version a buffer, and a place for everybody that trains. */
+function sealedFleet(settings: PlaySettings): Fleet {
+  const { bufferSize, concurrency } = settings;
+  const minimum = defaultMinimum(bufferSize, 0);
+  const places = Math.max(bufferSize, concurrency);
+  return {
+    ...fleetOf(settings),
+    versions: 'one',
+    minimum,
+    admission: {
+      bufferSize,
+      places,
+      targetAge: DEFAULT_TARGET_AGE,
+      maxWaitingBuffers: DEFAULT_WAITING_BUFFERS,
+      oneVersion: { minimum, isHeld: false },
+    },
+  };
+}
+
 /** A turn opens the seeds of all earlier positions and seals one for each later one. */
 function paperCosts({ bufferSize, leaseSeconds }: PlaySettings, prices: EnginePrices): PaperCosts {
   const { sealSeconds, openSeconds, issueSeconds } = prices;
@@ -139,12 +159,12 @@ export function newLanes(
 ): { readonly paper: PlayedLane; readonly sealed: PlayedLane } {
   return {
     paper: new PlayedLane(
-      settings,
+      fleetOf(settings),
       newLearner(),
       (timeline) => new PaperScheme(timeline, paperCosts(settings, prices.paper)),
     ),
     sealed: new PlayedLane(
-      settings,
+      sealedFleet(settings),
       newLearner(),
       (timeline) => new SealedScheme(timeline, sealedCosts(settings, prices.sealed)),
     ),

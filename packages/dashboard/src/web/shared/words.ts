@@ -9,7 +9,7 @@ const WORDS = {
   dropped: 'Devices that took a slot and sent nothing in time. Their masks are taken out of the sum again.',
   places:
     'How many devices may train at the same time. More make versions come faster, and updates older. A few can be over it: nobody is sent away where a slot is free.',
-  age: 'How many versions the model moved on while an update was made, on the average over one sum. 0 is fresh. Single ages stay hidden.',
+  age: 'How many versions the model moved on while the updates of a sum were made. All of them are trained on one version. 0 is fresh.',
   buffer:
     'A group of updates that are added up together. Nothing in it can be opened before it is closed, and then its sum alone.',
   slot: 'The place of one device in a buffer. It is given once and belongs to that device for as long as its lease lasts.',
