@@ -8,7 +8,6 @@ import { toHex } from '@basa/masking';
 import type {
   BufferSlot,
   Ctx,
-  FreezeReason,
   KeysOf,
   ModelEntry,
   OutcomeOf,
@@ -21,7 +20,6 @@ import type {
 import {
   agreedOutcome,
   freezeBuffer,
-  isHopeless,
   meanAgeOf,
   millis,
   recordAbort,
@@ -44,22 +42,17 @@ import { boundedAge } from './bounded-age.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { OpenedSum, OpeningTools } from './opening.ts';
 import { openSumOf, SumRefused } from './opening.ts';
+import type { EndingRules } from './when-to-end.ts';
+import { freezeReason, isToBeGivenUp } from './when-to-end.ts';
 import type { Quarantined } from './work/tasks.ts';
 
-export interface CloserOptions extends OpeningTools {
+export interface CloserOptions extends OpeningTools, EndingRules {
   readonly keeper: BufferKeeper;
   readonly models: ModelKeeper;
   readonly authorities: TaskAuthorities;
   readonly ports: ServerPorts;
-  readonly stallMs: number | undefined;
   /** This node's. */
   readonly clock: () => number;
-  /** How long ago the last upload of a buffer came, as far as this process saw it. */
-  idleMs(ctx: Ctx): number;
-  /** How long nobody has been under way to a seat in the buffer; without end if nobody will come. */
-  quietMs(buffer: SecureBuffer): number;
-  /** How many devices may still come to the buffer; undefined if any number may. */
-  coming(buffer: SecureBuffer): number | undefined;
   /** What the update of a device may be trained on, as far as this process saw it. */
   versionsOf(ctx: Ctx, user: UserId): VersionRange;
   onIncluded(): Promise<void>;
@@ -70,11 +63,6 @@ export interface CloserOptions extends OpeningTools {
   /** The buffer has ended: its bodies are not needed any more. */
   onEnded(ctx: Ctx): Promise<void>;
 }
-
-/** After this time without anybody under way to a seat, nobody will come. */
-const NOBODY_COMES_MS = 1_000;
-/** How long an open slot is waited for where nobody else comes. */
-const UPLOAD_MS = 5_000;
 
 export class Closer {
   readonly #options: CloserOptions;
@@ -91,8 +79,8 @@ export class Closer {
     if (!this.#backoff.isDue(toHex(buffer.ctx))) return false;
     if (buffer.status !== 'filling') return true;
     const isOverdue = tickBuffer(buffer, millis(now)).records.length > 0;
-    const isOver = now >= buffer.descriptor.closeBy || this.#isHopeless(buffer);
-    return isOverdue || isOver || this.#freezeReason(buffer, now) !== undefined;
+    const isOver = now >= buffer.descriptor.closeBy || isToBeGivenUp(this.#options, buffer);
+    return isOverdue || isOver || freezeReason(this.#options, buffer, now) !== undefined;
   }
 
   /**
@@ -113,8 +101,8 @@ export class Closer {
     const now = await this.#dropOverdue(ctx, fence);
     let buffer = await this.#found(ctx);
     if (buffer.status === 'filling') {
-      if (this.#isHopeless(buffer)) return this.#giveUp(ctx, fence);
-      const why = this.#freezeReason(buffer, now);
+      if (isToBeGivenUp(this.#options, buffer)) return this.#giveUp(ctx, fence);
+      const why = freezeReason(this.#options, buffer, now);
       if (why === undefined) return;
       const frozen = await watch.traces.step('freeze', { ctx, attributes: { 'basa.why': why } }, () =>
         keeper.step(ctx, (found, time) => freezeBuffer(found, why, time), { fence }),
@@ -139,28 +127,6 @@ export class Closer {
     await keeper.step(ctx, tickBuffer, { more, fence });
     for (const { ticket } of dropped) await onDropped(ctx, ticket.slot);
     return at;
-  }
-
-  /** A buffer with enough updates does not wait for more where waiting does not pay. */
-  #freezeReason(buffer: SecureBuffer, now: number): FreezeReason | undefined {
-    const { ctx, slots, descriptor } = buffer;
-    const { stallMs = Number.POSITIVE_INFINITY, idleMs } = this.#options;
-    if (slots.length === descriptor.bufferSize && slots.every(({ status }) => status !== 'assigned')) return 'resolved';
-    if (now >= descriptor.expiry) return 'expired';
-    if (slots.filter(({ status }) => status === 'accepted').length < descriptor.minimum) return undefined;
-    const isAwaited = slots.some(({ status }) => status === 'assigned');
-    const quietMs = this.#options.quietMs(buffer);
-    const waitMs = isAwaited ? UPLOAD_MS : quietMs === Number.POSITIVE_INFINITY ? 0 : NOBODY_COMES_MS;
-    const isQuiet = quietMs >= NOBODY_COMES_MS && idleMs(ctx) >= waitMs;
-    return isQuiet || idleMs(ctx) >= stallMs ? 'stalled' : undefined;
-  }
-
-  /**
-   * With one version a buffer, one that can never have enough updates is given up at once: its devices may give their update again, and nothing
-   * else on this version until then.
-   */
-  #isHopeless(buffer: SecureBuffer): boolean {
-    return buffer.descriptor.versions === 'one' && isHopeless(buffer, this.#options.coming(buffer));
   }
 
   async #giveUp(ctx: Ctx, fence: Fence | undefined): Promise<void> {

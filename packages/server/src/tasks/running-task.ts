@@ -11,7 +11,7 @@ import type {
   TaskId,
   UserId,
 } from '@basa/protocol';
-import { refused, userIdOf } from '@basa/protocol';
+import { userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { Backoff } from '../authority/backoff.ts';
@@ -29,10 +29,10 @@ import { isEnded } from '../store/buffer-store.ts';
 import type { StoredTask, TaskState } from '../store/task-store.ts';
 import { PaperTask } from './paper-task.ts';
 import { stopReason } from './stop.ts';
+import { takeSeat } from './take-seat.ts';
 import type { TaskTools } from './task-tools.ts';
 
 const PAUSE_MS = 30_000;
-const MUST_WAIT = 'this device waits for a buffer without others whose sums were spoilt';
 
 export class RunningTask {
   readonly task: TaskId;
@@ -180,40 +180,11 @@ export class RunningTask {
     return answer;
   }
 
-  async takeSeat(asked: SeatRequest, unused: number): Promise<DrawnBuffer | Refused> {
-    const { clock } = this.#tools;
-    this.seats.checkRunning();
-    this.#tuning.arrived(clock());
-    const { certificate } = asked;
-    const user = this.#userOf(certificate.deviceKey);
-    const isMixed = this.read.policy.versions === 'unsafeMixed';
-    const over = isMixed ? undefined : await this.#versionOver(user, asked);
-    if (over !== undefined) {
-      await this.places.discard(user, 'used');
-      return over;
-    }
-    const request = isMixed ? { ...asked, version: this.models.newest?.version ?? 0 } : asked;
-    const later = await this.places.comesToSeat(user, request.version, unused);
-    if (later !== undefined) fail('no-place', { detail: later.why, retryAfterMs: later.retryAfterMs });
-    const seat = await this.seats.take(request);
-    if (!('kind' in seat)) {
-      this.#tuning.seated(toHex(certificate.deviceKey), clock());
-      return seat;
-    }
-    // Nobody waits for a suspect that waits: it holds no place.
-    await this.places.discard(user, 'refused');
-    if (seat.kind === 'refused') return seat;
-    return fail('no-place', { detail: MUST_WAIT, retryAfterMs: await this.suspicion.askAgainMs() });
-  }
-
-  /** A version that is not ours, too old, or too few devices are left for takes no more updates. */
-  async #versionOver(user: UserId, { version, modelHash }: SeatRequest): Promise<Refused | undefined> {
-    if (version > (this.models.newest?.version ?? -1)) await this.models.refresh(); // another node may have made it
-    const newest = this.models.newest?.version ?? 0;
-    const isOurs = version <= newest && (await this.models.has({ version, modelHash }));
-    if (!isOurs || version < newest - this.read.policy.maxStaleness)
-      return refused('version-over', { detail: `version ${version}; version ${newest} is the newest` });
-    return this.places.versionOver(user, version);
+  takeSeat(asked: SeatRequest, unused: number): Promise<DrawnBuffer | Refused> {
+    const { ports, clock } = this.#tools;
+    const { models, places, seats, suspicion } = this;
+    const room = { policy: this.read.policy, models, places, seats, suspicion, tuning: this.#tuning, clock };
+    return takeSeat({ ...room, suite: ports.suite }, asked, unused);
   }
 
   #userOf(deviceKey: Uint8Array): UserId {
