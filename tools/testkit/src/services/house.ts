@@ -163,6 +163,7 @@ export class House {
       task: this.task,
       identity: join(this.folder, 'devices', `${name}-${(options.task ?? this.task).slice(0, 8)}`),
       token: await this.token(options.task),
+      floor: { unsafeMixedVersions: this.policy.versions === 'unsafeMixed' },
       ...options,
     });
     this.#clients.push(client);
