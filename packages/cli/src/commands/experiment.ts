@@ -14,7 +14,7 @@ const PROFILES: readonly Profile[] = ['smoke', 'small', 'full'];
 export const experiment: Command = {
   name: 'experiment',
   summary: 'runs an experiment of the paper, or ours, and writes its report',
-  usage: `  <name>               rates, table1, large-scale, scalability, concurrency, admission, dropouts, bandwidth,
+  usage: `  <name>               rates, table1, large-scale, scalability, concurrency, admission, versions, dropouts, bandwidth,
                        quantisation, ablation, scale, capacity, model-check, privacy, several with commas, or all;
                        costs: measure what all of them charge, and nothing else;
                        summary: what holds and what does not, of the results in --out (in a clone: the published ones)
