@@ -112,6 +112,7 @@ it('trains with all of them, with one down, waits with two down, and goes on', a
   await fill([await device(task, 'late', late), second, third], 3, task);
 
   expect(await enough()).toBe('ok');
+  await third.model();
   await others[1]?.close();
   await until(async () => (await enough()) === 'failed');
   const waits = await third.contribute(oneHot(4), { trainedOn: 3 });

@@ -140,7 +140,7 @@ describe('a sum of a private task', () => {
 
   it('is quarantined for weights that no age explains: no example weight is there to make them smaller', () => {
     const staleness = { kind: 'polynomial', exponent: 0.5 } as const;
-    const descriptor = descriptorOf({ staleness, maxStaleness: 15 });
+    const descriptor = descriptorOf({ versions: 'unsafeMixed', staleness, maxStaleness: 15 });
     const { weightScale, dimension } = descriptor;
     const kindOf = (weights: number, of = descriptor) => {
       const total = new Uint32Array(6 + dimension);
