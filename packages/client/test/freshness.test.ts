@@ -15,6 +15,7 @@ import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
 import type { Reply } from './support/http-replies.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
+import type { WorldOptions } from './support/test-world.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 const isNewest = (path: string): boolean => path.includes('/model-log/newest/');
@@ -41,8 +42,8 @@ function answerNewest(services: HttpServices, change: (told: NewestModel) => Par
 }
 
 /** Two contributions make version 1; the entry of version 0 is from before. */
-async function movedOn(): Promise<{ services: HttpServices; before: ModelEntry }> {
-  const services = await startServices({ bufferSize: 2 });
+async function movedOn(options: WorldOptions = {}): Promise<{ services: HttpServices; before: ModelEntry }> {
+  const services = await startServices({ bufferSize: 2, ...options });
   const before = services.world.authority.newestModel(new Uint8Array(16)).entry;
   for (let n = 0; n < 2; n++) accepted(await (await startClient(services)).contribute(deltaOf(n), { trainedOn: 0 }));
   expect(services.world.version).toBe(1);
@@ -50,6 +51,8 @@ async function movedOn(): Promise<{ services: HttpServices; before: ModelEntry }
 }
 
 const STALE = { name: 'RefusedError', reason: 'model-stale' };
+
+const MIXED = { policy: { versions: 'unsafeMixed' } } as const;
 
 describe('an answer about the newest model', () => {
   it('is one to the very question: a replay is refused, though the device has seen nothing newer', async () => {
@@ -93,7 +96,7 @@ describe('an answer about the newest model', () => {
   });
 
   it('does not go back behind a version that a descriptor named', async () => {
-    const { services, before } = await movedOn();
+    const { services, before } = await movedOn(MIXED);
     const client = await startClient(services);
     accepted(await client.contribute(deltaOf(5), { trainedOn: 0 }));
     answerNewest(services, () => ({ entry: before }));
@@ -125,26 +128,32 @@ describe('an answer about the newest model', () => {
 });
 
 describe('a descriptor', () => {
-  it('that names another hash for a version the device has seen is refused before a deposit', async () => {
-    const services = await startServices();
-    const client = await startClient(services);
-    await client.model();
-    const { signer } = services.world.authority.ports;
-    services.mischief = {
-      after: ({ path }, reply) => {
-        if (!path.endsWith('/seats')) return reply;
-        const { descriptor, slotKeys } = drawnBufferCodec.decode(reply.body ?? new Uint8Array());
-        const other = { ...descriptor, modelHash: new Uint8Array(32).fill(7) };
-        const endorsements = [{ authority: 0, signature: signer.sign(descriptorCodec.statement(other)) }];
-        return { ...reply, body: drawnBufferCodec.encode({ descriptor: { ...other, endorsements }, slotKeys }) };
-      },
-    };
-    expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({
-      reason: 'other-model',
-      update: 'free',
-    });
-    expect(services.count('/deposits')).toBe(0);
-  });
+  it.each([
+    ['one version a buffer', {}, 'descriptor-version'],
+    ['mixed versions', MIXED, 'other-model'],
+  ])(
+    'that names another hash for a version the device has seen is refused before a deposit (%s)',
+    async (_, options, reason) => {
+      const services = await startServices(options);
+      const client = await startClient(services);
+      await client.model();
+      const { signer } = services.world.authority.ports;
+      services.mischief = {
+        after: ({ path }, reply) => {
+          if (!path.endsWith('/seats')) return reply;
+          const { descriptor, slotKeys } = drawnBufferCodec.decode(reply.body ?? new Uint8Array());
+          const other = { ...descriptor, modelHash: new Uint8Array(32).fill(7) };
+          const endorsements = [{ authority: 0, signature: signer.sign(descriptorCodec.statement(other)) }];
+          return { ...reply, body: drawnBufferCodec.encode({ descriptor: { ...other, endorsements }, slotKeys }) };
+        },
+      };
+      expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({
+        reason,
+        update: 'free',
+      });
+      expect(services.count('/deposits')).toBe(0);
+    },
+  );
 });
 
 describe('heads', () => {
