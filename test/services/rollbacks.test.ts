@@ -97,6 +97,7 @@ it('nor one that the server itself has forgotten', async () => {
   house = await House.open({ policy: { bufferSize: 2 } });
   const clients = await Promise.all(['a', 'b'].map((name) => house.client(name)));
   const late = await house.client('late', { retry: AT_ONCE });
+  await late.model();
   await forgotten('server', async () => {
     for (const [n, client] of clients.entries()) await client.contribute(oneHot(n), { trainedOn: 0 });
     await house.reached(1);

@@ -131,7 +131,9 @@ it('draws a buffer without an authority that offered its part and did not sign, 
   const { links, start, newest } = serverOf(world);
   const authorities = start();
   const partsOfDraw = async (): Promise<readonly number[]> =>
-    (await authorities.drawBuffer(world.randomBytes(16), newest)).descriptor.parts.map(({ authority }) => authority);
+    (await authorities.drawBuffer(world.randomBytes(16), { model: newest, newest })).descriptor.parts.map(
+      ({ authority }) => authority,
+    );
   links[2]?.away.add('draw');
   expect(await partsOfDraw()).toEqual([0, 1, 3]);
   links[2]?.away.clear();
@@ -145,10 +147,10 @@ it('does not leave out an authority that it needs', async () => {
   const { links, start, newest } = serverOf(world);
   const authorities = start();
   links[2]?.away.add('draw');
-  await authorities.drawBuffer(world.randomBytes(16), newest);
+  await authorities.drawBuffer(world.randomBytes(16), { model: newest, newest });
   links[2]?.away.clear();
   links[3]?.away.add('offer');
-  const { descriptor } = await authorities.drawBuffer(world.randomBytes(16), newest);
+  const { descriptor } = await authorities.drawBuffer(world.randomBytes(16), { model: newest, newest });
   expect(descriptor.parts.map(({ authority }) => authority)).toEqual([0, 1, 2]);
 });
 
@@ -157,7 +159,9 @@ it('draws no buffer where too few sign', async () => {
   const { links, start, newest } = serverOf(world);
   links[1]?.away.add('draw');
   links[2]?.away.add('draw');
-  await expect(start().drawBuffer(world.randomBytes(16), newest)).rejects.toThrow(AuthorityUnreachable);
+  await expect(start().drawBuffer(world.randomBytes(16), { model: newest, newest })).rejects.toThrow(
+    AuthorityUnreachable,
+  );
 });
 
 const otherBytes = (bytes: Uint8Array): Uint8Array => bytes.map((byte) => byte ^ 1);
@@ -174,7 +178,7 @@ it.each<[string, Link['lies']]>([
   const world = severalAuthorities();
   const { links, start, newest } = serverOf(world);
   Object.assign(links[2]?.lies ?? {}, lies);
-  const { descriptor } = await start().drawBuffer(world.randomBytes(16), newest);
+  const { descriptor } = await start().drawBuffer(world.randomBytes(16), { model: newest, newest });
   expect(descriptor.parts.map(({ authority }) => authority)).toEqual([0, 1, 3]);
 });
 
@@ -189,7 +193,7 @@ it.each(['does not sign', 'signs another buffer'] as const)(
     });
     const { links, start, newest } = serverOf(world, what === 'does not sign' ? {} : { draw: other });
     if (what === 'does not sign') links[0]?.away.add('draw');
-    const { descriptor } = await start().drawBuffer(world.randomBytes(16), newest);
+    const { descriptor } = await start().drawBuffer(world.randomBytes(16), { model: newest, newest });
     expect(descriptor.parts.map(({ authority }) => authority)).toEqual([1, 2, 3]);
   },
 );

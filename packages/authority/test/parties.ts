@@ -104,7 +104,7 @@ export class TestServer {
       previous: ZEROS,
       endorsements: [],
     };
-    const body = { task: this.task, nonce, model, plan: [] };
+    const body = { task: this.task, nonce, model, newest: model, plan: [] };
     return bufferRequestCodec.encode({ ...body, signature: this.signer.sign(bufferRequestCodec.statement(body)) });
   }
 

@@ -11,7 +11,8 @@ import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 const data = allSamples(tinyDataset);
 
-const PRIVATE = { level: 16, clip: 1, minimum: 3 };
+/** Mixed versions: one device alone gives several updates here. */
+const PRIVATE = { level: 16, clip: 1, minimum: 3, versions: 'unsafeMixed' } as const;
 const privateTask = (participations: number) => ({
   policy: { ...PRIVATE, privacy: { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations } },
 });

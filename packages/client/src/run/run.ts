@@ -71,7 +71,7 @@ export interface RunSteps {
   /** Why the device may not train on this version: it gave an update on it already. */
   given(version: number, signal: AbortSignal): Promise<Rejection | undefined>;
   contribute(update: Update, signal: AbortSignal): Promise<Contribution | Rejection>;
-  resume(signal: AbortSignal): Promise<unknown>;
+  resume(signal: AbortSignal): Promise<Contribution | Rejection | undefined>;
 }
 
 export async function run(
@@ -90,8 +90,9 @@ export async function run(
   while (options.rounds === undefined || accepted < options.rounds) {
     signal.throwIfAborted();
     try {
-      await steps.resume(signal);
-      const result = await nextResult();
+      // An interrupted contribution that is accepted now is one of this run: on its version the device gives no other.
+      const resumed = await steps.resume(signal);
+      const result = resumed?.kind === 'accepted' ? resumed : await nextResult();
       if (result.kind === 'accepted') {
         [accepted, pauses, update] = [accepted + 1, 0, undefined];
         continue;

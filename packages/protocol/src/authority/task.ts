@@ -88,20 +88,21 @@ export function drawBuffer(
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, bufferRequestCodec, request, policy.serverKey)) return refuse(refused('server-unknown'));
   if (own === undefined) return refuse(refused('offer-unknown'));
-  const { model } = request;
+  const { model, newest } = request;
   const [plan] = request.plan;
   const problem =
-    (plan === undefined ? aloneProblem(task, model, logged) : planProblem(task, plan, own, now)) ??
-    modelProblem(suite, task, model, logged);
+    (plan === undefined ? aloneProblem(task, newest) : planProblem(task, plan, own, now)) ??
+    newestProblem(suite, task, newest) ??
+    modelProblem(suite, task, request, logged);
   if (problem !== undefined) return refuse(problem);
   const alone = { parts: [own], expiry: (now + policy.openMs) as Millis };
   const body = plannedDescriptor(task.id, policy, model, plan ?? alone);
   const descriptor = endorse(descriptorCodec, policy, signer, body);
-  const isAhead = model.version > (task.newest?.version ?? -1);
+  const isAhead = newest.version > (task.newest?.version ?? -1);
   return {
-    state: isAhead ? withNewest(task, model) : task,
+    state: isAhead ? withNewest(task, newest) : task,
     records: [
-      ...(isAhead ? [{ kind: 'model-appended' as const, entry: model }] : []),
+      ...(isAhead ? [{ kind: 'model-appended' as const, entry: newest }] : []),
       { kind: 'buffer-drawn', nonce: request.nonce, descriptor },
     ],
     answer: descriptor,
@@ -109,10 +110,11 @@ export function drawBuffer(
   };
 }
 
-/** The only authority knows every entry: one that its log lacks is of a life of the log that is lost. */
-function aloneProblem({ policy }: AuthorityTask, model: ModelEntry, logged?: ModelEntry): Refused | undefined {
+/** The only authority knows every entry: one beyond its log is of a life of the log that is lost. */
+function aloneProblem({ policy, newest: own }: AuthorityTask, newest: ModelEntry): Refused | undefined {
   if (policy.authorities.length > 1) return refused('plan-invalid', { detail: 'several authorities need a plan' });
-  return logged === undefined ? refused('model-not-logged', { detail: `version ${model.version}` }) : undefined;
+  const isBeyond = newest.version > (own?.version ?? -1);
+  return isBeyond ? refused('model-not-logged', { detail: `version ${newest.version}` }) : undefined;
 }
 
 /** Parts of enough authorities, mine as I offered it, and an end that the policy allows. */
@@ -140,20 +142,17 @@ function planProblem(
  */
 function modelProblem(
   suite: Suite,
-  task: AuthorityTask,
-  entry: ModelEntry,
+  { id, policy }: AuthorityTask,
+  { model, newest }: Pick<BufferRequest, 'model' | 'newest'>,
   logged: ModelEntry | undefined,
 ): Refused | undefined {
-  const { policy, newest } = task;
-  const oldest = policy.versions === 'one' ? (newest?.version ?? 0) - policy.maxStaleness : undefined;
-  const isEarlier = oldest !== undefined && newest !== undefined && entry.version < newest.version;
-  if (!isEarlier) return newestProblem(suite, task, entry);
-  if (entry.version < oldest)
-    return refused('wrong-version', { detail: `version ${newest.version} is the newest here` });
-  if (!equalBytes(entry.task, task.id) || !isEndorsed(suite, modelEntryCodec, policy, entry))
+  const oldest = policy.versions === 'one' ? newest.version - policy.maxStaleness : newest.version;
+  if (model.version < oldest || model.version > newest.version)
+    return refused('wrong-version', { detail: `version ${newest.version} is the newest` });
+  if (!equalBytes(model.task, id) || !isEndorsed(suite, modelEntryCodec, policy, model))
     return refused('model-not-logged');
-  const isOther = logged !== undefined && !equalBytes(logged.modelHash, entry.modelHash);
-  return isOther ? refused('other-model') : undefined;
+  const known = model.version === newest.version ? newest : logged;
+  return known === undefined || equalBytes(known.modelHash, model.modelHash) ? undefined : refused('other-model');
 }
 
 /** The entry is signed by enough authorities, and does not go back behind the one that is known here. */

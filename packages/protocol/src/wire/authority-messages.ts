@@ -121,6 +121,8 @@ export interface BufferRequestBody {
   readonly nonce: Uint8Array;
   /** The version of the model that the buffer is drawn for. */
   readonly model: ModelEntry;
+  /** The newest version there is: an authority that was away learns of it, and one that was rolled back shows it. */
+  readonly newest: ModelEntry;
   /** One or none. */
   readonly plan: readonly BufferPlan[];
 }
@@ -130,6 +132,7 @@ export const bufferRequestCodec: SignedCodec<BufferRequestBody> = signedMessage(
   task: field.task,
   nonce: fixed(16),
   model: nested(modelEntryCodec, STATEMENT_BYTES),
+  newest: nested(modelEntryCodec, STATEMENT_BYTES),
   plan: list(1, record<BufferPlan>({ parts: partsField, expiry: u53 as Field<Millis> })),
 });
 

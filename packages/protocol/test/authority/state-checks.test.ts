@@ -18,7 +18,13 @@ describe('what the authority does not know', () => {
     const task = nobody as TaskId;
     const body: CertificateBody = { task, deviceKey: nobody, issuedAt: millis(0), notAfter: millis(10 ** 9) };
     expect(reasonOf(core.enrol(body).answer)).toBe('task-unknown');
-    const draw = { task, nonce: new Uint8Array(16), model: world.server.entry(), plan: [] };
+    const draw = {
+      task,
+      nonce: new Uint8Array(16),
+      model: world.server.entry(),
+      newest: world.server.entry(),
+      plan: [],
+    };
     const request = { ...draw, signature: signer.sign(bufferRequestCodec.statement(draw)) };
     const fresh = { offer: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
     expect(reasonOf(core.drawBuffer(request, fresh, world.now).answer)).toBe('task-unknown');
@@ -74,7 +80,7 @@ describe('a second task', () => {
     const { world, core, task, signer, ctx, appended } = withSecondTask();
     const fresh = { offer: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
     const draw = (model: ModelEntry) => {
-      const body = { task, nonce: new Uint8Array(16), model, plan: [] };
+      const body = { task, nonce: new Uint8Array(16), model, newest: model, plan: [] };
       const request = { ...body, signature: signer.sign(bufferRequestCodec.statement(body)) };
       return core.drawBuffer(request, fresh, world.now);
     };

@@ -112,7 +112,13 @@ describe('a task', () => {
 
   it('gives the same buffer for the same nonce, and none to a stranger', () => {
     const world = nodeFederation({ bufferSize: 4 });
-    const body = { task: world.task, nonce: new Uint8Array(16), model: world.server.entry(), plan: [] };
+    const body = {
+      task: world.task,
+      nonce: new Uint8Array(16),
+      model: world.server.entry(),
+      newest: world.server.entry(),
+      plan: [],
+    };
     const fresh = () => ({ offer: world.randomBytes(16), sealingKey: new Uint8Array() });
     const { signer } = world.server.ports;
     const draw = (by = signer) => {

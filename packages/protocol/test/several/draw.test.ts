@@ -136,8 +136,12 @@ describe('an authority', () => {
     const world = severalAuthorities({ maxStaleness: 2 });
     const hash = (version: number) => new Uint8Array(32).fill(version);
     const entries = [1, 2, 3].map((version) => entryOf(world, [1, 2, 3], { version, modelHash: hash(version) }));
-    const draw = (model: ModelEntry) => drawnBy(world, 0, [planOf(world, ALL).plan], { model });
+    const newest = entries[2] as ModelEntry;
+    const draw = (model: ModelEntry) => drawnBy(world, 0, [planOf(world, ALL).plan], { model, newest });
     for (const entry of entries) expect(granted(draw(entry)).version).toBe(entry.version);
+    expect(reasonOf(drawnBy(world, 0, [planOf(world, ALL).plan], { model: entries[1] as ModelEntry }))).toBe(
+      'wrong-version',
+    );
     expect(granted(draw(entries[0] as ModelEntry))).toMatchObject({ version: 1, modelHash: hash(1) });
     expect(reasonOf(draw(world.server.entry(0)))).toBe('wrong-version');
     expect(reasonOf(draw(entryOf(world, ALL, { version: 2, modelHash: hash(9) })))).toBe('other-model');

@@ -4,6 +4,7 @@
  */
 import { equalBytes } from '@basa/masking';
 import type {
+  BufferRequest,
   DescriptorBody,
   DrawnBuffer,
   Endorsement,
@@ -34,6 +35,9 @@ export interface Member {
   readonly link: AuthorityLink;
 }
 
+/** The version that a buffer is drawn for, and the newest one. */
+export type Wanted = Pick<BufferRequest, 'model' | 'newest'>;
+
 export interface CouncilDrawOptions {
   readonly task: TaskId;
   readonly policy: TaskPolicy;
@@ -59,17 +63,17 @@ export class CouncilDraw {
   }
 
   /** Throws where fewer than `threshold` authorities sign. */
-  async draw(members: readonly Member[], model: ModelEntry): Promise<DrawnBuffer> {
+  async draw(members: readonly Member[], wanted: Wanted): Promise<DrawnBuffer> {
     const { authorities, threshold } = this.#options.policy;
     for (let left = authorities.length - threshold; left >= 0; left--) {
-      const drawn = await this.#attempt(members, model);
+      const drawn = await this.#attempt(members, wanted);
       if (drawn !== undefined) return drawn;
     }
     throw new AuthorityUnreachable('authorities that offered a part did not sign the buffer');
   }
 
   /** Undefined where not all that have a part signed. Each draw has new offers and a new nonce: what was signed is used up. */
-  async #attempt(members: readonly Member[], model: ModelEntry): Promise<DrawnBuffer | undefined> {
+  async #attempt(members: readonly Member[], { model, newest }: Wanted): Promise<DrawnBuffer | undefined> {
     const { task, policy, clock } = this.#options;
     const offers = this.#chosen(await this.#offers(members));
     const parts = offers.map(({ answer }) => answer.part);
@@ -80,7 +84,8 @@ export class CouncilDraw {
     const signed = await gather(
       asked.map(({ authority, link }) => ({
         authority,
-        ask: async () => this.#signature(authority, body, await link.drawBuffer({ task, nonce, model, plan: [plan] })),
+        ask: async () =>
+          this.#signature(authority, body, await link.drawBuffer({ task, nonce, model, newest, plan: [plan] })),
       })),
       { needed: 1, graceMs: SIGN_GRACE_MS, isEnough: ({ length }) => length >= policy.threshold },
     );

@@ -32,7 +32,7 @@ import {
 } from '@basa/protocol';
 import type { AuthorityLink } from './authority-link.ts';
 import { AuthorityRefusal, AuthorityUnreachable } from './authority-link.ts';
-import type { Member } from './council-draw.ts';
+import type { Member, Wanted } from './council-draw.ts';
 import { CouncilDraw } from './council-draw.ts';
 import type { Answered } from './gather.ts';
 import { gather } from './gather.ts';
@@ -80,9 +80,10 @@ export class TaskAuthorities {
   }
 
   /** One authority gives the same buffer for the same nonce. Several draw a new one each time: a rest of theirs aborts by itself. */
-  async drawBuffer(nonce: Uint8Array, model: ModelEntry): Promise<DrawnBuffer> {
+  async drawBuffer(nonce: Uint8Array, asked: Wanted): Promise<DrawnBuffer> {
     const { policy, ports } = this.#options;
-    const wanted = policy.versions === 'one' ? model : this.#newestOf(model);
+    const newest = this.#newestOf(asked.newest);
+    const wanted = { model: policy.versions === 'one' ? asked.model : newest, newest };
     const drawn =
       policy.authorities.length === 1
         ? await this.#drawAlone(nonce, wanted)
@@ -95,9 +96,9 @@ export class TaskAuthorities {
     return drawn;
   }
 
-  async #drawAlone(nonce: Uint8Array, model: ModelEntry): Promise<DrawnBuffer> {
+  async #drawAlone(nonce: Uint8Array, wanted: Wanted): Promise<DrawnBuffer> {
     const { task } = this.#options;
-    const [only] = await this.#ofEnough(({ link }) => link.drawBuffer({ task, nonce, model, plan: [] }));
+    const [only] = await this.#ofEnough(({ link }) => link.drawBuffer({ task, nonce, ...wanted, plan: [] }));
     if (only === undefined) throw new AuthorityUnreachable('there is none');
     return only.answer;
   }

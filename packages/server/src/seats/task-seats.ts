@@ -1,9 +1,10 @@
 /** The seats of a task: in memory where a server is alone, in the database beside other nodes. Both have buffers drawn. */
 import type { Suite } from '@basa/masking';
 import { ascii } from '@basa/masking';
-import type { BasaEvent, DrawnBuffer, ModelEntry, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
+import type { BasaEvent, DrawnBuffer, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { AuthorityUnreachable } from '../authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import type { Wanted } from '../authority/council-draw.ts';
 import type { Revocations } from '../authority/revocations.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
@@ -57,7 +58,7 @@ export function ownSeats(options: TaskSeatsOptions): SeatGiver {
       const wanted = await wantedModel(options, version);
       const drawn = await timed(options, nonce, wanted);
       nonces.delete(version);
-      if (!(await isUsable(options, drawn, wanted))) throw rolledBack(drawn);
+      if (!(await isUsable(options, drawn, wanted))) throw rolledBack(drawn.descriptor);
       await tools.keeper.add({ ...drawn, task, drawnAt: await tools.store.now() });
     },
     bufferOf: (ctx) => tools.keeper.find(ctx),
@@ -82,7 +83,7 @@ export function sharedSeats(options: TaskSeatsOptions): SeatGiver {
       const drawn = await timed(options, ofVersion(tools.ports.suite, nonce, wanted), wanted);
       if (!(await isUsable(options, drawn, wanted))) {
         await store.forgetDraw(task, nonce);
-        onTrouble('a buffer that was drawn is of no use', rolledBack(drawn));
+        onTrouble('a buffer that was drawn is of no use', rolledBack(drawn.descriptor));
         return false;
       }
       const drawnAt = await store.now();
@@ -95,50 +96,56 @@ export function sharedSeats(options: TaskSeatsOptions): SeatGiver {
   });
 }
 
+/** An authority says so whose log of models is another one than ours. */
+const OTHER_LOG: ReadonlySet<string> = new Set(['wrong-version', 'model-not-logged', 'other-model']);
+
 /** Draws a buffer, and learns how long that takes. */
 async function timed(
   { tools, tuning, task, policy, authorities }: TaskSeatsOptions,
   nonce: Uint8Array,
-  model: ModelEntry,
+  wanted: Wanted,
 ): Promise<DrawnBuffer> {
   const begun = tools.clock();
   try {
-    const drawn = await authorities.drawBuffer(nonce, model);
+    const drawn = await authorities.drawBuffer(nonce, wanted);
     tuning.drew(tools.clock() - begun);
     // The answer came with a head: whoever was revoked by then takes no part in this buffer.
     await tools.revocations.catchUp({ ...policy, task });
     return drawn;
   } catch (error) {
     tuning.couldNotDraw();
-    throw error;
+    const isOther = error instanceof AuthorityRefusal && OTHER_LOG.has(error.code ?? '');
+    throw isOther ? rolledBack(wanted.newest) : error;
   }
 }
 
 /** The entry that a buffer is drawn for: of the version that was asked for, or the newest if versions are mixed. */
-async function wantedModel({ models, policy }: TaskSeatsOptions, version: number): Promise<ModelEntry> {
-  const stored = policy.versions === 'one' ? await models.stored(version) : models.newest;
-  if (stored?.entry === undefined) throw new AuthorityUnreachable('no version of the model is logged yet');
-  return stored.entry;
+async function wantedModel({ models, policy }: TaskSeatsOptions, version: number): Promise<Wanted> {
+  const newest = models.newest?.entry;
+  const model = policy.versions === 'one' ? (await models.stored(version))?.entry : newest;
+  if (newest === undefined || model === undefined)
+    throw new AuthorityUnreachable('no version of the model is logged yet');
+  return { model, newest };
 }
 
 /** Nodes share a nonce for each task: what they draw for different versions must be different buffers. */
-function ofVersion(suite: Suite, nonce: Uint8Array, { version }: ModelEntry): Uint8Array {
-  return suite.sha256(nonce, ascii(String(version))).slice(0, nonce.length);
+function ofVersion(suite: Suite, nonce: Uint8Array, { model }: Wanted): Uint8Array {
+  return suite.sha256(nonce, ascii(String(model.version))).slice(0, nonce.length);
 }
 
 /** Else a sum could never become a model: its version would not be ours. */
 async function isUsable(
   { models, policy }: TaskSeatsOptions,
   { descriptor }: DrawnBuffer,
-  wanted: ModelEntry,
+  { model }: Wanted,
 ): Promise<boolean> {
   const isWanted =
-    policy.versions === 'one' ? descriptor.version === wanted.version : descriptor.version >= wanted.version;
+    policy.versions === 'one' ? descriptor.version === model.version : descriptor.version >= model.version;
   return isWanted && (await models.has(descriptor));
 }
 
-function rolledBack({ descriptor }: DrawnBuffer): AuthorityUnreachable {
+function rolledBack({ version }: { readonly version: number }): AuthorityUnreachable {
   return new AuthorityUnreachable(
-    `its newest model, version ${descriptor.version}, is not ours; one of the services was rolled back`,
+    `its log of models is not ours at version ${version}; one of the services was rolled back`,
   );
 }

@@ -94,7 +94,7 @@ export class FederationCouncil {
   }
 
   #bufferRequest(model: ModelEntry, plan: BufferRequest['plan']): Uint8Array {
-    const body = { task: this.#world.task, nonce: this.#world.randomBytes(16), model, plan };
+    const body = { task: this.#world.task, nonce: this.#world.randomBytes(16), model, newest: this.entry(), plan };
     const signature = this.#ports.signer.sign(bufferRequestCodec.statement(body));
     return bufferRequestCodec.encode({ ...body, signature });
   }

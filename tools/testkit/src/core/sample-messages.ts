@@ -120,6 +120,7 @@ export function sampleMessages(): readonly SampleMessage[] {
       task: world.task,
       nonce: new Uint8Array(16),
       model: entry as ModelEntry,
+      newest: entry as ModelEntry,
       plan: [{ parts: buffer.descriptor.parts, expiry: 9 as Millis }],
       signature,
     }),

@@ -75,9 +75,10 @@ export function drawnBy(
   {
     nonce = world.randomBytes(16),
     model = world.server.entry(),
-  }: { readonly nonce?: Uint8Array; readonly model?: ModelEntry } = {},
+    newest = model,
+  }: { readonly nonce?: Uint8Array; readonly model?: ModelEntry; readonly newest?: ModelEntry } = {},
 ): Descriptor | Refused {
-  const body = { task: world.task, nonce, model, plan };
+  const body = { task: world.task, nonce, model, newest, plan };
   const signature = world.server.ports.signer.sign(bufferRequestCodec.statement(body));
   const drawn = authorityOf(world, index).drawBuffer(bufferRequestCodec.encode({ ...body, signature }));
   return isRefused(drawn) ? drawn : drawn.descriptor;

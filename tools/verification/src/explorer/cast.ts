@@ -151,7 +151,7 @@ export function castOf(options: CastOptions): Cast {
     written(core.enrol({ task, deviceKey: publicKey, issuedAt: millis(0), notAfter: millis(10 ** 9) })),
   );
   const buffers = Array.from({ length: options.buffers ?? 1 }, (_, n) => {
-    const body = { task, nonce: new Uint8Array(16).fill(n), model, plan: [] };
+    const body = { task, nonce: new Uint8Array(16).fill(n), model, newest: model, plan: [] };
     const request = { ...body, signature: serverSigner.sign(bufferRequestCodec.statement(body)) };
     const offer = new Uint8Array(16).fill(n);
     const slotKeys = allSteps(sealings.issuer.slotKeys({ task, offer, bufferSize: policy.bufferSize }));

@@ -141,7 +141,13 @@ function drawnWith(
   const request = offerRequestCodec.encode({ ...asked, signature: signer.sign(offerRequestCodec.statement(asked)) });
   const offers = world.authorities.map((authority) => invented(authority) ?? granted(authority.offer(request)));
   const plan: BufferPlan = { parts: offers.map(({ part }) => part), expiry: millis(world.now + OPEN_MS) };
-  const body = { task: world.task, nonce: world.randomBytes(16), model: world.server.entry(), plan: [plan] };
+  const body = {
+    task: world.task,
+    nonce: world.randomBytes(16),
+    model: world.server.entry(),
+    newest: world.server.entry(),
+    plan: [plan],
+  };
   const bytes = bufferRequestCodec.encode({ ...body, signature: signer.sign(bufferRequestCodec.statement(body)) });
   const drawn = world.authorities
     .filter((authority) => invented(authority) === undefined)

@@ -110,7 +110,7 @@ export class OracleWorld {
     const { bench } = this;
     const { task } = bench.task(this.shape);
     const model = bench.authority.newestModel(task) as ModelEntry;
-    const body = { task, nonce: this.serverBytes(16), model, plan: [] };
+    const body = { task, nonce: this.serverBytes(16), model, newest: model, plan: [] };
     const request = { ...body, signature: bench.serverSigner.sign(bufferRequestCodec.statement(body)) };
     const { issuer } = bench.sealings;
     const offer = this.serverBytes(16);
