@@ -73,10 +73,10 @@ describe('a flood', () => {
     house = await House.open({ server: { addressLimit: UNLIMITED, maxNonces: 8 } });
     const opened = house;
     const [honest] = await enrolledDevices(opened, 1);
-    const { device, certificate } = honest as NonNullable<typeof honest>;
+    const { device, seat } = honest as NonNullable<typeof honest>;
     const nonce = nodeRandomBytes(16);
     const path = SERVER_PATH.seats(opened.task);
-    const ask = (used?: Uint8Array) => askSigned(opened, device, 'server', path, certificate, used);
+    const ask = (used?: Uint8Array) => askSigned(opened, device, 'server', path, seat, used);
     expect((await ask(nonce)).status).toBe(200);
     await flood(() => askSigned(opened, signingDevice(), 'server', path, nodeRandomBytes(64)));
     expect(await (await ask(nonce)).json()).toMatchObject({ type: 'urn:basa:problem:replayed' });

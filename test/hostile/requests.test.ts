@@ -76,11 +76,11 @@ describe('requests that are not what they say', () => {
 
   it('with a number that was used before are refused, also for another body', async () => {
     const [one] = await enrolledDevices(house, 1);
-    const { device, certificate } = one as NonNullable<typeof one>;
+    const { device, seat } = one as NonNullable<typeof one>;
     const target = SERVER_PATH.seats(house.task);
     const nonce = nodeRandomBytes(16);
-    await bytesOf(askSigned(house, device, 'server', target, certificate, nonce));
-    expect(await problemOf(askSigned(house, device, 'server', target, certificate, nonce))).toBe('replayed');
+    await bytesOf(askSigned(house, device, 'server', target, seat, nonce));
+    expect(await problemOf(askSigned(house, device, 'server', target, seat, nonce))).toBe('replayed');
     expect(await problemOf(askSigned(house, device, 'server', target, nodeRandomBytes(8), nonce))).toBe('replayed');
   });
 

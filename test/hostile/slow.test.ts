@@ -63,8 +63,8 @@ describe('seats that nobody uses', () => {
     const opened = house;
     const taken = new Set<string>();
     const growth = await heapGrowthOf(async () => {
-      const sit = async ({ device, certificate }: Awaited<ReturnType<typeof enrolledDevices>>[number]) => {
-        const asked = askSigned(opened, device, 'server', SERVER_PATH.seats(opened.task), certificate);
+      const sit = async ({ device, seat }: Awaited<ReturnType<typeof enrolledDevices>>[number]) => {
+        const asked = askSigned(opened, device, 'server', SERVER_PATH.seats(opened.task), seat);
         const { descriptor } = drawnBufferCodec.decode(await bytesOf(asked));
         taken.add(toHex(ctxOf(nodeSuite, descriptor)));
       };

@@ -45,6 +45,7 @@ const FOR_ANYBODY = {
     'GET /v1/authority',
     'GET /v1/buffers/{ctx}/outcome',
     'POST /v1/buffers',
+    'POST /v1/buffers/{ctx}/abort',
     'POST /v1/buffers/{ctx}/close',
     'POST /v1/offers',
     'GET /v1/tasks/{task}/policy',

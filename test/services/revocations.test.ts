@@ -22,8 +22,8 @@ function revoke(deviceKey: Uint8Array): Promise<unknown> {
 }
 
 /** What the server says to a device that asks for a seat. */
-async function seatOf({ device, certificate }: Awaited<ReturnType<typeof enrolledDevices>>[number]): Promise<string> {
-  const answer = await askSigned(house, device, 'server', SERVER_PATH.seats(house.task), certificate);
+async function seatOf({ device, seat }: Awaited<ReturnType<typeof enrolledDevices>>[number]): Promise<string> {
+  const answer = await askSigned(house, device, 'server', SERVER_PATH.seats(house.task), seat);
   return answer.ok ? 'seated' : ((await answer.json()) as { type: string }).type.replace('urn:basa:problem:', '');
 }
 

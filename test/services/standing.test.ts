@@ -3,7 +3,7 @@ import { inMemoryStoreForTests } from '@basa/client/node';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec, ctxOf, drawnBufferCodec, ENGINE, SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { askSigned, bytesOf, enrolledDevices } from '@basa/testkit/services/fleet.ts';
+import { askSigned, bytesOf, enrolledDevices, seatRequestOf } from '@basa/testkit/services/fleet.ts';
 import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
 import type { HouseOptions } from '@basa/testkit/services/house.ts';
 import { House, oneHot, until } from '@basa/testkit/services/house.ts';
@@ -30,8 +30,9 @@ async function codeOf(asked: Promise<Response>): Promise<string> {
   return answer.ok ? 'ok' : ((await answer.json()) as { type: string }).type.replace('urn:basa:problem:', '');
 }
 
-function asking({ device, certificate }: Enrolled, target: string): Promise<Response> {
-  return askSigned(house, device, 'server', target, certificate);
+async function asking({ device, certificate }: Enrolled, target: string): Promise<Response> {
+  const body = target.endsWith('/seats') ? await seatRequestOf(house, certificate) : certificate;
+  return askSigned(house, device, 'server', target, body);
 }
 
 /** The words of a certificate, signed by somebody who is no authority of the task. */

@@ -35,7 +35,7 @@ it('what a store gives back of a session is overwritten once it was read', async
   const back = await startClient(services, { identity: store });
   await back.resume();
   await back.close();
-  expect(given.filter(({ length }) => length === 4 * (DIMENSION + 6))).toHaveLength(2);
+  expect(given.filter(({ length }) => length === 4 * (DIMENSION + 5))).toHaveLength(2);
   expect(given.filter((bytes) => bytes.some((byte) => byte !== 0))).toEqual([]);
 });
 

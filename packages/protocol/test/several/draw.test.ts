@@ -144,7 +144,7 @@ describe('an authority', () => {
     );
     expect(granted(draw(entries[0] as ModelEntry))).toMatchObject({ version: 1, modelHash: hash(1) });
     expect(reasonOf(draw(world.server.entry(0)))).toBe('wrong-version');
-    expect(reasonOf(draw(entryOf(world, ALL, { version: 2, modelHash: hash(9) })))).toBe('other-model');
+    expect(reasonOf(draw(entryOf(world, ALL, { version: 3, modelHash: hash(9) })))).toBe('other-model');
     expect(reasonOf(draw(entryOf(world, [0, 1], { version: 2, modelHash: hash(2) })))).toBe('model-not-logged');
   });
 

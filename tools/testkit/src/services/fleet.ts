@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import type { BasaClient } from '@basa/client/node';
 import { toHex } from '@basa/masking';
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, certificateCodec, modelEntryCodec, SERVER_PATH, seatRequestCodec } from '@basa/protocol';
 import { expect } from 'vitest';
 import { signingDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';
 import type { House } from './house.ts';
@@ -93,7 +93,14 @@ export async function bytesOf(asked: Promise<Response>): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** Devices that may enrol, with their certificates. */
+/** What a device with this certificate asks for a seat with, for an update on the newest version. */
+export async function seatRequestOf(house: House, certificate: Uint8Array): Promise<Uint8Array> {
+  const newest = fetch(new URL(SERVER_PATH.newestModel(house.task), house.server.url));
+  const { version, modelHash } = modelEntryCodec.decode(await bytesOf(newest));
+  return seatRequestCodec.encode({ certificate: certificateCodec.decode(certificate), version, modelHash });
+}
+
+/** Devices that may enrol, with their certificates and what they ask for a seat with. */
 export async function enrolledDevices(house: House, count: number) {
   const devices = Array.from({ length: count }, () => signingDevice());
   const deviceKeys = devices.map(({ deviceKey }) => toHex(deviceKey));
@@ -101,7 +108,10 @@ export async function enrolledDevices(house: House, count: number) {
   return Promise.all(
     devices.map(async (device) => {
       const asked = askSigned(house, device, 'authority', AUTHORITY_PATH.enrolments(house.task), '{}');
-      return { device, certificate: await bytesOf(asked) };
+      const certificate = await bytesOf(asked);
+      // The paper's mode knows no log of models, and no seats.
+      const seat = await seatRequestOf(house, certificate).catch(() => new Uint8Array());
+      return { device, certificate, seat };
     }),
   );
 }
