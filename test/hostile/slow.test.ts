@@ -59,7 +59,14 @@ describe('seats that nobody uses', () => {
     const unlimited = { addressLimit: { burst: 1e6, perSecond: 1e6 } };
     // Places are flow control for the honest; here there are more of them than seats that are wasted.
     const specification = { admission: { places: 2 * seats } };
-    house = await House.open({ server: { ...unlimited, seatMs: 1_000_000 }, authority: unlimited, specification });
+    // Mixed versions: what idle devices leave of a buffer is used by devices that train on a newer one.
+    const policy = { versions: 'unsafeMixed' } as const;
+    house = await House.open({
+      policy,
+      server: { ...unlimited, seatMs: 1_000_000 },
+      authority: unlimited,
+      specification,
+    });
     const opened = house;
     const taken = new Set<string>();
     const growth = await heapGrowthOf(async () => {
