@@ -58,7 +58,7 @@ const DEFAULT_DELTA = 1e-6;
  * Of the clip. An epoch on a hundred digits moves the tensors of a small network by 0.02 to 0.5; a hundred epochs on the same twenty digits still
  * move its large ones by 0.001. An update below it says little, and would hide nobody else's.
  */
-export const DEFAULT_BLOCK_FLOOR = 1e-3;
+const DEFAULT_BLOCK_FLOOR = 1e-3;
 
 /** The lines of a policy. */
 function privacyOf({ bufferSize, privacy }: Pick<PolicyChoice, 'bufferSize' | 'privacy'>): PrivacyPolicy | undefined {

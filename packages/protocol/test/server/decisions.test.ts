@@ -1,5 +1,5 @@
 /** A buffer is decided once: what each decision may follow, whose word it needs, and what becomes of its updates. */
-import { randomStream } from '@basa/learning';
+import { seededWords } from '@basa/experiments/simulation';
 import type { CloseAnswer, Ctx, Grant, JoinTag, Outcome, SecureBuffer, Slot } from '@basa/protocol';
 import {
   authorityMessages,
@@ -241,14 +241,19 @@ describe('a sum', () => {
   });
 
   it('of honest updates is good, however large they are and however little some of them count', () => {
-    const chance = randomStream(1, 'weights');
+    const words = seededWords(1);
+    const unit = (): number => {
+      const word = new Uint32Array(1);
+      words(word);
+      return (word[0] as number) / 2 ** 32;
+    };
     const task = { ...descriptor, level: 1000, clip: 0.37 };
     for (let round = 0; round < 50; round++) {
-      const total = new Uint32Array(6 + task.dimension);
+      const total = new Uint32Array(5 + task.dimension);
       for (let n = 0; n < 3; n++) {
-        const delta = new Float32Array(task.dimension).map(() => (chance.unit() < 0.5 ? -9 : 9)); // clipped
-        const exampleWeight = Math.max(1e-6, chance.unit() ** 8);
-        const randomWords = (words: Uint32Array) => void words.fill(chance.unit() < 0.5 ? 0 : 0xffff_ffff);
+        const delta = new Float32Array(task.dimension).map(() => (unit() < 0.5 ? -9 : 9)); // clipped
+        const exampleWeight = Math.max(1e-6, unit() ** 8);
+        const randomWords = (drawn: Uint32Array) => void drawn.fill(unit() < 0.5 ? 0 : 0xffff_ffff);
         const built = buildInput(task, { delta, trainedOn: task.version, exampleWeight, randomWords });
         // A device refuses an update that its weight makes vanish; there is nothing to sum then.
         if (built.kind === 'refused') n--;

@@ -8,7 +8,6 @@ import type {
   DescriptorBody,
   DrawnBuffer,
   Endorsement,
-  ModelEntry,
   Offer,
   ServerPorts,
   TaskId,
