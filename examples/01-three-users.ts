@@ -5,10 +5,10 @@
  *
  * Run it with `node --import ./scripts/typescript.mjs --conditions=@basa/source examples/01-three-users.ts`.
  */
-import type { MaskTerm } from '@basa/masking';
 import {
   addInPlace,
   applyMasksInPlace,
+  type MaskTerm,
   plainVectorKernel,
   RING_32,
   Secret,

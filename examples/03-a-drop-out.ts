@@ -8,8 +8,7 @@
  */
 import { abeSealings } from '@basa/experiments/real-sealings';
 import { nodeEnvironment } from '@basa/experiments/simulation';
-import type { UserSession } from '@basa/protocol';
-import { judgeOutcome, millis } from '@basa/protocol';
+import { judgeOutcome, millis, type UserSession } from '@basa/protocol';
 import { Federation, LEASE_MS } from '@basa/simulator';
 
 const world = new Federation(nodeEnvironment, { bufferSize: 4, minimum: 3, dimension: 4, sealings: abeSealings() });

@@ -1,9 +1,13 @@
 /** One worker of `npm run learn`: its own kernel and its own view of the data. */
 import { workerData } from 'node:worker_threads';
-import type { TaskName } from '@basa/experiments';
-import { openTask } from '@basa/experiments';
-import type { Evaluation, TrainResult } from '@basa/learning';
-import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
+import { openTask, type TaskName } from '@basa/experiments';
+import {
+  createKernelEngine,
+  createReferenceEngine,
+  createTrainer,
+  type Evaluation,
+  type TrainResult,
+} from '@basa/learning';
 import { createTrainingKernel, serveWorker } from '@basa/runtime/node';
 
 export type LearnRequest =

@@ -1,6 +1,5 @@
 /** Begins with the test files that take longest, so that no core waits for the last of them. */
-import type { TestSpecification } from 'vitest/node';
-import { BaseSequencer } from 'vitest/node';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const LONGEST = [
   'cli/test/own-model',

@@ -1,7 +1,6 @@
 /** vectors/slot-keys.json comes out with the suites of Node and of browsers, and what it says is refused is refused by both. */
 import { readFileSync } from 'node:fs';
-import type { SlotBinding } from '@basa/masking';
-import { isSlotKey, slotKeyListProblem, slotSecret } from '@basa/masking';
+import { isSlotKey, type SlotBinding, slotKeyListProblem, slotSecret } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import { webSuite } from '@basa/runtime/web';
 import {

@@ -1,7 +1,6 @@
 /** Three steps of each model on made-up input, hashed: what the wasm engine must give on every machine. */
 import { createHash } from 'node:crypto';
-import type { Model } from '@basa/learning';
-import { femnistCnn, flsimCnn, initialParameters, logisticRegression, randomStream } from '@basa/learning';
+import { femnistCnn, flsimCnn, initialParameters, logisticRegression, type Model, randomStream } from '@basa/learning';
 import { wasmEngine } from '@basa/testkit/core/engines.ts';
 
 export const FROZEN_DIGESTS: Readonly<Record<string, string>> = {

@@ -1,8 +1,7 @@
 /** The public interface of a package as one reviewable page: the declarations of every entry, in the order of their names. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Declared } from './declarations.ts';
-import { readEntry } from './declarations.ts';
+import { type Declared, readEntry } from './declarations.ts';
 import type { Manifest } from './published-manifest.ts';
 
 /** `folder` is a built package. */

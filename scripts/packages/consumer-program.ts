@@ -1,9 +1,7 @@
 /** Compiled and run in an empty project that installed the packages: their public entries, with no types of Node. */
-import type { Group } from '@basa/abe';
-import { abeIssuer, abeSealing, createMclGroup, setup } from '@basa/abe';
+import { abeIssuer, abeSealing, createMclGroup, type Group, setup } from '@basa/abe';
 import { createNobleGroup } from '@basa/abe/noble';
-import type { Planned } from '@basa/masking';
-import { applyMasksInPlace, plainVectorKernel, planQuantizer, RING_32, Secret } from '@basa/masking';
+import { applyMasksInPlace, type Planned, plainVectorKernel, planQuantizer, RING_32, Secret } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { webSuite } from '@basa/runtime/web';
 

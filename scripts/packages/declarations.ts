@@ -1,8 +1,7 @@
 /** What a package's declarations say about its entries: every exported name, and every name these are made of. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { ModuleExportName, Node, Program, Statement } from 'oxc-parser';
-import { parseSync, Visitor } from 'oxc-parser';
+import { type ModuleExportName, type Node, type Program, parseSync, type Statement, Visitor } from 'oxc-parser';
 
 /** Where a name is declared: in a file of the package, or by another package. */
 export interface Declared {

@@ -1,8 +1,7 @@
 /** What is wrong with a tarball before anybody installs it: by publint, by Are The Types Wrong, and by our own rules. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { Problem } from '@arethetypeswrong/core';
-import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { checkPackage, createPackageFromTarballData, type Problem } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import type { Tarball } from './pack.ts';

@@ -14,8 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Manifest } from './published-manifest.ts';
-import { publishedManifest } from './published-manifest.ts';
+import { type Manifest, publishedManifest } from './published-manifest.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

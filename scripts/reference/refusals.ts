@@ -1,6 +1,5 @@
 /** Every expected no of core and services, from the tables they answer with. */
-import type { ProblemCode } from '@basa/protocol';
-import { problemOf, REFUSALS, SERVICE_PROBLEMS } from '@basa/protocol';
+import { type ProblemCode, problemOf, REFUSALS, SERVICE_PROBLEMS } from '@basa/protocol';
 import { markdownPage, markdownTable, writtenFrom } from './markdown.ts';
 
 export function refusalsPage(): string {

@@ -5,8 +5,7 @@ import { webAddress } from '../packages/published-manifest.ts';
 import { addressOf, contents } from './contents.ts';
 import { pageOf } from './layout.ts';
 import { destinationOf, fileAddress, hrefFrom } from './links.ts';
-import type { Rendered } from './render.ts';
-import { renderPage } from './render.ts';
+import { type Rendered, renderPage } from './render.ts';
 import { searchIndex } from './search-index.ts';
 
 export interface Site {

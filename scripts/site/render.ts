@@ -1,6 +1,5 @@
 /** One page of markdown as HTML: headings with the anchors that GitHub gives them, links as the site has them. */
-import type { Tokens } from 'marked';
-import { Marked } from 'marked';
+import { Marked, type Tokens } from 'marked';
 import { escapeHtml, highlight } from './highlight.ts';
 
 interface Heading {

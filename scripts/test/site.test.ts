@@ -2,8 +2,7 @@
 
 import { pagePaths } from '@basa/testkit/pages/snippets.ts';
 import { beforeAll, expect, it } from 'vitest';
-import type { Site } from '../site/build.ts';
-import { buildSite } from '../site/build.ts';
+import { buildSite, type Site } from '../site/build.ts';
 import { addressOf } from '../site/contents.ts';
 
 let site: Site;

@@ -1,10 +1,8 @@
 /** What BASA's parties do not do twice. */
-import type { Observer } from '@basa/baselines';
-import { NOBODY_LISTENS } from '@basa/baselines';
+import { NOBODY_LISTENS, type Observer } from '@basa/baselines';
 import { nodeEnvironment } from '@basa/experiments/simulation';
 import { ascii, equalBytes, toHex, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
-import type { Environment } from '@basa/simulator';
-import { basaSealed, overAttributes } from '@basa/simulator';
+import { basaSealed, type Environment, overAttributes } from '@basa/simulator';
 import { expect, it } from 'vitest';
 
 const USERS = 6;

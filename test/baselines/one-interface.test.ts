@@ -1,6 +1,7 @@
 /** BASA behind the interface of the baselines gives the same sums as they do. */
-import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
 import {
+  type AggregationProtocol,
+  type AggregationTools,
   bufferedLightSecAgg,
   lightSecAgg,
   plainAggregation,

@@ -1,9 +1,10 @@
 /** What the servers of the baselines hold before they unmask is uniform, whatever the inputs. */
-import type { AggregationProtocol, Observer } from '@basa/baselines';
 import {
+  type AggregationProtocol,
   bufferedLightSecAgg,
   lightSecAgg,
   NOBODY_LISTENS,
+  type Observer,
   publishedCode,
   SYNCHRONISATION_READINGS,
   secAgg,

@@ -1,8 +1,7 @@
 /** Every page in both themes, before and after it was used, under axe-core. */
 import { launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { WebStage } from '@basa/testkit/browser/web-stage.ts';
-import type { AxeResults } from 'axe-core';
-import axe from 'axe-core';
+import axe, { type AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 

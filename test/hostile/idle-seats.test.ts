@@ -1,7 +1,17 @@
 /** Thousands of seats that nobody uses: in one process and by a clock of its own, for the sake of their number. */
 import { toHex } from '@basa/masking';
-import type { Certificate, CertificateBody, Ctx, Descriptor, DrawnBuffer, ServerPorts, TaskId } from '@basa/protocol';
-import { certificateCodec, endorse, millis } from '@basa/protocol';
+import {
+  type Certificate,
+  type CertificateBody,
+  type Ctx,
+  certificateCodec,
+  type Descriptor,
+  type DrawnBuffer,
+  endorse,
+  millis,
+  type ServerPorts,
+  type TaskId,
+} from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { heapGrowthOf } from '@basa/testkit/services/fleet.ts';
 import { expect, it } from 'vitest';

@@ -1,10 +1,8 @@
 /** Holds the packages of a workspace to the picture of the house, and says in sentences where they leave it. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { Room } from './house.ts';
-import { HOUSE } from './house.ts';
-import type { Source } from './sources.ts';
-import { cycles, packageOf, readSources } from './sources.ts';
+import { HOUSE, type Room } from './house.ts';
+import { cycles, packageOf, readSources, type Source } from './sources.ts';
 
 interface Manifest {
   readonly name: string;

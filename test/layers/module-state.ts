@@ -1,7 +1,6 @@
 /** Finds state at the top of a module: what one caller leaves there, the next one meets, and a seed no longer gives the same run. */
 import { readFileSync } from 'node:fs';
-import type { Expression, Statement, TSType } from 'oxc-parser';
-import { parseSync } from 'oxc-parser';
+import { type Expression, parseSync, type Statement, type TSType } from 'oxc-parser';
 
 const COLLECTIONS: ReadonlySet<string> = new Set(['Array', 'Map', 'Set', 'WeakMap', 'WeakSet']);
 const READ_ONLY: ReadonlySet<string> = new Set(['Readonly', 'ReadonlyArray', 'ReadonlyMap', 'ReadonlySet']);

@@ -1,8 +1,7 @@
 /** Holds what stands beside the house (tools, tests, scripts, examples) apart: they share through @basa/testkit alone. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { Source } from './sources.ts';
-import { cycles, packageOf, readSources } from './sources.ts';
+import { cycles, packageOf, readSources, type Source } from './sources.ts';
 
 /** Run by people and tests; nobody imports them. */
 const IMPORTED_BY_NOBODY = ['@basa/trials', '@basa/verification'];

@@ -1,12 +1,10 @@
 /** Several nodes of one authority on one PostgreSQL: nothing is issued twice, whatever fails between them. */
 import { fromHex } from '@basa/masking';
-import type { BasaEvent, Head } from '@basa/protocol';
-import { headCodec } from '@basa/protocol';
+import { type BasaEvent, type Head, headCodec } from '@basa/protocol';
 import { expect, it, vi } from 'vitest';
 import type { Witness } from '../../packages/authority/src/index.ts';
 import { AuthorityTables } from '../../packages/authority/src/store/tables.ts';
-import type { Answer } from '../../packages/authority/test/asking.ts';
-import { ask } from '../../packages/authority/test/asking.ts';
+import { type Answer, ask } from '../../packages/authority/test/asking.ts';
 import { nodeOf, start, stop } from '../../packages/authority/test/homes.ts';
 import { seated, stage } from '../../packages/authority/test/parties.ts';
 import { authorityNodes, logOf, startNodes } from './authority-nodes.ts';

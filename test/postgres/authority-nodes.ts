@@ -1,14 +1,11 @@
 /** Several nodes of one authority on one PostgreSQL: how they start, what lies behind their back, what their log says. */
 import { AUTHORITY_PATH } from '@basa/protocol';
-import type { SqlDatabase } from '@basa/service';
-import { openPostgres } from '@basa/service';
+import { openPostgres, type SqlDatabase } from '@basa/service';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
-import type { Authority, LogReport } from '../../packages/authority/src/index.ts';
-import { verifyLog } from '../../packages/authority/src/index.ts';
+import { type Authority, type LogReport, verifyLog } from '../../packages/authority/src/index.ts';
 import { AUTHORITY_DATABASE } from '../../packages/authority/src/store/store.ts';
 import { ask } from '../../packages/authority/test/asking.ts';
-import type { Home } from '../../packages/authority/test/homes.ts';
-import { AUDITOR, cleanUp, nodeOf, start, testPostgres } from '../../packages/authority/test/homes.ts';
+import { AUDITOR, cleanUp, type Home, nodeOf, start, testPostgres } from '../../packages/authority/test/homes.ts';
 
 type Postgres = Awaited<ReturnType<typeof testPostgres>>;
 

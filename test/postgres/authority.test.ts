@@ -2,14 +2,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromHex, toHex } from '@basa/masking';
-import type { BufferPart, DrawnBuffer } from '@basa/protocol';
-import { AUTHORITY_PATH, drawnBufferCodec, epochKeyOf, headCodec } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  type BufferPart,
+  type DrawnBuffer,
+  drawnBufferCodec,
+  epochKeyOf,
+  headCodec,
+} from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
-import type { Authority } from '../../packages/authority/src/index.ts';
-import { rotateVault } from '../../packages/authority/src/index.ts';
-import type { Answer } from '../../packages/authority/test/asking.ts';
-import { ask, askAs, newDevice, userOf } from '../../packages/authority/test/asking.ts';
+import { type Authority, rotateVault } from '../../packages/authority/src/index.ts';
+import { type Answer, ask, askAs, newDevice, userOf } from '../../packages/authority/test/asking.ts';
 import { nodeOf, OPERATOR, start, stop, time } from '../../packages/authority/test/homes.ts';
 import { seated, stage, TestBuffer } from '../../packages/authority/test/parties.ts';
 import { authorityNodes, logOf, startNodes } from './authority-nodes.ts';

@@ -1,7 +1,6 @@
 /** A proxy before a PostgreSQL. */
 import { once } from 'node:events';
-import type { AddressInfo, Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface DatabaseProxy {
   /** The address of the database, by way of this proxy. */

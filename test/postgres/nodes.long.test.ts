@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { LocalPostgres } from '@basa/service/local-postgres';
-import { startLocalPostgres } from '@basa/service/local-postgres';
+import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
 import { oneHot, operate, scraped, until } from '@basa/testkit/services/house.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ClusterOptions } from './cluster.ts';
-import { Cluster } from './cluster.ts';
+import { Cluster, type ClusterOptions } from './cluster.ts';
 
 let folder = '';
 let postgres: LocalPostgres;

@@ -1,8 +1,7 @@
 /** Admission over HTTP: who may train, who is told to come back, and what frees a place. */
 import type { BasaClient } from '@basa/client/node';
 import type { AdmissionView } from '@basa/protocol';
-import type { HouseOptions } from '@basa/testkit/services/house.ts';
-import { countsOf, House, oneHot, scraped, until } from '@basa/testkit/services/house.ts';
+import { countsOf, House, type HouseOptions, oneHot, scraped, until } from '@basa/testkit/services/house.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
 let house: House;

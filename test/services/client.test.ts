@@ -1,8 +1,7 @@
 /** The client SDK against both services as they are: no part in between is made for a test. */
 
 import { createHash } from 'node:crypto';
-import type { BasaClient } from '@basa/client/node';
-import { UnreachableError } from '@basa/client/node';
+import { type BasaClient, UnreachableError } from '@basa/client/node';
 import { unsafePaperContribute } from '@basa/client/unsafe-paper';
 import { inMemoryStoreForTests, BasaClient as WebClients } from '@basa/client/web';
 import { allSamples, createReferenceEngine, createTrainer, defineModel, dense, manifestText } from '@basa/learning';
@@ -10,8 +9,7 @@ import { ascii, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { createWebSigner, webRandomBytes } from '@basa/runtime/web';
-import type { HouseOptions } from '@basa/testkit/services/house.ts';
-import { House, oneHot, until } from '@basa/testkit/services/house.ts';
+import { House, type HouseOptions, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const retry = { attempts: 3, firstWaitMs: 20, longestWaitMs: 2000, timeoutMs: 10_000 };

@@ -11,8 +11,11 @@ import { createNodeSigner } from '@basa/runtime/node';
 import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkClient } from '../../packages/cli/src/conformance/client/check-client.ts';
-import type { ClientEnd, StartClient } from '../../packages/cli/src/conformance/client/client-under-test.ts';
-import { commandClient } from '../../packages/cli/src/conformance/client/client-under-test.ts';
+import {
+  type ClientEnd,
+  commandClient,
+  type StartClient,
+} from '../../packages/cli/src/conformance/client/client-under-test.ts';
 import type { Verdict } from '../../packages/cli/src/conformance/report.ts';
 import { checkServer } from '../../packages/cli/src/conformance/server/check-server.ts';
 

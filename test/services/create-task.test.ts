@@ -1,9 +1,14 @@
 /** `createTask` of `@basa/client/operator`, against both services. */
 import { BasaClient } from '@basa/client/node';
-import type { CreateTaskOptions } from '@basa/client/operator';
-import { createTask, ProblemError, SettingsError, TASK_DEFAULTS, UnreachableError } from '@basa/client/operator';
-import type { Model } from '@basa/learning';
-import { defineModel, dense, initialParameters, manifestText, relu } from '@basa/learning';
+import {
+  type CreateTaskOptions,
+  createTask,
+  ProblemError,
+  SettingsError,
+  TASK_DEFAULTS,
+  UnreachableError,
+} from '@basa/client/operator';
+import { defineModel, dense, initialParameters, type Model, manifestText, relu } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';

@@ -1,13 +1,11 @@
 /** Four authorities over HTTP, three of which every step needs: the first one lies under its own good signature, the last one is slow. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Authority } from '@basa/authority';
-import { createAuthority } from '@basa/authority';
+import { type Authority, createAuthority } from '@basa/authority';
 import type { BasaClient } from '@basa/client/node';
 import { AuthorityOperator, createTask, ProblemError } from '@basa/client/operator';
 import { defineModel, dense } from '@basa/learning';
-import type { Signer } from '@basa/masking';
-import { equalBytes, toHex } from '@basa/masking';
+import { equalBytes, type Signer, toHex } from '@basa/masking';
 import {
   authorityMessages,
   decodePolicy,
@@ -22,8 +20,7 @@ import {
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS, until } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Answer, Asked } from '../../packages/cli/src/conformance/service-proxy.ts';
-import { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
+import { type Answer, type Asked, ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
 
 const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
 const K = 3;

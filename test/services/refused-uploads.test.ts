@@ -2,8 +2,16 @@
 import { join } from 'node:path';
 import { HEADER } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
-import type { HeldUpload, Sent } from '@basa/testkit/services/held-upload.ts';
-import { hashOf, headersFor, holdUpload, otherHeader, send, sendRaw } from '@basa/testkit/services/held-upload.ts';
+import {
+  type HeldUpload,
+  hashOf,
+  headersFor,
+  holdUpload,
+  otherHeader,
+  type Sent,
+  send,
+  sendRaw,
+} from '@basa/testkit/services/held-upload.ts';
 import { House, until } from '@basa/testkit/services/house.ts';
 import { filesBelow, snapshot } from '@basa/testkit/services/snapshot.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -4,8 +4,7 @@ import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
-import type { HouseOptions } from '@basa/testkit/services/house.ts';
-import { House, oneHot, until } from '@basa/testkit/services/house.ts';
+import { House, type HouseOptions, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterEach, expect, it } from 'vitest';
 
 let house: House;

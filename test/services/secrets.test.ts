@@ -1,11 +1,9 @@
 /** After a contribution nothing secret of a device is anywhere but on the device: not stored, not logged, not sent. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DeviceStore } from '@basa/client/node';
-import { inMemoryStoreForTests } from '@basa/client/node';
+import { type DeviceStore, inMemoryStoreForTests } from '@basa/client/node';
 import { toHex } from '@basa/masking';
-import type { DeviceRecord } from '@basa/protocol';
-import { authorityMessages, deviceRecordCodec, KIND, openEnvelope } from '@basa/protocol';
+import { authorityMessages, type DeviceRecord, deviceRecordCodec, KIND, openEnvelope } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';

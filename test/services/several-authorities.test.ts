@@ -1,15 +1,18 @@
 /** A task of four authorities, three of which every step needs, over HTTP. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Authority } from '@basa/authority';
-import { createAuthority, verifyLog } from '@basa/authority';
+import { type Authority, createAuthority, verifyLog } from '@basa/authority';
 import type { BasaClient, Contribution } from '@basa/client/node';
-import type { CreateTaskOptions } from '@basa/client/operator';
-import { AuthorityOperator, createTask, SettingsError, UnreachableError } from '@basa/client/operator';
+import {
+  AuthorityOperator,
+  type CreateTaskOptions,
+  createTask,
+  SettingsError,
+  UnreachableError,
+} from '@basa/client/operator';
 import { defineModel, dense } from '@basa/learning';
 import { toHex } from '@basa/masking';
-import type { CloseAnswerOf } from '@basa/protocol';
-import { isRefused } from '@basa/protocol';
+import { type CloseAnswerOf, isRefused } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS, until } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

@@ -5,8 +5,7 @@ import { AUTHORITY_PATH, certificateCodec, ctxOf, drawnBufferCodec, ENGINE, SERV
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { askSigned, bytesOf, enrolledDevices, seatRequestOf } from '@basa/testkit/services/fleet.ts';
 import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
-import type { HouseOptions } from '@basa/testkit/services/house.ts';
-import { House, oneHot, until } from '@basa/testkit/services/house.ts';
+import { House, type HouseOptions, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 

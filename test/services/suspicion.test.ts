@@ -1,6 +1,5 @@
 /** A device that masks something else than it promised, over HTTP: suspected, tested, suspended, cleared or banned. */
-import type { BasaClient } from '@basa/client/node';
-import { inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
+import { type BasaClient, inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
 import { toHex } from '@basa/masking';
 import { SERVER_PATH, userIdOf } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';

@@ -1,35 +1,32 @@
 /** What a server asks of several authorities goes on after some of them were away in the middle of it. */
-import type {
-  BufferRequest,
-  CloseAnswer,
-  CloseRequest,
-  Ctx,
-  DrawnBuffer,
-  Endorsed,
-  ModelAppend,
-  ModelEntry,
-  Offer,
-  Outcome,
-  TaskId,
-  TaskPolicy,
-  Vote,
-} from '@basa/protocol';
 import {
   agreedOutcome,
   authorityMessages,
+  type BufferRequest,
   bufferRequestCodec,
+  type CloseAnswer,
+  type CloseRequest,
+  type Ctx,
+  type DrawnBuffer,
   descriptorCodec,
+  type Endorsed,
   endorse,
   isRefused,
+  type ModelAppend,
+  type ModelEntry,
   millis,
   modelAppendCodec,
   modelEntryCodec,
+  type Offer,
+  type Outcome,
   offerRequestCodec,
   outcomeCodec,
+  type TaskId,
+  type TaskPolicy,
+  type Vote,
   voteCodec,
 } from '@basa/protocol';
-import type { Federation, FederationDevice } from '@basa/simulator';
-import { granted } from '@basa/simulator';
+import { type Federation, type FederationDevice, granted } from '@basa/simulator';
 import {
   atSeveralCloses,
   authorityOf,
@@ -39,8 +36,11 @@ import {
   severalAuthorities,
 } from '@basa/testkit/core/several.ts';
 import { expect, it } from 'vitest';
-import type { AuthorityLink } from '../../packages/server/src/authority/authority-link.ts';
-import { AuthorityRefusal, AuthorityUnreachable } from '../../packages/server/src/authority/authority-link.ts';
+import {
+  type AuthorityLink,
+  AuthorityRefusal,
+  AuthorityUnreachable,
+} from '../../packages/server/src/authority/authority-link.ts';
 import { TaskAuthorities } from '../../packages/server/src/authority/task-authorities.ts';
 
 type Question = 'policy' | 'offer' | 'draw' | 'append' | 'adopt' | 'close' | 'outcome';

@@ -2,8 +2,12 @@
 import { rmSync } from 'node:fs';
 import { METRICS } from '@basa/service';
 import { House, OPERATOR_TOKEN, oneHot, scraped, until } from '@basa/testkit/services/house.ts';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
-import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
+import {
+  InMemorySpanExporter,
+  NodeTracerProvider,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const exporter = new InMemorySpanExporter();

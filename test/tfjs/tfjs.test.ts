@@ -1,5 +1,4 @@
 /** The adapter over TensorFlow.js itself, on its CPU backend, held to the reference engine of the same network. */
-import type { Model, Samples } from '@basa/learning';
 import {
   allSamples,
   conv2d,
@@ -12,10 +11,12 @@ import {
   flatten,
   initialParameters,
   logisticRegression,
+  type Model,
   manifestText,
   maxPool,
   randomStream,
   relu,
+  type Samples,
   sigmoid,
   softmax,
   wordsOf,
@@ -23,8 +24,7 @@ import {
 import { encodeTfjsLayers } from '@basa/learning/files';
 import { createTfjsEngine } from '@basa/learning/tfjs';
 import * as tf from '@tensorflow/tfjs-core';
-import type { LayersModel } from '@tensorflow/tfjs-layers';
-import { layers, loadLayersModel, sequential } from '@tensorflow/tfjs-layers';
+import { type LayersModel, layers, loadLayersModel, sequential } from '@tensorflow/tfjs-layers';
 import '@tensorflow/tfjs-backend-cpu';
 import { beforeAll, expect, it } from 'vitest';
 

@@ -1,6 +1,5 @@
 /** Admission in virtual time: the controller holds its target age for every fleet it may meet. */
-import type { Fleet, SealedCosts } from '@basa/simulator';
-import { SealedScheme, Timeline } from '@basa/simulator';
+import { type Fleet, type SealedCosts, SealedScheme, Timeline } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 import { fleetOf, sealedCosts } from './fleet.ts';
 

@@ -1,6 +1,5 @@
 /** Users that connect at a constant rate with a maximum at a time, as in the paper's appendix. */
-import type { TimedEvent } from '@basa/simulator';
-import { PlainScheme, Timeline } from '@basa/simulator';
+import { PlainScheme, type TimedEvent, Timeline } from '@basa/simulator';
 import { expect, it } from 'vitest';
 import { fleetOf } from './fleet.ts';
 

@@ -5,8 +5,7 @@ import { expect, it } from 'vitest';
 import { PROTOCOLS } from '../../packages/experiments/src/cells/cell.ts';
 import { partiesOf } from '../../packages/experiments/src/cells/parties.ts';
 import { orderDigest, scheduleOf } from '../../packages/experiments/src/cells/trajectory.ts';
-import type { TrainOrder } from '../../packages/experiments/src/training/train-order.ts';
-import { trainOrder } from '../../packages/experiments/src/training/train-order.ts';
+import { type TrainOrder, trainOrder } from '../../packages/experiments/src/training/train-order.ts';
 import { fleetOf } from './fleet.ts';
 import { tinyTask, tinyTrainer } from './tiny-task.ts';
 

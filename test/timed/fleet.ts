@@ -1,6 +1,5 @@
 /** A fleet whose timing is known in closed form. */
-import type { Fleet, Scheme, SealedCosts, TimedEvent } from '@basa/simulator';
-import { NO_NETWORK, Timeline } from '@basa/simulator';
+import { type Fleet, NO_NETWORK, type Scheme, type SealedCosts, type TimedEvent, Timeline } from '@basa/simulator';
 
 export function fleetOf(beta: number, changes: Partial<Fleet> = {}): Fleet {
   return {

@@ -1,7 +1,14 @@
 /** Golden values, known from arithmetic or from an event simulation that shares no code with ours: throughput within 2 %. */
 import { SYNCHRONISATION_READINGS } from '@basa/baselines';
-import type { LightSecAggCosts, PaperCosts } from '@basa/simulator';
-import { LightSecAggScheme, PaperScheme, PlainScheme, rounds, SealedScheme } from '@basa/simulator';
+import {
+  type LightSecAggCosts,
+  LightSecAggScheme,
+  type PaperCosts,
+  PaperScheme,
+  PlainScheme,
+  rounds,
+  SealedScheme,
+} from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 import { fleetOf, measure, sealedCosts, steadyState } from './fleet.ts';
 

@@ -1,6 +1,5 @@
 /** Protocols are compared in pairs: the same seed is the same users with the same delays, trip by trip. */
-import type { Scheme, Trip } from '@basa/simulator';
-import { PlainScheme, SealedScheme, Timeline } from '@basa/simulator';
+import { PlainScheme, type Scheme, SealedScheme, Timeline, type Trip } from '@basa/simulator';
 import { expect, it } from 'vitest';
 import { fleetOf, sealedCosts } from './fleet.ts';
 

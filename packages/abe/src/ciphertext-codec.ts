@@ -8,12 +8,10 @@
 import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 import type { Ciphertext, Encapsulation } from './ciphertext.ts';
 import { checkedG1, checkedG2, KIND, readHeader, writeHeader } from './fields.ts';
-import type { Group } from './group.ts';
-import { G1_BYTES, G2_BYTES } from './group.ts';
+import { G1_BYTES, G2_BYTES, type Group } from './group.ts';
 import { TAG_BYTES } from './kem.ts';
 import { readAttribute } from './key-codec.ts';
-import type { Policy } from './policy.ts';
-import { leavesOf, MAX_LEAVES, MAX_LEVELS } from './policy.ts';
+import { leavesOf, MAX_LEAVES, MAX_LEVELS, type Policy } from './policy.ts';
 
 const ATTRIBUTE = 0;
 const THRESHOLD = 1;

@@ -5,8 +5,7 @@ import { encodeEncapsulation } from './ciphertext-codec.ts';
 import type { Group } from './group.ts';
 import { kemKey, sealOnce } from './kem.ts';
 import type { PublicKey } from './keys.ts';
-import type { Policy } from './policy.ts';
-import { checkPolicy, leavesOf } from './policy.ts';
+import { checkPolicy, leavesOf, type Policy } from './policy.ts';
 import { EncryptionPool } from './pool.ts';
 import { shareSecret } from './shares.ts';
 

@@ -1,6 +1,5 @@
 /** Fields that the encodings share: the header, and group elements that are checked as they are read. */
-import type { ByteReader, ByteWriter } from '@basa/masking';
-import { DecodeError } from '@basa/masking';
+import { type ByteReader, type ByteWriter, DecodeError } from '@basa/masking';
 import type { G1, G2, Group, GT, Scalar } from './group.ts';
 
 const VERSION = 1;

@@ -6,8 +6,7 @@ import { keyGen } from './key-gen.ts';
 import { prfKeyRandomness } from './key-randomness.ts';
 import type { MasterKey } from './keys.ts';
 import { publicKeyOf, wipeMasterKey } from './setup.ts';
-import type { WipeableIssuer } from './wipeable-issuer.ts';
-import { wipeableIssuer } from './wipeable-issuer.ts';
+import { type WipeableIssuer, wipeableIssuer } from './wipeable-issuer.ts';
 
 /** Takes the master key over: `wipe` overwrites it. */
 export function abeIssuer(

@@ -1,6 +1,5 @@
 /** From an element of GT to an AEAD key, and the AEAD that uses it once. */
-import type { Suite } from '@basa/masking';
-import { ascii, ByteWriter, concatBytes } from '@basa/masking';
+import { ascii, ByteWriter, concatBytes, type Suite } from '@basa/masking';
 
 const KEM_KEY_BYTES = 32;
 export const TAG_BYTES = 16;

@@ -7,12 +7,10 @@
  */
 import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 import { checkedG1, checkedG2, checkedGT, checkedScalar, KIND, readHeader, writeHeader } from './fields.ts';
-import type { Group } from './group.ts';
-import { G1_BYTES, G2_BYTES, GT_BYTES, SCALAR_BYTES } from './group.ts';
+import { G1_BYTES, G2_BYTES, type Group, GT_BYTES, SCALAR_BYTES } from './group.ts';
 import { invertSecret } from './invert-secret.ts';
 import { MAX_KEY_ATTRIBUTES } from './key-gen.ts';
-import type { AttributeKey, MasterKey, PublicKey } from './keys.ts';
-import { compareAttributes } from './keys.ts';
+import { type AttributeKey, compareAttributes, type MasterKey, type PublicKey } from './keys.ts';
 import { MAX_ATTRIBUTE_BYTES } from './policy.ts';
 
 export function encodePublicKey({ h, f, a }: PublicKey, { g1, g2, gt }: Group): Uint8Array {

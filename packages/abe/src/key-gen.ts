@@ -1,8 +1,7 @@
 /** KeyGen of BSW07 (4.2): a key for a set of attributes. Every multiplication is the constant-time one. */
 import type { Group, Scalar } from './group.ts';
 import type { KeyRandomness } from './key-randomness.ts';
-import type { AttributeKey, KeyComponent, MasterKey } from './keys.ts';
-import { compareAttributes } from './keys.ts';
+import { type AttributeKey, compareAttributes, type KeyComponent, type MasterKey } from './keys.ts';
 import { attributeBytes } from './policy.ts';
 import { scalarFrom } from './random-scalar.ts';
 

@@ -1,6 +1,5 @@
 /** Where the r and r_j of a key come from: fresh randomness, or a PRF so that the same request gets the same key. */
-import type { RandomBytes, Suite } from '@basa/masking';
-import { ascii, ByteWriter, concatBytes } from '@basa/masking';
+import { ascii, ByteWriter, concatBytes, type RandomBytes, type Suite } from '@basa/masking';
 import { WIDE_BYTES } from './group.ts';
 
 /**

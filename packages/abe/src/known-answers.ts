@@ -1,7 +1,6 @@
 /** Answers that a backend must give before it is used: a library of another version or build must not differ silently. */
 import { ascii, equalBytes } from '@basa/masking';
-import type { Group } from './group.ts';
-import { G1_BYTES } from './group.ts';
+import { G1_BYTES, type Group } from './group.ts';
 
 /** Generators of the BLS12-381 standard (draft-irtf-cfrg-pairing-friendly-curves, 4.2.1), compressed. */
 export const G1_GENERATOR =

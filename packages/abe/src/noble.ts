@@ -1,7 +1,20 @@
 /** The fallback without WebAssembly, and the independent oracle of the tests: noble-curves. Ten times slower. */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
-import type { Element, Group, Kind, Points, Scalar, Scalars, TargetGroup } from './group.ts';
-import { ATTRIBUTE_DST, G1_BYTES, G2_BYTES, GT_BYTES, SCALAR_BYTES, WIDE_BYTES } from './group.ts';
+import {
+  ATTRIBUTE_DST,
+  type Element,
+  G1_BYTES,
+  G2_BYTES,
+  type Group,
+  GT_BYTES,
+  type Kind,
+  type Points,
+  SCALAR_BYTES,
+  type Scalar,
+  type Scalars,
+  type TargetGroup,
+  WIDE_BYTES,
+} from './group.ts';
 import { checkKnownAnswers } from './known-answers.ts';
 
 const { Fr, Fp12 } = bls12_381.fields;

@@ -7,10 +7,18 @@
  *
  * An attribute is a word of letters, digits and `_ - . :`, or a quoted string.
  */
-import type { Policy } from './policy.ts';
-import { and, attribute, levelsOf, MAX_ATTRIBUTE_BYTES, MAX_LEAVES, MAX_LEVELS, or, threshold } from './policy.ts';
-import type { Token, TokenKind } from './policy-lexer.ts';
-import { PolicySyntaxError, tokenize } from './policy-lexer.ts';
+import {
+  and,
+  attribute,
+  levelsOf,
+  MAX_ATTRIBUTE_BYTES,
+  MAX_LEAVES,
+  MAX_LEVELS,
+  or,
+  type Policy,
+  threshold,
+} from './policy.ts';
+import { PolicySyntaxError, type Token, type TokenKind, tokenize } from './policy-lexer.ts';
 
 const TOO_DEEP = `nested deeper than ${MAX_LEVELS} levels`;
 

@@ -2,10 +2,8 @@
  * The part of encryption that depends neither on attribute nor on plaintext, made ahead (offline/online encryption).
  * Each part serves one ciphertext: whoever saw two with the same s could open both with a key for either.
  */
-import type { RandomBytes } from '@basa/masking';
-import { Secret } from '@basa/masking';
-import type { Bases } from './bases.ts';
-import { plainBases, TABLES_PAY_FROM, tableBases } from './bases.ts';
+import { type RandomBytes, Secret } from '@basa/masking';
+import { type Bases, plainBases, TABLES_PAY_FROM, tableBases } from './bases.ts';
 import type { G1, G2, Group, Scalar } from './group.ts';
 import type { PublicKey } from './keys.ts';
 import { randomScalar } from './random-scalar.ts';

@@ -1,7 +1,6 @@
 /** Scalars out of injected randomness. */
 import type { RandomBytes } from '@basa/masking';
-import type { Group, Scalar } from './group.ts';
-import { WIDE_BYTES } from './group.ts';
+import { type Group, type Scalar, WIDE_BYTES } from './group.ts';
 
 export function randomScalar(group: Group, randomBytes: RandomBytes): Scalar {
   return scalarFrom(group, randomBytes(WIDE_BYTES));

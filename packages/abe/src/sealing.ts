@@ -1,11 +1,9 @@
 /** CP-ABE behind the `SeedSealing` port. */
-import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
-import { DecodeError, SEED_BYTES } from '@basa/masking';
+import { DecodeError, type RandomBytes, SEED_BYTES, type SeedSealing, type Suite } from '@basa/masking';
 import type { Group } from './group.ts';
 import { decodeAttributeKey } from './key-codec.ts';
 import type { PublicKey } from './keys.ts';
-import type { SeedOpener } from './opener-cache.ts';
-import { openerCache } from './opener-cache.ts';
+import { openerCache, type SeedOpener } from './opener-cache.ts';
 import { attributeBytes } from './policy.ts';
 import { EncryptionPool } from './pool.ts';
 import { openSeed, SEALED_SEED_BYTES, sealSeed } from './seed.ts';

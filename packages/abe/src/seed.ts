@@ -3,10 +3,8 @@
  *
  *     C(48) C_y(96) C'_y(48) seed and tag(48), 240 bytes
  */
-import type { Suite } from '@basa/masking';
-import { concatBytes, SEED_BYTES } from '@basa/masking';
-import type { G1, G2, Group } from './group.ts';
-import { G1_BYTES, G2_BYTES } from './group.ts';
+import { concatBytes, SEED_BYTES, type Suite } from '@basa/masking';
+import { type G1, G1_BYTES, type G2, G2_BYTES, type Group } from './group.ts';
 import { kemKey, openOnce, sealOnce, TAG_BYTES } from './kem.ts';
 import type { PreparedPart } from './pool.ts';
 

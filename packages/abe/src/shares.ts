@@ -1,8 +1,7 @@
 /** Sharing a secret down an access tree, and the Lagrange coefficients that bring it back (BSW07, 4.2). */
 import type { RandomBytes } from '@basa/masking';
 import type { Group, Scalar } from './group.ts';
-import type { Policy } from './policy.ts';
-import { attributeId } from './policy.ts';
+import { attributeId, type Policy } from './policy.ts';
 import { randomScalar } from './random-scalar.ts';
 
 /**

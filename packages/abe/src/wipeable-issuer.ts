@@ -1,6 +1,5 @@
 /** An issuer around a master key: what it derives comes from the master key, which is the one secret to keep. */
-import type { AttributeKeyIssuer, Suite } from '@basa/masking';
-import { ascii, concatBytes } from '@basa/masking';
+import { type AttributeKeyIssuer, ascii, concatBytes, type Suite } from '@basa/masking';
 
 /** An issuer that can forget its secrets when its epoch has ended. */
 export interface WipeableIssuer extends AttributeKeyIssuer {

@@ -1,5 +1,4 @@
 /** The backends agree with each other byte by byte, and refuse what is no group element. */
-import type { Group } from '@basa/abe';
 import {
   createMclGroup,
   decodeAttributeKey,
@@ -11,6 +10,7 @@ import {
   encodePublicKey,
   encrypt,
   freshKeyRandomness,
+  type Group,
   keyGen,
   parsePolicy,
   setup,

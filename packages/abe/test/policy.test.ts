@@ -1,5 +1,4 @@
 /** Policies: their text, their bounds, and that random trees open exactly for the sets that satisfy them. */
-import type { Policy } from '@basa/abe';
 import {
   and,
   attribute,
@@ -9,6 +8,7 @@ import {
   freshKeyRandomness,
   keyGen,
   or,
+  type Policy,
   PolicySyntaxError,
   parsePolicy,
   satisfies,

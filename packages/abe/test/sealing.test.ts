@@ -1,5 +1,4 @@
 /** CP-ABE behind the `SeedSealing` port. */
-import type { WipeableIssuer } from '@basa/abe';
 import {
   abeIssuer,
   abeSealing,
@@ -9,6 +8,7 @@ import {
   freshKeyRandomness,
   keyGen,
   setup,
+  type WipeableIssuer,
 } from '@basa/abe';
 import { ascii, concatBytes, DecodeError } from '@basa/masking';
 import { webSuite } from '@basa/runtime/web';

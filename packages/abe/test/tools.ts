@@ -1,8 +1,6 @@
 /** What the tests of this package share: backends, a suite, and randomness that a seed reproduces. */
-import type { Group } from '@basa/abe';
-import { createMclGroup } from '@basa/abe';
-import type { RandomBytes, Suite } from '@basa/masking';
-import { ascii, ByteWriter, concatBytes } from '@basa/masking';
+import { createMclGroup, type Group } from '@basa/abe';
+import { ascii, ByteWriter, concatBytes, type RandomBytes, type Suite } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 
 export const suite: Suite = nodeSuite;

@@ -1,6 +1,5 @@
 /** Random access trees for fast-check. */
-import type { Policy } from '@basa/abe';
-import { attribute, threshold } from '@basa/abe';
+import { attribute, type Policy, threshold } from '@basa/abe';
 import fc from 'fast-check';
 
 /** Trees over these attributes, with repetitions. */

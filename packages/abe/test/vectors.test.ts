@@ -1,6 +1,5 @@
 /** vectors/abe.json is what both backends write, and its negatives are refused by both. */
 import { readFileSync } from 'node:fs';
-import type { Group } from '@basa/abe';
 import {
   abeSealing,
   createMclGroup,
@@ -9,11 +8,11 @@ import {
   decodeMasterKey,
   decodePublicKey,
   decrypt,
+  type Group,
 } from '@basa/abe';
 import { createNobleGroup } from '@basa/abe/noble';
 import { DecodeError } from '@basa/masking';
-import type { AbeVectors } from '@basa/testkit/vectors/abe.ts';
-import { abeVectors } from '@basa/testkit/vectors/abe.ts';
+import { type AbeVectors, abeVectors } from '@basa/testkit/vectors/abe.ts';
 import { describe, expect, it } from 'vitest';
 import { seededBytes, suite } from './tools.ts';
 

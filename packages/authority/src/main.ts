@@ -2,8 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runService } from '@basa/service';
-import type { AuthorityPlaces } from './process/config.ts';
-import { readAuthorityConfig } from './process/config.ts';
+import { type AuthorityPlaces, readAuthorityConfig } from './process/config.ts';
 import { createAuthority } from './process/create-authority.ts';
 
 export function runAuthority(places: AuthorityPlaces): Promise<number> {

@@ -1,6 +1,5 @@
 /** Whoever verifies a log sees a device that is in more sums of a private task than its budget allows. */
-import type { AuthorityRecord, BufferClosed, KeyIssued } from '@basa/protocol';
-import { ctxOf } from '@basa/protocol';
+import { type AuthorityRecord, type BufferClosed, ctxOf, type KeyIssued } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { expect, it } from 'vitest';

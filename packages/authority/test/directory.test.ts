@@ -1,6 +1,5 @@
 /** How long the keys of a buffer are needed, by the log. */
-import type { BufferPart } from '@basa/protocol';
-import { epochKeyOf, ownPart } from '@basa/protocol';
+import { type BufferPart, epochKeyOf, ownPart } from '@basa/protocol';
 import { atSeveralCloses, authorityOf, votesOf } from '@basa/testkit/core/several.ts';
 import { expect, it } from 'vitest';
 import { Directory } from '../src/log/directory.ts';

@@ -2,14 +2,11 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
-import type { BasaEvent } from '@basa/protocol';
-import { AUTHORITY_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, type BasaEvent } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Authority } from '../src/index.ts';
-import { verifyLog } from '../src/index.ts';
-import type { Answer } from './asking.ts';
-import { ask, askAs, newDevice, userOf } from './asking.ts';
+import { type Authority, verifyLog } from '../src/index.ts';
+import { type Answer, ask, askAs, newDevice, userOf } from './asking.ts';
 import { CuttingWitness } from './cutting-witness.ts';
 import { AUDITOR, cleanUp, freshHome, OPERATOR, start, stop, time } from './homes.ts';
 import { seated, stage, TestServer } from './parties.ts';

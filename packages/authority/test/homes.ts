@@ -5,10 +5,8 @@ import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { migratePostgres } from '@basa/service';
-import type { LocalPostgres } from '@basa/service/local-postgres';
-import { startLocalPostgres } from '@basa/service/local-postgres';
-import type { Authority, AuthorityOptions } from '../src/index.ts';
-import { createAuthority } from '../src/index.ts';
+import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
+import { type Authority, type AuthorityOptions, createAuthority } from '../src/index.ts';
 import { AUTHORITY_DATABASE } from '../src/store/store.ts';
 
 export const OPERATOR = 'operator-token';

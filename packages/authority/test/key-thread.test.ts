@@ -1,14 +1,11 @@
 /** Many keys are made in a thread: the same ones, and none of them where requests are answered. */
 import { createMclGroup } from '@basa/abe';
-import type { Ctx, Registration, TaskId } from '@basa/protocol';
-import { ENGINE } from '@basa/protocol';
+import { type Ctx, ENGINE, type Registration, type TaskId } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, expect, it } from 'vitest';
-import type { EpochKeys } from '../src/keys/engines.ts';
-import { masterKeysOf } from '../src/keys/engines.ts';
+import { type EpochKeys, masterKeysOf } from '../src/keys/engines.ts';
 import { KeyThread } from '../src/keys/key-thread.ts';
-import type { KeysAsked } from '../src/keys/work/make-keys.ts';
-import { makeKeys } from '../src/keys/work/make-keys.ts';
+import { type KeysAsked, makeKeys } from '../src/keys/work/make-keys.ts';
 
 const group = await createMclGroup();
 const seconds: number[] = [];

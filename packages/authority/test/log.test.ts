@@ -1,12 +1,13 @@
 /** The log: verified offline by whoever holds it and the public key of the authority. */
 import { concatBytes, fromHex, toHex } from '@basa/masking';
-import type { AuthorityRecord, Head } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
+  type AuthorityRecord,
   decodeAuthorityRecord,
   EMPTY_LOG_HASH,
   encodeAuthorityRecord,
   FIRST_BRANCH,
+  type Head,
   headCodec,
   nextLogHash,
 } from '@basa/protocol';

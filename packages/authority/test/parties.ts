@@ -1,41 +1,38 @@
 /** Parties that talk to a real authority over real HTTP: an operator, a server and devices, in as few words as the authority sees. */
 import { ascii, RING_32, toHex } from '@basa/masking';
-import type {
-  CloseAnswer,
-  Ctx,
-  DepositRoot,
-  Descriptor,
-  DrawnBuffer,
-  ModelEntry,
-  Outcome,
-  Slot,
-  TaskPolicy,
-} from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   authorityMessages,
   bufferRequestCodec,
+  type CloseAnswer,
+  type Ctx,
   certificateCodec,
   ctxOf,
+  type DepositRoot,
+  type Descriptor,
+  type DrawnBuffer,
   depositStatementCodec,
   drawnBufferCodec,
   ENGINE,
   encodePolicy,
   joinTagOf,
+  type ModelEntry,
   millis,
   modelAppendCodec,
   modelEntryCodec,
+  type Outcome,
   openEnvelope,
   outcomeCodec,
   POLICY_DEFAULTS,
+  type Slot,
+  type TaskPolicy,
   taskIdOf,
   ticketCodec,
   viewsOf,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Authority } from '../src/index.ts';
-import type { Answer, Device } from './asking.ts';
-import { ask, askAs, newDevice, userOf } from './asking.ts';
+import { type Answer, ask, askAs, type Device, newDevice, userOf } from './asking.ts';
 import { OPERATOR, time } from './homes.ts';
 
 const ZEROS = new Uint8Array(32);

@@ -2,8 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { equalBytes } from '@basa/masking';
-import type { BufferPart, Descriptor } from '@basa/protocol';
-import { AUTHORITY_PATH, epochKeyOf, slotKeyIssuer } from '@basa/protocol';
+import { AUTHORITY_PATH, type BufferPart, type Descriptor, epochKeyOf, slotKeyIssuer } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
 import { afterEach, expect, it } from 'vitest';

@@ -2,16 +2,14 @@
 
 import { createMclGroup } from '@basa/abe';
 import { ascii } from '@basa/masking';
-import type { AttributeAuthority, CertificateBody, Head } from '@basa/protocol';
-import { millis, taskIdOf } from '@basa/protocol';
+import { type AttributeAuthority, type CertificateBody, type Head, millis, taskIdOf } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach, expect, it, vi } from 'vitest';
 import { KeyEpochs } from '../src/keys/key-epochs.ts';
 import { KeyThread } from '../src/keys/key-thread.ts';
 import { unlock } from '../src/keys/unlock.ts';
 import { DurableAuthority } from '../src/steps/durable-authority.ts';
-import type { AuthorityStore } from '../src/store/store.ts';
-import { openStore } from '../src/store/store.ts';
+import { type AuthorityStore, openStore } from '../src/store/store.ts';
 import type { Witness } from '../src/store/witness.ts';
 import { cleanUp, freshHome } from './homes.ts';
 import { TestServer } from './parties.ts';

@@ -1,6 +1,5 @@
 /** Carries out a mask plan that is used once, and overwrites its seeds. */
-import type { Keystream, MaskPlan, MaskTools } from '@basa/masking';
-import { applyMasksInPlace } from '@basa/masking';
+import { applyMasksInPlace, type Keystream, type MaskPlan, type MaskTools } from '@basa/masking';
 
 export function carryOut(vector: Uint32Array, plan: MaskPlan, masks: MaskTools<Keystream>): void {
   applyMasksInPlace(vector, plan, masks);

@@ -1,6 +1,5 @@
 /** What two users share: a secret by X25519, and messages that a server carries between them without reading. */
-import type { RandomBytes, Suite } from '@basa/masking';
-import { ascii, ByteWriter, Secret } from '@basa/masking';
+import { ascii, ByteWriter, type RandomBytes, Secret, type Suite } from '@basa/masking';
 
 export interface KeyPair {
   readonly secretKey: Secret;

@@ -1,7 +1,12 @@
 /** No secure aggregation: FedAvg and FedBuff as they are, where the server reads every update. */
 import { addInPlace, FIELD, packedLength } from '@basa/masking';
-import type { AggregationProtocol, AggregationTools, Phase } from './aggregation.ts';
-import { NOBODY_LISTENS, presentIn } from './aggregation.ts';
+import {
+  type AggregationProtocol,
+  type AggregationTools,
+  NOBODY_LISTENS,
+  type Phase,
+  presentIn,
+} from './aggregation.ts';
 import { refused } from './refusals.ts';
 
 const PHASES: readonly Phase[] = [{ name: 'upload', user: 'sends x', server: 'adds x' }];

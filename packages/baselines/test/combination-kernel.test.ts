@@ -3,8 +3,7 @@ import { FIELD_PRIME } from '@basa/masking';
 import { createWasmCombinationKernel } from '@basa/runtime/node';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CombinationKernel } from '../src/field/combination-kernel.ts';
-import { plainCombinationKernel } from '../src/field/combination-kernel.ts';
+import { type CombinationKernel, plainCombinationKernel } from '../src/field/combination-kernel.ts';
 import { slowCombine } from './slow-combination.ts';
 import { inputsFrom } from './support.ts';
 

@@ -2,8 +2,7 @@
 import { FIELD, integerWeight, ring, toResidue } from '@basa/masking';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AggregationProtocol, Message, Observer } from '../src/aggregation.ts';
-import { NOBODY_LISTENS } from '../src/aggregation.ts';
+import { type AggregationProtocol, type Message, NOBODY_LISTENS, type Observer } from '../src/aggregation.ts';
 import { fedmlCode, publishedCode } from '../src/lightsecagg/parameters.ts';
 import { bufferedLightSecAgg, lightSecAgg } from '../src/lightsecagg/round.ts';
 import { SYNCHRONISATION_READINGS } from '../src/lightsecagg/synchronisation.ts';

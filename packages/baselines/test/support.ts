@@ -1,7 +1,6 @@
 /** What the tests of the baselines run on. */
 import { createCipheriv } from 'node:crypto';
-import type { RandomBytes } from '@basa/masking';
-import { FIELD_PRIME } from '@basa/masking';
+import { FIELD_PRIME, type RandomBytes } from '@basa/masking';
 import { wasmTools } from '@basa/testkit/core/tools.ts';
 import type { AggregationTools } from '../src/aggregation.ts';
 import { plainCombinationKernel } from '../src/field/combination-kernel.ts';

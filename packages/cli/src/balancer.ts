@@ -1,7 +1,6 @@
 /** A small balancer before nodes on this machine, for development: each request goes to the next node that answers. */
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Agent, createServer, request } from 'node:http';
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Balancer {

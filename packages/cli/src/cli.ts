@@ -1,13 +1,11 @@
 /** `basa <command>`: finds the command, reads its flags, and turns what happens into words and an exit code. */
 import { parseArgs } from 'node:util';
-import type { Command, CommandInput, Flags } from './command.ts';
-import { COMMON_FLAGS, CommandError, EXIT_CODE } from './command.ts';
+import { COMMON_FLAGS, type Command, CommandError, type CommandInput, EXIT_CODE, type Flags } from './command.ts';
 import { COMMANDS } from './commands/all.ts';
 import { groupHelp, groupOf, helpOf, nearest, overview } from './help.ts';
 import { fitted } from './invocation.ts';
 import { sentenceOf } from './sentences.ts';
-import type { OutStream } from './terminal.ts';
-import { createTerminal } from './terminal.ts';
+import { createTerminal, type OutStream } from './terminal.ts';
 import { versionText } from './version.ts';
 
 /** Ctrl-C, an orderly end, and a terminal that was closed. */

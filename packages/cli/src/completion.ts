@@ -1,6 +1,5 @@
 /** Completion of commands and flags as a script for a shell, from the commands themselves. */
-import type { Command } from './command.ts';
-import { COMMON_FLAGS } from './command.ts';
+import { COMMON_FLAGS, type Command } from './command.ts';
 
 /** Each script completes the next word after those that were typed. */
 const WRITERS = { bash, zsh, fish } as const;

@@ -1,7 +1,6 @@
 /** What a device of the command line trains: a share of MNIST, or a model and data of one's own. */
 import type { Samples, Trainer } from '@basa/learning';
-import type { CommandInput } from './command.ts';
-import { numberFlag, textFlag } from './command.ts';
+import { type CommandInput, numberFlag, textFlag } from './command.ts';
 import { loadOwnModel } from './own-model.ts';
 
 /** Devices that MNIST is shared among. */

@@ -1,7 +1,6 @@
 /** Reads the flags of `task create` that say how the server steps and how many devices it lets in. */
 import type { Damping, ServerStepOptions } from '@basa/learning';
-import type { CommandInput, Flags } from './command.ts';
-import { CommandError, textFlag, textFlags } from './command.ts';
+import { CommandError, type CommandInput, type Flags, textFlag, textFlags } from './command.ts';
 
 export const LEARNING_FLAGS: Flags = {
   ...textFlags('server-rate', 'momentum'),

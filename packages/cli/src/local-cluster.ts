@@ -6,8 +6,7 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { migrateServer } from '@basa/server';
 import { StartError } from '@basa/service';
 import { startLocalPostgres } from '@basa/service/local-postgres';
-import type { Balancer } from './balancer.ts';
-import { startBalancer } from './balancer.ts';
+import { type Balancer, startBalancer } from './balancer.ts';
 import { CommandError, EXIT_CODE } from './command.ts';
 
 export interface LocalCluster {

@@ -2,8 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pagesFolder } from '@basa/dashboard';
-import type { Dataset } from '@basa/learning';
-import { encodeDataset, randomStream } from '@basa/learning';
+import { type Dataset, encodeDataset, randomStream } from '@basa/learning';
 import { freePort } from '@basa/service/free-port';
 
 const SHARES = 12;

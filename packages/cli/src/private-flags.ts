@@ -2,8 +2,7 @@
 import type { PrivacyFloor } from '@basa/client/node';
 import type { PrivacyChoice } from '@basa/client/operator';
 import type { MetricRange } from '@basa/protocol';
-import type { CommandInput, Flags } from './command.ts';
-import { CommandError, numberFlag, textFlag, textFlags } from './command.ts';
+import { CommandError, type CommandInput, type Flags, numberFlag, textFlag, textFlags } from './command.ts';
 import { positive } from './learning-flags.ts';
 
 export const PRIVACY_FLAGS: Flags = {

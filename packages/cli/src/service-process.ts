@@ -1,6 +1,5 @@
 /** A service as a process of its own: started until it says where it listens, stopped in order or killed. */
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { CommandError, EXIT_CODE } from './command.ts';

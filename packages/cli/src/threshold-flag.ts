@@ -1,6 +1,5 @@
 /** How many of a task's authorities every step needs, as people say it. */
-import type { CommandInput } from './command.ts';
-import { numberFlag, textFlag } from './command.ts';
+import { type CommandInput, numberFlag, textFlag } from './command.ts';
 
 /** As the protocol has it; said here because no package is loaded before a command has its flags. */
 export const MAX_AUTHORITIES = 16;

@@ -1,7 +1,6 @@
 /** How the devices of a task train, and what their updates may not be: the flags of `task create` that go into the policy. */
 import type { TaskTraining } from '@basa/protocol';
-import type { CommandInput, Flags } from './command.ts';
-import { numberFlag, textFlag, textFlags } from './command.ts';
+import { type CommandInput, type Flags, numberFlag, textFlag, textFlags } from './command.ts';
 import { positive } from './learning-flags.ts';
 
 export const TRAINING_FLAGS: Flags = {

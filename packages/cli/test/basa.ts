@@ -1,6 +1,5 @@
 /** `basa` as a process, as a person would start it. */
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { runCli } from '../src/index.ts';

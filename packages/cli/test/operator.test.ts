@@ -6,8 +6,7 @@ import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/
 import { AUTHORITY_PATH, decodePolicy, SERVER_PATH } from '@basa/protocol';
 import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Running } from './basa.ts';
-import { basa, basaHere, exportsOf, lastLine, start } from './basa.ts';
+import { basa, basaHere, exportsOf, lastLine, type Running, start } from './basa.ts';
 
 const servicePrograms = (page: string) => snippetsOf(readPage(page)).filter(({ needs }) => needs.includes('services'));
 

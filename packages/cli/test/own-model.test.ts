@@ -11,8 +11,7 @@ import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOwnModel } from '../src/own-model.ts';
 import { fileSources } from '../src/templates/place.ts';
-import type { Running } from './basa.ts';
-import { basaHere, exportsOf, lastLine, start } from './basa.ts';
+import { basaHere, exportsOf, lastLine, type Running, start } from './basa.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-own-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));

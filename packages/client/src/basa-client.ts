@@ -1,21 +1,16 @@
 /** A device in a task: fetches models, contributes updates, and tells what became of them. */
 import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
-import type { Ctx, JoinTag, PrivacySpent, TaskPolicy } from '@basa/protocol';
-import { abandonSession } from '@basa/protocol';
+import { abandonSession, type Ctx, type JoinTag, type PrivacySpent, type TaskPolicy } from '@basa/protocol';
 import { INSIDE } from './inside.ts';
-import type { RoundTrainer, RunOptions, RunSummary } from './run/run.ts';
-import { run } from './run/run.ts';
-import type { Place } from './session/admission.ts';
-import { askForPlace } from './session/admission.ts';
+import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run/run.ts';
+import { askForPlace, type Place } from './session/admission.ts';
 import type { ClientEvents } from './session/client-events.ts';
 import { contribute, resume } from './session/contribute.ts';
 import type { Contribution, ContributionOutcome, Rejection } from './session/contribution.ts';
-import type { DeviceContext } from './session/device-context.ts';
-import { userPorts } from './session/device-context.ts';
+import { type DeviceContext, userPorts } from './session/device-context.ts';
 import type { Update } from './session/enter.ts';
-import type { FetchedModel } from './session/model-fetch.ts';
-import { fetchModel } from './session/model-fetch.ts';
+import { type FetchedModel, fetchModel } from './session/model-fetch.ts';
 import { askOutcome, versionRejection } from './session/outcomes.ts';
 import { budgetRejection, spentBy } from './session/private-budget.ts';
 

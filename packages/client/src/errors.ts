@@ -1,6 +1,5 @@
 /** What can go wrong between a client and its services. Each error says what to do next; none holds a secret. */
-import type { ProblemCode, RefusalReason } from '@basa/protocol';
-import { isRefusalReason, problemOf, REFUSALS } from '@basa/protocol';
+import { isRefusalReason, type ProblemCode, problemOf, REFUSALS, type RefusalReason } from '@basa/protocol';
 
 /** Answers of a proxy, without a problem document. */
 const PASSING_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);

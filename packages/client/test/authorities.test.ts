@@ -1,12 +1,16 @@
-import type { Certificate, CertificateBody, Ctx, Outcome, TaskId } from '@basa/protocol';
 import {
   agreedOutcome,
+  type Certificate,
+  type CertificateBody,
+  type Ctx,
   certificateCodec,
   endorse,
   hasGoodEndorsements,
   millis,
+  type Outcome,
   outcomeCodec,
   refused,
+  type TaskId,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';

@@ -4,8 +4,7 @@ import { authorityMessages, HEADER } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import type { DeviceStore } from '../src/node/index.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
-import type { Crashes } from './support/crashing-store.ts';
-import { crashingStore, ProcessDied } from './support/crashing-store.ts';
+import { type Crashes, crashingStore, ProcessDied } from './support/crashing-store.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
 

@@ -1,6 +1,5 @@
 /** One device, one process: held by the operating system, in whatever container the other one is. */
-import type { ChildProcess } from 'node:child_process';
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,8 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lockDevice } from '../src/node/device-lock.ts';
-import type { DeviceStore } from '../src/node/index.ts';
-import { openFolderStore, StoreError } from '../src/node/index.ts';
+import { type DeviceStore, openFolderStore, StoreError } from '../src/node/index.ts';
 import { placeOf } from '../src/node/lock-place.ts';
 import { connectTo } from './support/connect.ts';
 import { startClient, startServices, temporaryFolder } from './support/setup.ts';

@@ -1,13 +1,15 @@
 /** The newest model is the newest: no replay, and no version that is older than one the device has seen signed. */
 import { allSamples } from '@basa/learning';
-import type { Head, ModelEntry, NewestModel } from '@basa/protocol';
 import {
   descriptorCodec,
   drawnBufferCodec,
   endorse,
   HEADER,
+  type Head,
   headCodec,
+  type ModelEntry,
   modelEntryCodec,
+  type NewestModel,
   newestModelCodec,
 } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';

@@ -1,21 +1,26 @@
 /** Services that lie: whatever is not signed by whom it should be, or departs from the pins, is refused. */
-import type { Signer } from '@basa/masking';
-import { toHex } from '@basa/masking';
-import type { Descriptor, Endorsed, EndorsedCodec, ModelEntry, Receipt, TaskId, Ticket } from '@basa/protocol';
+import { type Signer, toHex } from '@basa/masking';
 import {
   authorityMessages,
   certificateCodec,
+  type Descriptor,
   descriptorCodec,
   drawnBufferCodec,
+  type Endorsed,
+  type EndorsedCodec,
   encodePolicy,
   endorse,
   HEADER,
   headCodec,
+  type ModelEntry,
   millis,
   modelEntryCodec,
   newestModelCodec,
   outcomeCodec,
+  type Receipt,
   receiptCodec,
+  type TaskId,
+  type Ticket,
   ticketCodec,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';

@@ -3,8 +3,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { MaskPlan, Modulus } from '@basa/masking';
-import { applyMasksInPlace, FIELD, RING_32, ring, Secret } from '@basa/masking';
+import { applyMasksInPlace, FIELD, type MaskPlan, type Modulus, RING_32, ring, Secret } from '@basa/masking';
 import { wasmTools } from '@basa/testkit/core/tools.ts';
 import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';

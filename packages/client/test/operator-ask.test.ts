@@ -1,6 +1,5 @@
 /** An operator's request to a service that has too much to do. */
-import type { Server } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AuthorityOperator, ProblemError, ServerOperator } from '@basa/client/operator';
 import { afterEach, expect, it } from 'vitest';

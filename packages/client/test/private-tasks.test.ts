@@ -3,8 +3,7 @@ import { allSamples, createReferenceEngine, createTrainer } from '@basa/learning
 import { describe, expect, it } from 'vitest';
 import type { DeviceStore, RoundTrainer } from '../src/node/index.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
-import type { Crashes } from './support/crashing-store.ts';
-import { crashingStore, ProcessDied } from './support/crashing-store.ts';
+import { type Crashes, crashingStore, ProcessDied } from './support/crashing-store.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';

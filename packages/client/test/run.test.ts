@@ -1,5 +1,4 @@
 /** A device that lives by itself: it trains as its pinned policy and its application say, and by nobody else's word. */
-import type { Model, TrainRequest } from '@basa/learning';
 import {
   allSamples,
   createReferenceEngine,
@@ -7,9 +6,11 @@ import {
   defineModel,
   dense,
   flatten,
+  type Model,
   manifestText,
   relu,
   sigmoid,
+  type TrainRequest,
 } from '@basa/learning';
 import { ascii } from '@basa/masking';
 import type { TaskPolicy } from '@basa/protocol';

@@ -1,6 +1,5 @@
 /** What pages say: about uploads, buffers and attacks. */
-import type { Modulus } from '@basa/masking';
-import { RING_32, ring } from '@basa/masking';
+import { type Modulus, RING_32, ring } from '@basa/masking';
 import type { LiveBuffer } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { ATTACKS } from '@basa/simulator';

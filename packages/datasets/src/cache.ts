@@ -7,8 +7,7 @@ import { access, constants, mkdir, readFile, rename, rm, writeFile } from 'node:
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { DataError, FetchError } from './data-error.ts';
-import type { StartProgress } from './progress.ts';
-import { showProgress } from './progress.ts';
+import { type StartProgress, showProgress } from './progress.ts';
 
 export interface CacheOptions {
   /** `BASA_CACHE`, or a folder of the user's cache, unless given. */

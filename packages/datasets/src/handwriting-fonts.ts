@@ -1,6 +1,5 @@
 /** The handwriting fonts behind the stand-in for FEMNIST: npm packages @fontsource/*, licensed OFL-1.1 or Apache-2.0. */
-import type { Cache } from './cache.ts';
-import { loadCached } from './cache.ts';
+import { type Cache, loadCached } from './cache.ts';
 import { fetchPackages } from './registry.ts';
 import { Font } from './truetype.ts';
 

@@ -3,8 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Dataset } from '@basa/learning';
 import { DataError } from './data-error.ts';
-import type { Image } from './png.ts';
-import { readPng } from './png.ts';
+import { type Image, readPng } from './png.ts';
 
 export interface ImageDataset {
   readonly dataset: Dataset;

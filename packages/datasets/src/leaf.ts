@@ -1,7 +1,6 @@
 /** FEMNIST as LEAF writes it, brought by the user: JSON with a list of images per writer, white = 1. */
 import { readFile } from 'node:fs/promises';
-import type { Dataset, Partition } from '@basa/learning';
-import { partitionByWriter } from '@basa/learning';
+import { type Dataset, type Partition, partitionByWriter } from '@basa/learning';
 import { checkInput, checkLabel, DataError } from './data-error.ts';
 
 export interface WriterDataset {

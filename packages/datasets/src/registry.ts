@@ -5,8 +5,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Cache } from './cache.ts';
-import { makeFolder } from './cache.ts';
+import { type Cache, makeFolder } from './cache.ts';
 import { DataError, FetchError } from './data-error.ts';
 import { readTar } from './tar.ts';
 

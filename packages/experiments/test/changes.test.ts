@@ -1,7 +1,6 @@
 /** What `--rate`, `--damping`, `--leaf` and the chosen rates make of the cells of a grid. */
 import { describe, expect, it } from 'vitest';
-import type { Cell } from '../src/cells/cell.ts';
-import { CELL, exponential } from '../src/cells/cell.ts';
+import { CELL, type Cell, exponential } from '../src/cells/cell.ts';
 import { changed } from '../src/cells/changes.ts';
 import { FEMNIST_SMALL, MNIST } from '../src/tasks/tasks.ts';
 

@@ -1,7 +1,6 @@
 /** Which rate is chosen: the fastest over all delays. */
 import { expect, it } from 'vitest';
-import type { Cell } from '../src/cells/cell.ts';
-import { isSynchronous } from '../src/cells/cell.ts';
+import { type Cell, isSynchronous } from '../src/cells/cell.ts';
 import type { CellResult } from '../src/run/grid.ts';
 import { rates } from '../src/studies/rates.ts';
 import { COSTS } from './declared-costs.ts';

@@ -4,8 +4,7 @@
  * randomness and its backends their own arithmetic, so bits repeat only as far as tfjs lets them.
  */
 import { canonicalJson } from './model/canonical-json.ts';
-import type { Model, Shape, Tensor } from './model/model.ts';
-import { wordsOf } from './model/model.ts';
+import { type Model, type Shape, type Tensor, wordsOf } from './model/model.ts';
 import { descendInPlace } from './training/descent.ts';
 import type { Engine } from './training/engine.ts';
 

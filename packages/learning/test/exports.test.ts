@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { csvOf, encodeOnnx, encodeTensorboard, encodeTfjsLayers } from '../src/files.ts';
 import { crc32, crc32c } from '../src/formats/crc.ts';
-import type { Model } from '../src/index.ts';
 import {
   conv2d,
   createReferenceEngine,
@@ -13,6 +12,7 @@ import {
   groupNorm,
   initialParameters,
   logisticRegression,
+  type Model,
   maxPool,
   relu,
   sigmoid,

@@ -1,18 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { ENGINES, wasmEngine } from '@basa/testkit/core/engines.ts';
 import { describe, expect, it } from 'vitest';
-import type { Engine } from '../src/index.ts';
 import {
   createReferenceEngine,
   dropout,
+  type Engine,
   fedmlCifarCnn,
   femnistCnn,
   flsimCnn,
   logisticRegression,
   randomStream,
 } from '../src/index.ts';
-import type { GoldenCase } from './golden/cases.ts';
-import { goldenCases, goldenInputs, goldenLabels, goldenParameters, hashed, modelOf } from './golden/cases.ts';
+import {
+  type GoldenCase,
+  goldenCases,
+  goldenInputs,
+  goldenLabels,
+  goldenParameters,
+  hashed,
+  modelOf,
+} from './golden/cases.ts';
 
 interface Golden extends GoldenCase {
   readonly dimension: number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { utf8, utf8Text } from '../src/formats/text.ts';
-import type { Dataset } from '../src/index.ts';
 import {
+  type Dataset,
   decodeDataset,
   decodeSafetensors,
   encodeDataset,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { PartitionStatistics } from '../src/index.ts';
 import {
   describePartition,
+  type PartitionStatistics,
   partitionByDirichlet,
   partitionByShards,
   partitionByWriter,

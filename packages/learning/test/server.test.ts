@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { FedBuffCheckpoint, PlainFedBuff, TrainResult } from '../src/index.ts';
 import {
   createServerStep,
   FEDBUFF_STALENESS,
+  type FedBuffCheckpoint,
   fedAdamStep,
   fedAvgStep,
   fedBuffStep,
+  type PlainFedBuff,
   RunMetrics,
   randomStream,
   runPlainFedBuff,
   stalenessWeight,
+  type TrainResult,
   WeightedMean,
 } from '../src/index.ts';
 

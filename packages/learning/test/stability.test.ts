@@ -1,7 +1,6 @@
 /** The damped step on a quadratic, where the limits of stability are known: w(t+1) = w(t) - step * gain * w(t - age). */
 import { describe, expect, it } from 'vitest';
-import type { ServerStep } from '../src/index.ts';
-import { createServerStep, dampingFactor, fedAdamStep, fedAvgStep } from '../src/index.ts';
+import { createServerStep, dampingFactor, fedAdamStep, fedAvgStep, type ServerStep } from '../src/index.ts';
 
 /** The largest step that converges with one-step gain 1 and constant age. */
 function criticalStep(age: number): number {

@@ -4,8 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { allSamples, createReferenceEngine, createTrainer, defineModel, dense, randomStream } from '../src/index.ts';
-import type { Tf, TfModel, TfTensor } from '../src/tfjs.ts';
-import { createTfjsEngine } from '../src/tfjs.ts';
+import { createTfjsEngine, type Tf, type TfModel, type TfTensor } from '../src/tfjs.ts';
 
 class FakeTensor implements TfTensor {
   static alive = 0;

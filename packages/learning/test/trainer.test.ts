@@ -1,10 +1,10 @@
 import { ENGINES, wasmEngine } from '@basa/testkit/core/engines.ts';
 import { describe, expect, it } from 'vitest';
-import type { Dataset, Model, Trainer, TrainRequest } from '../src/index.ts';
 import {
   allSamples,
   conv2d,
   createTrainer,
+  type Dataset,
   defineModel,
   dense,
   dropout,
@@ -12,11 +12,14 @@ import {
   groupNorm,
   initialParameters,
   logisticRegression,
+  type Model,
   manifestText,
   maxPool,
   randomStream,
   relu,
   sigmoid,
+  type Trainer,
+  type TrainRequest,
 } from '../src/index.ts';
 
 const shape = { height: 6, width: 6, channels: 2 };

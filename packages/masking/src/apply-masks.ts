@@ -2,8 +2,14 @@
  * Carries out a mask plan piece by piece: keystream of a seed, added to a part of the vector. Node gives keystream at once and takes all seeds
  * of a block together; WebCrypto gives it later, so one seed's stretch of many blocks is asked for at a time, some of them ahead.
  */
-import type { AsyncKeystream, Keystream, KeystreamRequest, StreamKey } from './keystream.ts';
-import { deriveStreamKey, requestKeystream } from './keystream.ts';
+import {
+  type AsyncKeystream,
+  deriveStreamKey,
+  type Keystream,
+  type KeystreamRequest,
+  requestKeystream,
+  type StreamKey,
+} from './keystream.ts';
 import type { MaskPlan, MaskTerm } from './mask-plan.ts';
 import { FIELD_PRIME, streamWidth } from './modulus.ts';
 import type { Suite } from './suite.ts';

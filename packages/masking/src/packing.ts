@@ -3,8 +3,7 @@
  * bits to a whole byte. For b = 32 this is the plain little-endian u32 vector.
  */
 import { packElements, unpackElements } from './element-bits.ts';
-import type { Modulus } from './modulus.ts';
-import { elementBits } from './modulus.ts';
+import { elementBits, type Modulus } from './modulus.ts';
 import { addInPlace, firstNonCanonical, loadBlock, storeBlock } from './vector.ts';
 import type { ElementKernel, VectorKernel } from './vector-kernel.ts';
 

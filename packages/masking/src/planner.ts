@@ -1,6 +1,5 @@
 /** Proves, before anything runs, that K quantised updates cannot wrap around; refuses a configuration that could. */
-import type { Modulus } from './modulus.ts';
-import { elementBits, modulusName, RING_32, ring, signedCapacity } from './modulus.ts';
+import { elementBits, type Modulus, modulusName, RING_32, ring, signedCapacity } from './modulus.ts';
 import { quantizedBound } from './quantizer.ts';
 import { weightScale } from './weights.ts';
 

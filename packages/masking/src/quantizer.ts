@@ -2,8 +2,7 @@
  * The stochastic quantiser of LightSecAgg (So et al. 2022), which the paper adopts: unbiased, one stream of
  * random words for the whole vector.
  */
-import type { Modulus } from './modulus.ts';
-import { modulusSize, signedCapacity } from './modulus.ts';
+import { type Modulus, modulusSize, signedCapacity } from './modulus.ts';
 import { loadBlock } from './vector.ts';
 import type { VectorKernel } from './vector-kernel.ts';
 

@@ -1,6 +1,5 @@
 /** The hot loops over one block of words: the port that wasm SIMD fills, and its plain TypeScript version. */
-import type { ElementWidth, Modulus } from './modulus.ts';
-import { FIELD_PRIME } from './modulus.ts';
+import { type ElementWidth, FIELD_PRIME, type Modulus } from './modulus.ts';
 
 /**
  * Adds and subtracts one block at a time to an accumulator in fixed memory. Memory never grows, so the view stays valid for the

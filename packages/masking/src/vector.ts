@@ -1,6 +1,5 @@
 /** Whole vectors through a kernel's blocks: canonical form, sums and differences in place. */
-import type { ElementWidth, Modulus } from './modulus.ts';
-import { FIELD_PRIME, modulusSize } from './modulus.ts';
+import { type ElementWidth, FIELD_PRIME, type Modulus, modulusSize } from './modulus.ts';
 import type { VectorKernel } from './vector-kernel.ts';
 
 /** target += addend. Both canonical, of one length. */

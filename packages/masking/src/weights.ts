@@ -1,6 +1,5 @@
 /** Staleness and example weights as integers, so that their sum can be masked like any other element. */
-import type { Modulus } from './modulus.ts';
-import { modulusSize } from './modulus.ts';
+import { type Modulus, modulusSize } from './modulus.ts';
 
 /** W = min(2^16, floor((q - 1) / 2K)): the largest scale whose K-fold sum still fits. */
 export function weightScale(summands: number, modulus: Modulus): number {

@@ -1,7 +1,6 @@
 import { wasmTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { seededWords } from '../../experiments/src/simulation/environment.ts';
-import type { Modulus } from '../src/index.ts';
 import {
   addInPlace,
   addPackedInPlace,
@@ -9,6 +8,7 @@ import {
   FIELD,
   FIELD_PRIME,
   firstOutOfRange,
+  type Modulus,
   modulusSize,
   packVector,
   plainVectorKernel,

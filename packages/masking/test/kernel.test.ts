@@ -1,8 +1,7 @@
 import { wasmTools } from '@basa/testkit/core/tools.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { VectorKernel } from '../src/index.ts';
-import { FIELD_PRIME, plainVectorKernel } from '../src/index.ts';
+import { FIELD_PRIME, plainVectorKernel, type VectorKernel } from '../src/index.ts';
 
 const EDGES = [
   0, 1, 4, 5, 6, 0x7fff_ffff, 0x8000_0000, 0xffff_fff5, 0xffff_fffa, 0xffff_fffb, 0xffff_fffc, 0xffff_ffff,

@@ -1,11 +1,14 @@
 import { fixedSeed, plainTools, wasmTools } from '@basa/testkit/core/tools.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Keystream, MaskTerm, MaskTools, Modulus } from '../src/index.ts';
 import {
   addInPlace,
   applyMasksInPlace,
   FIELD,
+  type Keystream,
+  type MaskTerm,
+  type MaskTools,
+  type Modulus,
   modulusSize,
   RING_32,
   ring,

@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Modulus, Planned, PlanRequest, QuantizerPlan } from '../src/index.ts';
-import { FIELD, modulusSize, planQuantizer, quantizedBound, RING_32, ring } from '../src/index.ts';
+import {
+  FIELD,
+  type Modulus,
+  modulusSize,
+  type Planned,
+  type PlanRequest,
+  planQuantizer,
+  type QuantizerPlan,
+  quantizedBound,
+  RING_32,
+  ring,
+} from '../src/index.ts';
 
 const PAPER = { summands: 10, clip: 10, resolution: { level: 2 ** 16 } } as const;
 

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seededWords } from '../../experiments/src/simulation/environment.ts';
-import type { Modulus, Quantizer } from '../src/index.ts';
 import {
   dequantizeSum,
   FIELD,
   firstOutOfRange,
+  type Modulus,
+  type Quantizer,
   quantize,
   quantizedBound,
   RING_32,

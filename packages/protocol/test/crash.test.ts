@@ -1,7 +1,12 @@
-import type { SecureBuffer } from '@basa/protocol';
-import { AttributeAuthority, authorityMessages, createCoordinator, millis, restoreSecureBuffer } from '@basa/protocol';
-import type { Federation, FederationDevice } from '@basa/simulator';
-import { granted, LEASE_MS } from '@basa/simulator';
+import {
+  AttributeAuthority,
+  authorityMessages,
+  createCoordinator,
+  millis,
+  restoreSecureBuffer,
+  type SecureBuffer,
+} from '@basa/protocol';
+import { type Federation, type FederationDevice, granted, LEASE_MS } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 

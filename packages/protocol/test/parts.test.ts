@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { nodeSuite } from '@basa/runtime/node';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ServiceProblem } from '../src/index.ts';
 import {
   defaultMinimum,
   isRefused,
@@ -10,6 +9,7 @@ import {
   REFUSALS,
   refused,
   SERVICE_PROBLEMS,
+  type ServiceProblem,
   slotsToLeaveOut,
   stalenessWeight,
 } from '../src/index.ts';

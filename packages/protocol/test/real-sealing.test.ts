@@ -2,11 +2,18 @@
 
 import { abeSealings, slotKeySealings } from '@basa/experiments/real-sealings';
 import { applyMasksInPlace, RING_32, Secret, subtractInPlace, toHex } from '@basa/masking';
-import type { ReleasedKey, Slot, UserRecord } from '@basa/protocol';
-import { closeRequestOf, millis, readSealedParts, registrationOf, uploadLayout } from '@basa/protocol';
+import {
+  closeRequestOf,
+  millis,
+  type ReleasedKey,
+  readSealedParts,
+  registrationOf,
+  type Slot,
+  type UserRecord,
+  uploadLayout,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { Federation, FederationDevice, Sealings } from '@basa/simulator';
-import { granted, LEASE_MS } from '@basa/simulator';
+import { type Federation, type FederationDevice, granted, LEASE_MS, type Sealings } from '@basa/simulator';
 import { keysFor } from '@basa/testkit/core/endorsed.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,8 +1,14 @@
 import { toHex } from '@basa/masking';
-import type { JoinTag } from '@basa/protocol';
-import { fateOf, millis } from '@basa/protocol';
-import type { Federation, FederationDevice } from '@basa/simulator';
-import { CLOSE_MS, granted, LEASE_MS, OPEN_MS, reasonOf } from '@basa/simulator';
+import { fateOf, type JoinTag, millis } from '@basa/protocol';
+import {
+  CLOSE_MS,
+  type Federation,
+  type FederationDevice,
+  granted,
+  LEASE_MS,
+  OPEN_MS,
+  reasonOf,
+} from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 

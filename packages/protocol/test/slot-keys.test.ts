@@ -1,18 +1,21 @@
 /** What version 2 of `sealed` promises with slot keys: which key opens what, who signs for which seed, and who is to blame. */
 import { slotKeySealings } from '@basa/experiments/real-sealings';
-import type { FrozenSession, Slot, SlottedSession, UploadHeader, UserRecord } from '@basa/protocol';
 import {
   allSteps,
   authorityMessages,
+  type FrozenSession,
   issuedKeyCodec,
   receiveKey,
   registrationOf,
+  type Slot,
+  type SlottedSession,
   sealEnvelope,
   slotKeyIssuer,
+  type UploadHeader,
+  type UserRecord,
 } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { FederationDevice } from '@basa/simulator';
-import { granted, reasonOf } from '@basa/simulator';
+import { type FederationDevice, granted, reasonOf } from '@basa/simulator';
 import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { keysFor } from '@basa/testkit/core/endorsed.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';

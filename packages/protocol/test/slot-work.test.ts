@@ -1,7 +1,16 @@
 /** Slot keys through the platform's asynchronous X25519: the same bytes and the same verdicts as at once. */
 import { slotKeySealings } from '@basa/experiments/real-sealings';
-import type { Ctx, JoinTag, Registration, SealingWork, Slot, TaskId } from '@basa/protocol';
-import { allSteps, doSealing, slotWork } from '@basa/protocol';
+import {
+  allSteps,
+  type Ctx,
+  doSealing,
+  type JoinTag,
+  type Registration,
+  type SealingWork,
+  type Slot,
+  slotWork,
+  type TaskId,
+} from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { createWebX25519, webSuite } from '@basa/runtime/web';
 import { describe, expect, it } from 'vitest';

@@ -1,9 +1,10 @@
 /** The ports of @basa/masking as Node and as a browser fill them come to the same masks. */
-import type { AsyncKeystream, MaskTools } from '@basa/masking';
 import {
+  type AsyncKeystream,
   applyMasksInPlace,
   applyMasksInPlaceAsync,
   FIELD,
+  type MaskTools,
   plainVectorKernel,
   RING_32,
   ring,

@@ -1,9 +1,11 @@
 /** Seeds sealed to published keys of slots: who opens them, who does not, and which lists of keys are refused. */
 
-import type { SlotBinding, SlotKeySource, Suite } from '@basa/masking';
 import {
   isSlotKey,
   SLOT_KEY_BYTES,
+  type SlotBinding,
+  type SlotKeySource,
+  type Suite,
   slotKeyList,
   slotKeyListProblem,
   slotKeyOf,

@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import type { WasmTrainingKernel } from '../src/node/index.ts';
-import { createTrainingKernel } from '../src/node/index.ts';
+import { createTrainingKernel, type WasmTrainingKernel } from '../src/node/index.ts';
 
 // Node 20 has relaxed SIMD behind a flag; newer ones have it anyway, and do not know the flag.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--experimental-wasm-relaxed-simd');

@@ -2,8 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runService } from '@basa/service';
-import type { ConfigPlaces } from './process/config.ts';
-import { readServerConfig } from './process/config.ts';
+import { type ConfigPlaces, readServerConfig } from './process/config.ts';
 import { startServer } from './process/server.ts';
 
 export function runServer(places: ConfigPlaces): Promise<number> {

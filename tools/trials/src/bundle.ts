@@ -1,7 +1,6 @@
 /** Both services with the processes of the trials beside them: devices, and what watches or measures a process from inside. */
 import { fileURLToPath } from 'node:url';
-import type { Bundle } from '@basa/testkit/processes/bundle.ts';
-import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
+import { type Bundle, bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 

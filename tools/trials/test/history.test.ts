@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HistoryCall } from '../src/crash/history.ts';
-import { faultsOf, mayHaveBegun } from '../src/crash/history.ts';
+import { faultsOf, type HistoryCall, mayHaveBegun } from '../src/crash/history.ts';
 
 const CTX = 'ab'.repeat(32);
 const slot = (device: number, place: number, begun: number, ended: number): HistoryCall => ({

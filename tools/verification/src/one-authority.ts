@@ -1,6 +1,13 @@
 /** Where there is one authority: what several say, as one says it. */
-import type { CloseAnswer, Grant, KeySource, Refused, SecureBuffer, ServerPorts } from '@basa/protocol';
-import { closeSteps } from '@basa/protocol';
+import {
+  type CloseAnswer,
+  closeSteps,
+  type Grant,
+  type KeySource,
+  type Refused,
+  type SecureBuffer,
+  type ServerPorts,
+} from '@basa/protocol';
 
 export const ALONE = 0;
 

@@ -2,8 +2,7 @@
  * A suite for the leak oracle and the explorer alone. It protects nothing: it has the shape of the cryptography, so that
  * the core runs and its checks bite, a hundred times faster. What a party may open, sign or derive is told by their rules.
  */
-import type { RandomBytes, Signer, Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
+import { equalBytes, type RandomBytes, type Signer, type Suite } from '@basa/masking';
 
 const TAG_BYTES = 16;
 const CURVE = 0x5a;

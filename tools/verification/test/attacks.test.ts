@@ -5,8 +5,14 @@ import { nodeEnvironment } from '@basa/experiments/simulation';
 import { unsafeTransparentSealing } from '@basa/masking';
 import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { AttackRefusal, AttackSetting } from '@basa/simulator';
-import { ATTACKS, overAttributes, transparentPaperSealings, transparentSealings } from '@basa/simulator';
+import {
+  ATTACKS,
+  type AttackRefusal,
+  type AttackSetting,
+  overAttributes,
+  transparentPaperSealings,
+  transparentSealings,
+} from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 
 /** `npm run attacks` plays all of them with CP-ABE as well. */

@@ -1,10 +1,14 @@
 import { nodeEnvironment } from '@basa/experiments/simulation';
-import type { UserId, UserSession } from '@basa/protocol';
-import { maskInput } from '@basa/protocol';
+import { maskInput, type UserId, type UserSession } from '@basa/protocol';
 import { Federation, granted, PaperFederation } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
-import type { MaskEquation } from '../src/uniformity/enumeration.ts';
-import { equationOf, jointCounts, unevenSubsets, withoutSeeds } from '../src/uniformity/enumeration.ts';
+import {
+  equationOf,
+  jointCounts,
+  type MaskEquation,
+  unevenSubsets,
+  withoutSeeds,
+} from '../src/uniformity/enumeration.ts';
 
 const user = (n: number): UserId => new Uint8Array(32).fill(n + 1) as UserId;
 

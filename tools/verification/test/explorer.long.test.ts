@@ -10,8 +10,7 @@ import {
   LARGE_WORLDS,
   SMALL_WORLDS,
 } from '../src/explorer/explorations.ts';
-import type { explore as Explore } from '../src/explorer/explore.ts';
-import { explore } from '../src/explorer/explore.ts';
+import { type explore as Explore, explore } from '../src/explorer/explore.ts';
 import { exploreCouncil, wanderCouncil } from '../src/explorer/explore-council.ts';
 import type { SettledFate } from '../src/explorer/invariants.ts';
 import { drawFrom } from '../src/faults/draw.ts';

@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { drawFrom } from '../src/faults/draw.ts';
 import { shrinkList } from '../src/faults/shrink.ts';
 import { simulate } from '../src/faults/simulate.ts';
-import type { Operation, Simulation } from '../src/faults/simulation.ts';
-import { drawSimulation } from '../src/faults/simulation.ts';
+import { drawSimulation, type Operation, type Simulation } from '../src/faults/simulation.ts';
 
 const SIMULATIONS = 100;
 

@@ -1,15 +1,16 @@
 /** Masks hide: exactly, in groups so small that every mask can be enumerated, and statistically, in what a server stores. */
 import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
-import type { Keystream } from '@basa/masking';
-import { modulusName, RING_32 } from '@basa/masking';
-import type { Environment, Federation, Suspicion } from '@basa/simulator';
+import { type Keystream, modulusName, RING_32 } from '@basa/masking';
 import {
   chiSquareTwoSample,
   chiSquareUniform,
+  type Environment,
+  type Federation,
   FederationDevice,
   fixedVersusRandom,
   granted,
   PaperFederation,
+  type Suspicion,
   uniformityOf,
   welch,
 } from '@basa/simulator';

@@ -1,12 +1,10 @@
 /** The default backend: mcl in WebAssembly. */
 import { ascii } from '@basa/masking';
-import type { G1, Group } from '../group.ts';
-import { ATTRIBUTE_DST } from '../group.ts';
+import { ATTRIBUTE_DST, type G1, type Group } from '../group.ts';
 import { checkKnownAnswers } from '../known-answers.ts';
 import { call } from './calls.ts';
 import { makeElement } from './elements.ts';
-import type { MclModule } from './module.ts';
-import { loadMcl, SIZE } from './module.ts';
+import { loadMcl, type MclModule, SIZE } from './module.ts';
 import { pointsOf } from './points.ts';
 import { scalarsOf } from './scalars.ts';
 import { pairingProduct, pairingWith, targetGroupOf } from './target.ts';

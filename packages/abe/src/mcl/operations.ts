@@ -3,10 +3,8 @@ import { equalBytes } from '@basa/masking';
 import type { Element, FixedBase, Kind, Scalars } from '../group.ts';
 import { call } from './calls.ts';
 import { makeElement, wordsOf } from './elements.ts';
-import type { TableOperations } from './fixed-base.ts';
-import { FixedBaseTable } from './fixed-base.ts';
-import type { MclModule } from './module.ts';
-import { SIZE } from './module.ts';
+import { FixedBaseTable, type TableOperations } from './fixed-base.ts';
+import { type MclModule, SIZE } from './module.ts';
 
 export function unary<K extends Kind>(
   mcl: MclModule,

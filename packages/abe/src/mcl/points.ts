@@ -1,9 +1,7 @@
 /** G1 and G2, by mcl. */
-import type { Element, Points, Scalars } from '../group.ts';
-import { G1_BYTES, G2_BYTES } from '../group.ts';
+import { type Element, G1_BYTES, G2_BYTES, type Points, type Scalars } from '../group.ts';
 import { G1_GENERATOR, G2_GENERATOR, hexBytes } from '../known-answers.ts';
-import type { MclModule } from './module.ts';
-import { SIZE } from './module.ts';
+import { type MclModule, SIZE } from './module.ts';
 import { binary, deserialize, fixedBase, serialize, test, unary } from './operations.ts';
 
 export function pointsOf<K extends 'g1' | 'g2'>(mcl: MclModule, scalars: Scalars, kind: K): Points<Element<K>> {

@@ -1,11 +1,9 @@
 /** Arithmetic modulo the group order, by mcl. */
 import { equalBytes } from '@basa/masking';
-import type { Scalar, Scalars } from '../group.ts';
-import { SCALAR_BYTES, WIDE_BYTES } from '../group.ts';
+import { SCALAR_BYTES, type Scalar, type Scalars, WIDE_BYTES } from '../group.ts';
 import { call } from './calls.ts';
 import { makeElement, wordsOf } from './elements.ts';
-import type { MclModule } from './module.ts';
-import { SIZE } from './module.ts';
+import { type MclModule, SIZE } from './module.ts';
 import { binary, serialize, test, unary } from './operations.ts';
 
 export function scalarsOf(mcl: MclModule): Scalars {

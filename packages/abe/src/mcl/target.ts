@@ -1,11 +1,9 @@
 /** The target group and the pairing into it, by mcl. */
 import { equalBytes } from '@basa/masking';
-import type { G1, G2, GT, PairingInput, Scalars, TargetGroup } from '../group.ts';
-import { GT_BYTES } from '../group.ts';
+import { type G1, type G2, type GT, GT_BYTES, type PairingInput, type Scalars, type TargetGroup } from '../group.ts';
 import { call } from './calls.ts';
 import { makeElement, wordsOf } from './elements.ts';
-import type { MclModule } from './module.ts';
-import { SIZE } from './module.ts';
+import { type MclModule, SIZE } from './module.ts';
 import { binary, deserialize, fixedBase, serialize, test, unary } from './operations.ts';
 
 const COEFFICIENT_BYTES = 48;

@@ -1,9 +1,7 @@
 /** Master keys of both engines: making one, writing it down, and what gives out keys from what was written. */
-import type { Group } from '@basa/abe';
-import { abeIssuer, decodeMasterKey, encodeMasterKey, setup, wipeMasterKey } from '@basa/abe';
+import { abeIssuer, decodeMasterKey, encodeMasterKey, type Group, setup, wipeMasterKey } from '@basa/abe';
 import type { AttributeKeyIssuer, RandomBytes } from '@basa/masking';
-import type { BufferIssuer } from '@basa/protocol';
-import { attributeIssuer, ENGINE, slotKeyIssuer } from '@basa/protocol';
+import { attributeIssuer, type BufferIssuer, ENGINE, slotKeyIssuer } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 /** A master key in memory. */

@@ -3,15 +3,19 @@
  * its epoch is over and its last buffer has ended, it is destroyed.
  */
 import type { Group } from '@basa/abe';
-import type { AttributeKeyIssuer, RandomBytes } from '@basa/masking';
-import { equalBytes, toHex } from '@basa/masking';
-import type { AuthorityPorts, BufferIssuer, BufferKeys, KeySource, TaskId } from '@basa/protocol';
-import { epochKeyOf } from '@basa/protocol';
+import { type AttributeKeyIssuer, equalBytes, type RandomBytes, toHex } from '@basa/masking';
+import {
+  type AuthorityPorts,
+  type BufferIssuer,
+  type BufferKeys,
+  epochKeyOf,
+  type KeySource,
+  type TaskId,
+} from '@basa/protocol';
 import { StartError } from '@basa/service';
 import type { AuthorityTables, StoredEpoch } from '../store/tables.ts';
 import type { Vault } from '../store/vault.ts';
-import type { EpochKeys } from './engines.ts';
-import { masterKeysOf } from './engines.ts';
+import { type EpochKeys, masterKeysOf } from './engines.ts';
 import type { KeyThread } from './key-thread.ts';
 import type { KeysAsked, KeysMade } from './work/make-keys.ts';
 

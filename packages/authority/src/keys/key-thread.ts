@@ -1,10 +1,8 @@
 /** Makes the keys of a buffer: a few where they are asked for, many in a thread beside the one that answers. */
 import { ENGINE } from '@basa/protocol';
-import type { WorkerPool } from '@basa/runtime/node';
-import { createWorkerPool, workerModule } from '@basa/runtime/node';
+import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import type { EpochKeys } from './engines.ts';
-import type { KeysAsked, KeysMade, KeyTask } from './work/make-keys.ts';
-import { makeKeys } from './work/make-keys.ts';
+import { type KeysAsked, type KeysMade, type KeyTask, makeKeys } from './work/make-keys.ts';
 
 /** This many slot keys take about two milliseconds, in which nobody else is answered; one key of CP-ABE takes longer. */
 const FEW_SLOT_KEYS = 16;

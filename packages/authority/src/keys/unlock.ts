@@ -1,12 +1,10 @@
 /** Opens the vault of a database and the signing key in it; a new database gets both, from the first node that comes. */
-import type { RandomBytes, Signer } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
+import { equalBytes, type RandomBytes, type Signer } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import type { AuthorityStore } from '../store/store.ts';
 import type { StoredVault } from '../store/tables.ts';
-import type { Vault, VaultSecret } from '../store/vault.ts';
-import { freshParameters, openVault } from '../store/vault.ts';
+import { freshParameters, openVault, type Vault, type VaultSecret } from '../store/vault.ts';
 import type { Witness } from '../store/witness.ts';
 
 /** The name under which the vault seals it. */

@@ -1,7 +1,19 @@
 /** What the log says about tasks and certificates, for the routes that look something up, and which buffers need their key. */
 import { toHex } from '@basa/masking';
-import type { AuthorityRecord, Certificate, Ctx, Millis, TaskId, TaskPolicy, UserId } from '@basa/protocol';
-import { ctxOf, epochKeyOf, ownPart, taskIdOf, userIdOf } from '@basa/protocol';
+import {
+  type AuthorityRecord,
+  type Certificate,
+  type Ctx,
+  ctxOf,
+  epochKeyOf,
+  type Millis,
+  ownPart,
+  type TaskId,
+  type TaskPolicy,
+  taskIdOf,
+  type UserId,
+  userIdOf,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 export interface KnownTask {

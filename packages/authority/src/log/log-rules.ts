@@ -1,26 +1,24 @@
 /** The rules an authority promises, checked record by record: signatures, one key a slot, one close a buffer, one model a version. */
 import { equalBytes, toHex } from '@basa/masking';
-import type {
-  AuthorityRecord,
-  BranchBegun,
-  BufferClosed,
-  Descriptor,
-  Endorsed,
-  EndorsedCodec,
-  KeyIssued,
-  ModelEntry,
-  TaskPolicy,
-} from '@basa/protocol';
 import {
+  type AuthorityRecord,
+  type BranchBegun,
+  type BufferClosed,
   certificateCodec,
   ctxOf,
+  type Descriptor,
   descriptorCodec,
+  type Endorsed,
+  type EndorsedCodec,
   hasGoodEndorsements,
   headCodec,
   indexOf,
   isSelfName,
   isSigned,
+  type KeyIssued,
+  type ModelEntry,
   modelEntryCodec,
+  type TaskPolicy,
   taskIdOf,
   userIdOf,
 } from '@basa/protocol';

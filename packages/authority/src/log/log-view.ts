@@ -1,11 +1,14 @@
 /** What one node knows of the log: the core and the directory that its records make, as far as they were read. */
 import { DecodeError, equalBytes } from '@basa/masking';
-import type { AuthorityPorts, AuthorityRecord, AuthorityStep, Head } from '@basa/protocol';
 import {
   AttributeAuthority,
+  type AuthorityPorts,
+  type AuthorityRecord,
+  type AuthorityStep,
   decodeAuthorityRecord,
   EMPTY_LOG_HASH,
   encodeAuthorityRecord,
+  type Head,
   nextLogHash,
   olderLayout,
   recordNames,

@@ -3,8 +3,7 @@
  * step is given up, what it asked for is looked up, and the step is computed anew.
  */
 import { toHex } from '@basa/masking';
-import type { AuthorityRecord, PastLog } from '@basa/protocol';
-import { decodeAuthorityRecord, EMPTY_LOG_HASH } from '@basa/protocol';
+import { type AuthorityRecord, decodeAuthorityRecord, EMPTY_LOG_HASH, type PastLog } from '@basa/protocol';
 import type { AuthorityTables } from '../store/tables.ts';
 
 /** Heads that are shown back are seldom older. */

@@ -3,8 +3,16 @@
  * authority kept its own rules. It shares the codecs with the authority, not its state machine.
  */
 import { ByteReader, DecodeError, equalBytes, toHex } from '@basa/masking';
-import type { AuthorityRecord, Head } from '@basa/protocol';
-import { decodeAuthorityRecord, EMPTY_LOG_HASH, FIRST_BRANCH, headCodec, isSigned, nextLogHash } from '@basa/protocol';
+import {
+  type AuthorityRecord,
+  decodeAuthorityRecord,
+  EMPTY_LOG_HASH,
+  FIRST_BRANCH,
+  type Head,
+  headCodec,
+  isSigned,
+  nextLogHash,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { LogRules } from './log-rules.ts';
 

@@ -1,9 +1,7 @@
 /** Backups of an authority that runs on its own data folder: its log and its sealed keys, and never its witness. */
-import type { Manifest } from '@basa/service';
-import { backupFolder, restoreFolder, StartError } from '@basa/service';
+import { backupFolder, type Manifest, restoreFolder, StartError } from '@basa/service';
 import { EMBEDDED_DATABASE } from '../store/store.ts';
-import type { AuthorityPlaces } from './config.ts';
-import { readAuthorityConfig } from './config.ts';
+import { type AuthorityPlaces, readAuthorityConfig } from './config.ts';
 
 export function backupAuthority(places: AuthorityPlaces, to: string): Promise<Manifest> {
   return backupFolder({ dataFolder: folderOf(places), to, database: EMBEDDED_DATABASE });

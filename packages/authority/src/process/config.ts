@@ -1,11 +1,12 @@
 /** The configuration of an authority process: a JSON file, BASA_AUTHORITY_ variables, settings of the command line, or all of them. */
 import { existsSync } from 'node:fs';
-import type { ConfigSources, GatheredConfig } from '@basa/service';
 import {
+  type ConfigSources,
   closed,
   commonKeys,
   commonOptions,
   commonRisks,
+  type GatheredConfig,
   gatherConfig,
   rateLimit,
   StartError,
@@ -14,8 +15,7 @@ import {
   Type,
 } from '@basa/service';
 import type { VaultSecret } from '../store/vault.ts';
-import type { AuthorityOptions } from './create-authority.ts';
-import { AUTHORITY_DEFAULTS, placesOf } from './create-authority.ts';
+import { AUTHORITY_DEFAULTS, type AuthorityOptions, placesOf } from './create-authority.ts';
 import { isInside } from './inside.ts';
 
 const HOUR_MS = 3_600_000;

@@ -4,16 +4,20 @@ import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createMclGroup } from '@basa/abe';
 import type { RandomBytes } from '@basa/masking';
-import type { BasaEvent, Millis } from '@basa/protocol';
-import { millis } from '@basa/protocol';
+import { type BasaEvent, type Millis, millis } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { Address, OnClose, RateLimit, RunningService, ServiceApp, ServiceOptions } from '@basa/service';
 import {
+  type Address,
   countDatabase,
   createService,
   isStorageFull,
   logEvent,
+  type OnClose,
   opened,
+  type RateLimit,
+  type RunningService,
+  type ServiceApp,
+  type ServiceOptions,
   StartError,
   startTicker,
   TokenBuckets,
@@ -32,11 +36,9 @@ import { tick } from '../steps/buffer-epochs.ts';
 import { DurableAuthority } from '../steps/durable-authority.ts';
 import { OTHER_WORDS } from '../steps/enrolment.ts';
 import { AuthorityWatch } from '../steps/watch.ts';
-import type { StorePlace } from '../store/store.ts';
-import { openStore } from '../store/store.ts';
+import { openStore, type StorePlace } from '../store/store.ts';
 import type { VaultSecret } from '../store/vault.ts';
-import type { Witness } from '../store/witness.ts';
-import { fileWitness } from '../store/witness.ts';
+import { fileWitness, type Witness } from '../store/witness.ts';
 import { isInside } from './inside.ts';
 
 export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {

@@ -2,13 +2,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openPostgres, readDatabase, SQLITE, sqliteDatabase } from '@basa/service';
-import type { TaskFleet } from '../log/fleets.ts';
-import { fleetsOf } from '../log/fleets.ts';
+import { fleetsOf, type TaskFleet } from '../log/fleets.ts';
 import { AUTHORITY_DATABASE, EMBEDDED_DATABASE } from '../store/store.ts';
 import { AuthorityTables } from '../store/tables.ts';
 import { fileWitness } from '../store/witness.ts';
-import type { AuthorityOptions } from './create-authority.ts';
-import { placesOf } from './create-authority.ts';
+import { type AuthorityOptions, placesOf } from './create-authority.ts';
 
 export interface Examined {
   /** Missing where there are no records yet. */

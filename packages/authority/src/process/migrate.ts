@@ -1,8 +1,7 @@
 /** Makes or changes the tables of the database that an authority's nodes share: an operator's step, before they start. */
 import { migratePostgres, StartError } from '@basa/service';
 import { AUTHORITY_DATABASE } from '../store/store.ts';
-import type { AuthorityPlaces } from './config.ts';
-import { readDatabaseUrl } from './config.ts';
+import { type AuthorityPlaces, readDatabaseUrl } from './config.ts';
 
 /** Gives the format before and after. */
 export async function migrateAuthority(places: AuthorityPlaces): ReturnType<typeof migratePostgres> {

@@ -4,12 +4,9 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import { masterKeyName } from '../keys/key-epochs.ts';
 import { openStored, SIGNING_KEY } from '../keys/unlock.ts';
-import type { AuthorityStore } from '../store/store.ts';
-import { openStore } from '../store/store.ts';
-import type { Vault, VaultSecret } from '../store/vault.ts';
-import { freshParameters, openVault } from '../store/vault.ts';
-import type { AuthorityPlaces } from './config.ts';
-import { readAuthorityConfig } from './config.ts';
+import { type AuthorityStore, openStore } from '../store/store.ts';
+import { freshParameters, openVault, type Vault, type VaultSecret } from '../store/vault.ts';
+import { type AuthorityPlaces, readAuthorityConfig } from './config.ts';
 import { placesOf } from './create-authority.ts';
 
 export interface Rotated {

@@ -1,11 +1,12 @@
 /** Buffers: drawn for the server, keys for devices, closed once, and their outcome for anybody. */
 import { equalBytes } from '@basa/masking';
-import type { AuthorityMessages, Ctx } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
+  type AuthorityMessages,
   abortRequestCodec,
   authorityMessages,
   bufferRequestCodec,
+  type Ctx,
   ctxOf,
   drawnBufferCodec,
   MAX_AUTHORITIES,
@@ -15,13 +16,13 @@ import {
   outcomeCodec,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { FastifyRequest } from '@basa/service';
 import {
   answers,
   bytesOf,
   checkDeclaredLength,
   deviceOf,
   exchange,
+  type FastifyRequest,
   fail,
   granted,
   rememberRequest,

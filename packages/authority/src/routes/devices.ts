@@ -1,7 +1,6 @@
 /** Devices: tokens and lists for operators, enrolment for devices, revocation. */
 import { fromHex, toHex } from '@basa/masking';
-import type { UserId } from '@basa/protocol';
-import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
+import { AUTHORITY_PATH, certificateCodec, type UserId } from '@basa/protocol';
 import {
   answers,
   closed,

@@ -1,18 +1,19 @@
 /** Buffers and the key epochs they belong to: drawn with the epoch's key, and the key destroyed when nothing needs it. */
-import type { RandomBytes } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
-import type {
-  AttributeAuthority,
-  AuthorityStep,
-  BufferRequest,
-  DrawnBuffer,
-  FreshKeys,
-  Millis,
-  Offer,
-  OfferRequest,
-  Refused,
+import { equalBytes, type RandomBytes } from '@basa/masking';
+import {
+  type AttributeAuthority,
+  type AuthorityStep,
+  type BufferRequest,
+  type DrawnBuffer,
+  type FreshKeys,
+  isRefused,
+  type Millis,
+  type Offer,
+  type OfferRequest,
+  ownPart,
+  type Refused,
+  refused,
 } from '@basa/protocol';
-import { isRefused, ownPart, refused } from '@basa/protocol';
 import type { KeyEpochs } from '../keys/key-epochs.ts';
 import type { AuthorityStore } from '../store/store.ts';
 import type { DurableAuthority } from './durable-authority.ts';

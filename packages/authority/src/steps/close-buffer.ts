@@ -1,6 +1,5 @@
 /** Closes a buffer: the set is durable first; its keys are computed afterwards, while other steps are taken. */
-import type { CloseAnswer, CloseRequest, Refused } from '@basa/protocol';
-import { ownPart } from '@basa/protocol';
+import { type CloseAnswer, type CloseRequest, ownPart, type Refused } from '@basa/protocol';
 import type { KeyEpochs } from '../keys/key-epochs.ts';
 import type { DurableAuthority } from './durable-authority.ts';
 

@@ -4,18 +4,20 @@
  * by its queue, and one at a time on all nodes, by the lock. Steps that wait are taken together: each is computed on what those before
  * it make true, and one transaction and one witness stand for all of them.
  */
-import type { RandomBytes, Signer } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
-import type {
-  AttributeAuthority,
-  AuthorityPorts,
-  AuthorityStep,
-  BasaEvent,
-  Head,
-  Millis,
-  Refused,
+import { equalBytes, type RandomBytes, type Signer } from '@basa/masking';
+import {
+  type AttributeAuthority,
+  type AuthorityPorts,
+  type AuthorityStep,
+  type BasaEvent,
+  epochKeyOf,
+  type Head,
+  headCodec,
+  type Millis,
+  millis,
+  ownPart,
+  type Refused,
 } from '@basa/protocol';
-import { epochKeyOf, headCodec, millis, ownPart } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { createQueue, DatabaseUnavailable } from '@basa/service';
 import type { KeyEpochs } from '../keys/key-epochs.ts';
@@ -24,8 +26,7 @@ import { LogForked, LogView } from '../log/log-view.ts';
 import type { AuthorityStore } from '../store/store.ts';
 import type { AuthorityTables } from '../store/tables.ts';
 import type { Witness } from '../store/witness.ts';
-import type { Step, Taken } from './waiting-steps.ts';
-import { tried, WaitingSteps } from './waiting-steps.ts';
+import { type Step, type Taken, tried, WaitingSteps } from './waiting-steps.ts';
 
 export interface DurableAuthorityTools {
   readonly store: AuthorityStore;

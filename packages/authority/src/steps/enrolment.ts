@@ -1,11 +1,8 @@
 /** Who may enrol: a device on the allow-list of the task, or one that brings a token that nobody used. Who is enrolled renews. */
-import type { RandomBytes } from '@basa/masking';
-import { toHex } from '@basa/masking';
-import type { Certificate, TaskId } from '@basa/protocol';
-import { isDueForRenewal, millis } from '@basa/protocol';
+import { type RandomBytes, toHex } from '@basa/masking';
+import { type Certificate, isDueForRenewal, millis, type TaskId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { RateLimit, SigningDevice, TokenBuckets } from '@basa/service';
-import { fail, granted } from '@basa/service';
+import { fail, granted, type RateLimit, type SigningDevice, type TokenBuckets } from '@basa/service';
 import type { KnownTask } from '../log/directory.ts';
 import type { AuthorityStore } from '../store/store.ts';
 import type { AuthorityTables } from '../store/tables.ts';

@@ -1,8 +1,6 @@
 /** What an authority lets operators see of itself: metrics and traces, fed by what it is told after it happened. */
-import type { BasaEvent } from '@basa/protocol';
-import { AUTHORITY_PATH } from '@basa/protocol';
-import type { Answer } from '@basa/service';
-import { BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
+import { AUTHORITY_PATH, type BasaEvent } from '@basa/protocol';
+import { type Answer, BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Witness } from '../store/witness.ts';
 import type { DurableAuthority } from './durable-authority.ts';
 

@@ -1,6 +1,15 @@
 /** Where an authority keeps its log and its sealed keys: a data folder of its own, or a database that its nodes share. */
-import type { DatabaseOptions, SqlDatabase, SqlSession, SqlWatch } from '@basa/service';
-import { openDatabase, openPostgres, POSTGRES, SQLITE, sqliteDatabase } from '@basa/service';
+import {
+  type DatabaseOptions,
+  openDatabase,
+  openPostgres,
+  POSTGRES,
+  SQLITE,
+  type SqlDatabase,
+  type SqlSession,
+  type SqlWatch,
+  sqliteDatabase,
+} from '@basa/service';
 import { migrationsFor } from './schema.ts';
 import { AuthorityTables } from './tables.ts';
 

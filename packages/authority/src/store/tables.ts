@@ -1,8 +1,6 @@
 /** What the authority reads and writes inside one transaction: the log, sealed keys, enrolment tokens and the allow-list. */
-import type { TaskId, UserId } from '@basa/protocol';
-import { EMPTY_LOG_HASH } from '@basa/protocol';
-import type { Dialect, Row, SqlSession } from '@basa/service';
-import { column } from '@basa/service';
+import { EMPTY_LOG_HASH, type TaskId, type UserId } from '@basa/protocol';
+import { column, type Dialect, type Row, type SqlSession } from '@basa/service';
 import type { VaultParameters } from './vault.ts';
 
 export interface StoredVault {

@@ -4,8 +4,7 @@
  */
 import { scryptSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { RandomBytes } from '@basa/masking';
-import { ascii, concatBytes, Secret } from '@basa/masking';
+import { ascii, concatBytes, type RandomBytes, Secret } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 

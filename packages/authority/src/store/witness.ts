@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { DecodeError, fromHex, toHex } from '@basa/masking';
-import type { Head } from '@basa/protocol';
-import { headCodec } from '@basa/protocol';
+import { type Head, headCodec } from '@basa/protocol';
 
 export interface Witness {
   /** Undefined where there is none, or what is there is no head. */

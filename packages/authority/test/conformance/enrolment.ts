@@ -2,10 +2,8 @@
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Device } from '../asking.ts';
-import { ask, askAs, newDevice, userOf } from '../asking.ts';
-import type { NewHome } from '../homes.ts';
-import { cleanUp, OPERATOR, start, stop, time } from '../homes.ts';
+import { ask, askAs, type Device, newDevice, userOf } from '../asking.ts';
+import { cleanUp, type NewHome, OPERATOR, start, stop, time } from '../homes.ts';
 import { stage } from '../parties.ts';
 
 export function testEnrolment(freshHome: NewHome): void {

@@ -1,13 +1,11 @@
 /** What cannot be written: a witness that fails holds answers back, a database that fails changes nothing. */
 import { toHex } from '@basa/masking';
-import type { Head } from '@basa/protocol';
-import { AUTHORITY_PATH, headCodec } from '@basa/protocol';
+import { AUTHORITY_PATH, type Head, headCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AuthorityTables } from '../../src/store/tables.ts';
 import { ask, askAs, newDevice } from '../asking.ts';
 import { CuttingWitness } from '../cutting-witness.ts';
-import type { NewHome } from '../homes.ts';
-import { cleanUp, OPERATOR, start, time } from '../homes.ts';
+import { cleanUp, type NewHome, OPERATOR, start, time } from '../homes.ts';
 import { seated, stage } from '../parties.ts';
 
 export function testFailures(freshHome: NewHome): void {

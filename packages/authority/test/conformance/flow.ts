@@ -1,31 +1,33 @@
 /** The whole life of a buffer at the authority, over real HTTP, with both engines. */
 import { abeSealing, createMclGroup, decodePublicKey } from '@basa/abe';
 import { fromHex, toHex } from '@basa/masking';
-import type { BufferSealing, Descriptor, JoinTag, Slot } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   attributeSealing,
+  type BufferSealing,
   certificateCodec,
+  type Descriptor,
   decodePolicy,
   ENGINE,
   encodePolicy,
   headCodec,
   isEndorsed,
   isSigned,
+  type JoinTag,
   modelEntryCodec,
   newestModelCodec,
   outcomeCodec,
   paperAttribute,
   paperTicketCodec,
   revocationRequestCodec,
+  type Slot,
   slotKeysProblem,
   slotSealing,
 } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ask, askAs, newDevice, userOf } from '../asking.ts';
-import type { NewHome } from '../homes.ts';
-import { cleanUp, OPERATOR, start, time } from '../homes.ts';
+import { cleanUp, type NewHome, OPERATOR, start, time } from '../homes.ts';
 import { seated, stage, TestServer } from '../parties.ts';
 
 const group = await createMclGroup();

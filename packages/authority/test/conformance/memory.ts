@@ -4,8 +4,7 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, expect, it } from 'vitest';
 import type { Authority } from '../../src/index.ts';
 import { ask } from '../asking.ts';
-import type { NewHome } from '../homes.ts';
-import { cleanUp, start, stop, time } from '../homes.ts';
+import { cleanUp, type NewHome, start, stop, time } from '../homes.ts';
 import { seated, stage, TestBuffer } from '../parties.ts';
 
 type World = Awaited<ReturnType<typeof stage>>;

@@ -1,8 +1,6 @@
 /** Shamir's secret sharing: t points of a random polynomial give its value at 0, t - 1 say nothing. */
-import type { RandomBytes } from '@basa/masking';
-import { ByteReader, ByteWriter, Secret } from '@basa/masking';
-import type { Field } from './field.ts';
-import { BINARY_FIELD } from './field.ts';
+import { ByteReader, ByteWriter, type RandomBytes, Secret } from '@basa/masking';
+import { BINARY_FIELD, type Field } from './field.ts';
 import { interpolation } from './lagrange.ts';
 
 /** Uniform elements of a field, as many as asked for. */

@@ -2,8 +2,7 @@
 import type { CombinationKernel } from '../field/combination-kernel.ts';
 import type { Field } from '../field/field.ts';
 import { interpolation } from '../field/lagrange.ts';
-import type { CodeParameters } from './parameters.ts';
-import { checkCode } from './parameters.ts';
+import { type CodeParameters, checkCode } from './parameters.ts';
 
 /**
  * A polynomial of degree U - 1 takes the pieces as its values at alpha_m and the shares at beta_j. Every U columns of

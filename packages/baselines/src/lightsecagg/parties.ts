@@ -1,14 +1,11 @@
 /** All parties of LightSecAgg in one process, in rounds and with a buffer, every message as bytes. */
 import { FIELD_PRIME } from '@basa/masking';
-import type { Aggregated, AggregationTools, Gathering, Observer } from '../aggregation.ts';
-import { presentIn } from '../aggregation.ts';
-import type { Crossing } from '../crossing.ts';
-import { crossing } from '../crossing.ts';
+import { type Aggregated, type AggregationTools, type Gathering, type Observer, presentIn } from '../aggregation.ts';
+import { type Crossing, crossing } from '../crossing.ts';
 import { primeField } from '../field/field.ts';
 import type { Refused } from '../refusals.ts';
 import type { LightSecAggChoice } from './choice.ts';
 import { MaskCode } from './mask-code.ts';
-import type { MaskEntry, SealedShare } from './messages.ts';
 import {
   decodeChannelKeys,
   decodeEntries,
@@ -18,9 +15,10 @@ import {
   encodeEntries,
   encodeSealedShares,
   encodeVector,
+  type MaskEntry,
+  type SealedShare,
 } from './messages.ts';
-import type { LightSecAggParameters } from './parameters.ts';
-import { pieceLength } from './parameters.ts';
+import { type LightSecAggParameters, pieceLength } from './parameters.ts';
 import { LIGHTSECAGG_PHASES } from './phases.ts';
 import { LightSecAggServer } from './server.ts';
 import { LightSecAggUser } from './user.ts';

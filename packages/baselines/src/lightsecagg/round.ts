@@ -1,7 +1,6 @@
 /** LightSecAgg behind the interface of all protocols: in rounds, and with a buffer. */
 import { FIELD, integerWeight, signedCapacity } from '@basa/masking';
-import type { AggregationProtocol, AggregationTools } from '../aggregation.ts';
-import { NOBODY_LISTENS } from '../aggregation.ts';
+import { type AggregationProtocol, type AggregationTools, NOBODY_LISTENS } from '../aggregation.ts';
 import { refused } from '../refusals.ts';
 import type { CodeParameters } from './parameters.ts';
 import { LightSecAggParties } from './parties.ts';

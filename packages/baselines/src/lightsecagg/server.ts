@@ -3,12 +3,10 @@
  * holds no update: whoever runs it adds up what `receiveMasked` lets in, each times its weight.
  */
 import type { CombinationKernel } from '../field/combination-kernel.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
+import { type Refused, refused } from '../refusals.ts';
 import type { MaskCode } from './mask-code.ts';
 import type { MaskEntry } from './messages.ts';
-import type { LightSecAggParameters } from './parameters.ts';
-import { pieceLength } from './parameters.ts';
+import { type LightSecAggParameters, pieceLength } from './parameters.ts';
 
 export class LightSecAggServer {
   readonly #parameters: LightSecAggParameters;

@@ -4,19 +4,14 @@
  *
  *     connect -> encodeMask(stamp) and receiveShares -> mask(stamp) -> answer(entries)        stamp: the version trained on
  */
-import type { MaskPlan } from '@basa/masking';
-import { FIELD, FIELD_PRIME, SEED_BYTES, Secret } from '@basa/masking';
+import { FIELD, FIELD_PRIME, type MaskPlan, SEED_BYTES, Secret } from '@basa/masking';
 import type { AggregationTools } from '../aggregation.ts';
 import { carryOut } from '../carry-out.ts';
-import type { KeyPair } from '../pairwise.ts';
-import { agree, generateKeyPair, openBetween, sealBetween } from '../pairwise.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
+import { agree, generateKeyPair, type KeyPair, openBetween, sealBetween } from '../pairwise.ts';
+import { type Refused, refused } from '../refusals.ts';
 import type { MaskCode } from './mask-code.ts';
-import type { ChannelKey, MaskEntry, SealedShare } from './messages.ts';
-import { decodeVector, encodeVector } from './messages.ts';
-import type { LightSecAggParameters } from './parameters.ts';
-import { pieceLength } from './parameters.ts';
+import { type ChannelKey, decodeVector, encodeVector, type MaskEntry, type SealedShare } from './messages.ts';
+import { type LightSecAggParameters, pieceLength } from './parameters.ts';
 
 export class LightSecAggUser {
   readonly id: number;

@@ -1,8 +1,7 @@
 /** What all users and the server of one SecAgg round agree on. */
 import type { Modulus } from '@basa/masking';
 import type { GraphChoice } from './graph.ts';
-import type { Risk } from './neighbourhood.ts';
-import { chooseNeighbourhood } from './neighbourhood.ts';
+import { chooseNeighbourhood, type Risk } from './neighbourhood.ts';
 
 export interface SecAggParameters {
   /** 32 bytes that no other round has: salt of every mask and of every sealed share. */

@@ -1,12 +1,9 @@
 /** All parties of SecAgg and SecAgg+ in one process, every message as bytes. */
 import { addInPlace, packVector, unpackVector } from '@basa/masking';
-import type { Aggregated, AggregationTools, Gathering, Observer } from '../aggregation.ts';
-import { presentIn } from '../aggregation.ts';
+import { type Aggregated, type AggregationTools, type Gathering, type Observer, presentIn } from '../aggregation.ts';
 import { carryOut } from '../carry-out.ts';
-import type { Crossing } from '../crossing.ts';
-import { crossing } from '../crossing.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
+import { type Crossing, crossing } from '../crossing.ts';
+import { type Refused, refused } from '../refusals.ts';
 import {
   decodeAnswer,
   decodeKeys,

@@ -1,8 +1,7 @@
 /** The shares that came back to a SecAgg server, and the secrets they give. */
 import type { Secret } from '@basa/masking';
 import { Reconstruction } from '../field/shamir.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
+import { type Refused, refused } from '../refusals.ts';
 import type { RevealedShare } from './messages.ts';
 import { sharePoint } from './parameters.ts';
 

@@ -1,11 +1,8 @@
 /** SecAgg and SecAgg+ behind the interface of all protocols. */
-import type { Modulus } from '@basa/masking';
-import { FIELD } from '@basa/masking';
-import type { AggregationProtocol, AggregationTools } from '../aggregation.ts';
-import { NOBODY_LISTENS } from '../aggregation.ts';
+import { FIELD, type Modulus } from '@basa/masking';
+import { type AggregationProtocol, type AggregationTools, NOBODY_LISTENS } from '../aggregation.ts';
 import type { Neighbourhood, Risk } from './neighbourhood.ts';
-import type { SecAggParameters } from './parameters.ts';
-import { secAggParameters, secAggPlusParameters } from './parameters.ts';
+import { type SecAggParameters, secAggParameters, secAggPlusParameters } from './parameters.ts';
 import { SecAggParties } from './parties.ts';
 import { SECAGG_PHASES } from './phases.ts';
 

@@ -4,16 +4,12 @@
  *
  *     keys (U1) -> shares (U2) -> masked inputs (U3) -> answers -> opening       each set closes with at least t
  */
-import type { MaskPlan, MaskTerm, RandomBytes, Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
+import { equalBytes, type MaskPlan, type MaskTerm, type RandomBytes, type Suite } from '@basa/masking';
 import { agree } from '../pairwise.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
-import type { Graph } from './graph.ts';
-import { drawGraph } from './graph.ts';
+import { type Refused, refused } from '../refusals.ts';
+import { drawGraph, type Graph } from './graph.ts';
 import type { PublicKeys, RevealedShare, SealedShares } from './messages.ts';
-import type { SecAggParameters } from './parameters.ts';
-import { maskSign } from './parameters.ts';
+import { maskSign, type SecAggParameters } from './parameters.ts';
 import { RevealedShares } from './revealed-shares.ts';
 
 export class SecAggServer {

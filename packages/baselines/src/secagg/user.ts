@@ -3,16 +3,21 @@
  *
  *     advertise -> share -> mask -> answer      one object, one round; out of order is a fault of the caller
  */
-import type { MaskPlan, MaskTerm, RandomBytes, Suite } from '@basa/masking';
-import { concatBytes, SEED_BYTES, Secret, toHex } from '@basa/masking';
+import {
+  concatBytes,
+  type MaskPlan,
+  type MaskTerm,
+  type RandomBytes,
+  SEED_BYTES,
+  Secret,
+  type Suite,
+  toHex,
+} from '@basa/masking';
 import { shareSecret } from '../field/shamir.ts';
-import type { KeyPair } from '../pairwise.ts';
-import { agree, generateKeyPair, openBetween, sealBetween } from '../pairwise.ts';
-import type { Refused } from '../refusals.ts';
-import { refused } from '../refusals.ts';
+import { agree, generateKeyPair, type KeyPair, openBetween, sealBetween } from '../pairwise.ts';
+import { type Refused, refused } from '../refusals.ts';
 import type { PublicKeys, RevealedShare, SealedShares } from './messages.ts';
-import type { SecAggParameters } from './parameters.ts';
-import { holdsOwnShare, maskSign, sharePoint } from './parameters.ts';
+import { holdsOwnShare, maskSign, type SecAggParameters, sharePoint } from './parameters.ts';
 
 export interface SecAggUserPorts {
   readonly suite: Suite;

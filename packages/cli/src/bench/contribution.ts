@@ -1,11 +1,17 @@
 /** Measures what a contribution costs a device, beside the operations it cannot do without. */
 import { createCipheriv } from 'node:crypto';
-import type { EngineName } from '@basa/client/operator';
-import { ENGINES } from '@basa/client/operator';
-import type { Modulus } from '@basa/masking';
-import { applyMasksInPlace, plainVectorKernel, RING_32, Secret, streamWidth } from '@basa/masking';
-import type { BufferIssuer, BufferSealing, TaskPolicy } from '@basa/protocol';
-import { attributeIssuer, attributeSealing, sealedBytesOf, slotKeyIssuer, slotSealing } from '@basa/protocol';
+import { ENGINES, type EngineName } from '@basa/client/operator';
+import { applyMasksInPlace, type Modulus, plainVectorKernel, RING_32, Secret, streamWidth } from '@basa/masking';
+import {
+  attributeIssuer,
+  attributeSealing,
+  type BufferIssuer,
+  type BufferSealing,
+  sealedBytesOf,
+  slotKeyIssuer,
+  slotSealing,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { sealingTrial } from '@basa/simulator';
 import { ENGINE_NAMES } from '../engines.ts';

@@ -3,8 +3,7 @@
  * it breaks and against `sealed` with both of its engines. What was learned is calculated from what the adversary holds.
  */
 import type { Attack, AttackResult, AttackSetting } from '@basa/simulator';
-import type { Command } from '../command.ts';
-import { EXIT_CODE } from '../command.ts';
+import { type Command, EXIT_CODE } from '../command.ts';
 import { table } from '../terminal.ts';
 
 interface Played {

@@ -1,9 +1,7 @@
 /** `basa backup ...` while the service runs, and `basa restore ...` into an empty folder. */
-import type { Command } from '../command.ts';
-import { needed } from '../command.ts';
+import { type Command, needed } from '../command.ts';
 import { counted } from '../terminal.ts';
-import type { Places, ServiceName } from './places.ts';
-import { CONFIG_FLAGS, CONFIG_USAGE, placesOf } from './places.ts';
+import { CONFIG_FLAGS, CONFIG_USAGE, type Places, placesOf, type ServiceName } from './places.ts';
 
 interface Manifest {
   readonly madeAt: string;

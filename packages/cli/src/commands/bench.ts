@@ -1,6 +1,5 @@
 /** `basa bench`: what a contribution costs on this machine. */
-import type { Command } from '../command.ts';
-import { numberFlag, textFlag } from '../command.ts';
+import { type Command, numberFlag, textFlag } from '../command.ts';
 import { engineOf } from '../engines.ts';
 import { table } from '../terminal.ts';
 

@@ -1,9 +1,11 @@
 /** `basa client`: one device that takes part in a task, with a share of MNIST, data of one's own, or an update from a file. */
 import { readFile } from 'node:fs/promises';
 import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
-import type { Command, CommandInput, CommandResult } from '../command.ts';
 import {
+  type Command,
   CommandError,
+  type CommandInput,
+  type CommandResult,
   EXIT_CODE,
   needed,
   numberFlag,

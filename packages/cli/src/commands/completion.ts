@@ -1,6 +1,5 @@
 /** `basa completion`: a script with which a shell completes commands and flags. */
-import type { Command } from '../command.ts';
-import { CommandError } from '../command.ts';
+import { type Command, CommandError } from '../command.ts';
 import { completionScript, SHELLS } from '../completion.ts';
 
 /** `commands`: all of them, this one included. */

@@ -1,11 +1,9 @@
 /** `basa config ...`: what a service would run with, and what it could be told. */
 import { writeFile } from 'node:fs/promises';
-import type { Command, CommandInput } from '../command.ts';
-import { textFlag } from '../command.ts';
+import { type Command, type CommandInput, textFlag } from '../command.ts';
 import { PRESET_NAMES, servicePreset } from '../presets.ts';
 import { table } from '../terminal.ts';
-import type { Places, ServiceName } from './places.ts';
-import { CONFIG_FLAGS, CONFIG_USAGE, placesOf, serviceOf } from './places.ts';
+import { CONFIG_FLAGS, CONFIG_USAGE, type Places, placesOf, type ServiceName, serviceOf } from './places.ts';
 
 interface Checked {
   readonly config: Readonly<Record<string, unknown>>;

@@ -2,8 +2,16 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command, CommandInput, CommandResult } from '../command.ts';
-import { CommandError, EXIT_CODE, needed, numberFlag, textFlag } from '../command.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  type CommandResult,
+  EXIT_CODE,
+  needed,
+  numberFlag,
+  textFlag,
+} from '../command.ts';
 import type { Check, Verdict } from '../conformance/report.ts';
 import {
   AUTHORITIES_USAGE,

@@ -1,8 +1,7 @@
 /** How commands find the services: flags, or the variables that `basa dev` prints. */
 
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
-import type { CommandInput, Flags } from '../command.ts';
-import { CommandError, needed, textFlag, textFlags } from '../command.ts';
+import { CommandError, type CommandInput, type Flags, needed, textFlag, textFlags } from '../command.ts';
 
 /** For whoever owns the network between, for example one of containers. */
 export const PLAIN_HTTP_FLAGS: Flags = { 'unsafe-plain-http': { type: 'boolean', default: false } };

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from '../command.ts';
-import { CommandError, EXIT_CODE, numberFlag, textFlag, textFlags } from '../command.ts';
+import { type Command, CommandError, EXIT_CODE, numberFlag, textFlag, textFlags } from '../command.ts';
 import { jsonOf, lineOf, statusOf, summaryOf } from '../demo/report.ts';
 import { engineOf } from '../engines.ts';
 

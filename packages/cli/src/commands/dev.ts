@@ -1,8 +1,7 @@
 /** `basa dev`: server, authorities, an MNIST task and a small fleet, that stay up until Ctrl-C. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Command, CommandInput } from '../command.ts';
-import { CommandError, numberFlag, textFlag, textFlags } from '../command.ts';
+import { type Command, CommandError, type CommandInput, numberFlag, textFlag, textFlags } from '../command.ts';
 import type { Fleet as DeviceFleet } from '../demo/fleet.ts';
 import type { LocalServices } from '../local-services.ts';
 import { counted } from '../terminal.ts';

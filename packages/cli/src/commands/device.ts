@@ -1,6 +1,5 @@
 /** `basa device list`: who is enrolled. */
-import type { Command } from '../command.ts';
-import { textFlag } from '../command.ts';
+import { type Command, textFlag } from '../command.ts';
 import { short } from '../names.ts';
 import { table } from '../terminal.ts';
 import { AUTHORITY_FLAGS, AUTHORITY_USAGE, authorityOperator } from './connection.ts';

@@ -1,6 +1,5 @@
 /** `basa doctor`: looks at everything a service needs, and says what to do about what is not right. */
-import type { Command } from '../command.ts';
-import { EXIT_CODE } from '../command.ts';
+import { type Command, EXIT_CODE } from '../command.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { CONFIG_FLAGS, CONFIG_USAGE, placesOf, serviceOf } from './places.ts';
 

@@ -1,8 +1,7 @@
 /** `basa experiment`: the tables and figures of the paper and ours, in virtual time with measured costs. */
 import { availableParallelism } from 'node:os';
 import type { Changes, Claim, Outcome, Profile, Study } from '@basa/experiments';
-import type { Command, CommandInput } from '../command.ts';
-import { CommandError, numberFlag, textFlag, textFlags } from '../command.ts';
+import { type Command, CommandError, type CommandInput, numberFlag, textFlag, textFlags } from '../command.ts';
 import { dampingOf, placesOf, positive } from '../learning-flags.ts';
 import { bar, table } from '../terminal.ts';
 

@@ -2,8 +2,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import type { Command, CommandInput } from '../command.ts';
-import { CommandError, numberFlag, textFlag, textFlags } from '../command.ts';
+import { type Command, CommandError, type CommandInput, numberFlag, textFlag, textFlags } from '../command.ts';
 
 const PRIVATE = { mode: 0o600, flag: 'wx' } as const;
 

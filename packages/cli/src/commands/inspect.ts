@@ -1,11 +1,9 @@
 /** `basa inspect buffer` and `basa authority verify-log`: looks at what happened. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { LogReport } from '@basa/authority';
-import type { Command } from '../command.ts';
-import { CommandError, EXIT_CODE, pinnedFlags, textFlag } from '../command.ts';
+import { type Command, CommandError, EXIT_CODE, pinnedFlags, textFlag } from '../command.ts';
 import { short } from '../names.ts';
-import type { Terminal } from '../terminal.ts';
-import { table } from '../terminal.ts';
+import { type Terminal, table } from '../terminal.ts';
 import {
   AUTHORITY_FLAGS,
   AUTHORITY_USAGE,

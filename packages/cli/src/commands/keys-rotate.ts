@@ -1,7 +1,6 @@
 /** `basa keys rotate-vault`: another passphrase or key file for what the authority keeps sealed. */
 import { readFile } from 'node:fs/promises';
-import type { Command, CommandInput } from '../command.ts';
-import { CommandError, textFlag } from '../command.ts';
+import { type Command, CommandError, type CommandInput, textFlag } from '../command.ts';
 import { counted } from '../terminal.ts';
 import { CONFIG_FLAGS, CONFIG_USAGE, placesOf } from './places.ts';
 

@@ -1,8 +1,7 @@
 /** `basa keys ...`: who may take part. */
 
 import type { AuthorityOperator } from '@basa/client/operator';
-import type { Command } from '../command.ts';
-import { needed, numberFlag, textFlag, textFlags } from '../command.ts';
+import { type Command, needed, numberFlag, textFlag, textFlags } from '../command.ts';
 import { short } from '../names.ts';
 import { counted } from '../terminal.ts';
 import { AUTHORITY_FLAGS, AUTHORITY_USAGE, authorityOperator } from './connection.ts';

@@ -1,7 +1,6 @@
 /** `basa migrate ...`: the tables of a database that several nodes share, before they start with a new version. */
 import type { Command } from '../command.ts';
-import type { Places, ServiceName } from './places.ts';
-import { CONFIG_FLAGS, CONFIG_USAGE, placesOf } from './places.ts';
+import { CONFIG_FLAGS, CONFIG_USAGE, type Places, placesOf, type ServiceName } from './places.ts';
 
 const USAGE = `${CONFIG_USAGE}
   databaseUrl comes from PREFIX_DATABASE_URL or databaseUrlFile.

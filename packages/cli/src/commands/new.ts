@@ -2,8 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Command, CommandInput } from '../command.ts';
-import { CommandError, textFlag } from '../command.ts';
+import { type Command, CommandError, type CommandInput, textFlag } from '../command.ts';
 import { findPackages, placeOf } from '../templates/place.ts';
 import type { Template } from '../templates/project.ts';
 

@@ -1,6 +1,5 @@
 /** Where a service's configuration comes from, as every command about a service takes it. */
-import type { CommandInput, Flags } from '../command.ts';
-import { CommandError, textFlag } from '../command.ts';
+import { CommandError, type CommandInput, type Flags, textFlag } from '../command.ts';
 
 export const CONFIG_FLAGS: Flags = { config: { type: 'string' }, set: { type: 'string', multiple: true } };
 

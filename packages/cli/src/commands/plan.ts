@@ -1,7 +1,14 @@
 /** `basa plan`: what a private task would mean, before there is one. */
 import type { PrivatePlan } from '@basa/masking';
-import type { Command, CommandInput } from '../command.ts';
-import { CommandError, EXIT_CODE, numberFlag, textFlag, textFlags } from '../command.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  EXIT_CODE,
+  numberFlag,
+  textFlag,
+  textFlags,
+} from '../command.ts';
 import { positive } from '../learning-flags.ts';
 import { chosenModel } from '../models.ts';
 import { PRIVACY_FLAGS, PRIVACY_USAGE, privacyChoice } from '../private-flags.ts';

@@ -1,8 +1,7 @@
 /** `basa server` and `basa authority`: one service each, as a process of its own. */
 import type { Command } from '../command.ts';
 import { stopWithParent } from '../service-process.ts';
-import type { Places, ServiceName } from './places.ts';
-import { CONFIG_FLAGS, CONFIG_USAGE, placesOf } from './places.ts';
+import { CONFIG_FLAGS, CONFIG_USAGE, type Places, placesOf, type ServiceName } from './places.ts';
 
 const USAGE = `${CONFIG_USAGE}
   Every key can also be set by a variable, for example EXAMPLE. Secrets come from variables or files only.

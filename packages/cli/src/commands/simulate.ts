@@ -1,13 +1,11 @@
 /** `basa simulate`: a model and data of one's own with virtual devices, under any protocol. */
 import type { SimulatedVersion } from '@basa/experiments';
 import type { OwnModel, Samples } from '@basa/learning';
-import type { Command } from '../command.ts';
-import { CommandError, textFlag, textFlags } from '../command.ts';
+import { type Command, CommandError, textFlag, textFlags } from '../command.ts';
 import { loadOwnModel } from '../own-model.ts';
 import { DELAYS_USAGE, localTrainingOf, SIMULATED_PROTOCOLS, simulationOf } from '../simulation-flags.ts';
 import { simulationPlot, simulationTable, writeSimulation } from '../simulation-report.ts';
-import type { Terminal } from '../terminal.ts';
-import { bar, percent } from '../terminal.ts';
+import { bar, percent, type Terminal } from '../terminal.ts';
 
 export const simulate: Command = {
   name: 'simulate',

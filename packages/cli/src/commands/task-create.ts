@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
-import type { Command, CommandInput } from '../command.ts';
-import { CommandError, numberFlag, textFlag, textFlags } from '../command.ts';
+import { type Command, CommandError, type CommandInput, numberFlag, textFlag, textFlags } from '../command.ts';
 import { engineOf } from '../engines.ts';
 import { admissionOf, LEARNING_FLAGS, LEARNING_USAGE, positive, serverStepOf } from '../learning-flags.ts';
 import { chosenModel, MODEL_NAMES } from '../models.ts';

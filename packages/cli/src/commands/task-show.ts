@@ -1,8 +1,7 @@
 /** `basa task show`: a task, its last versions, and with --follow those to come. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerOperator, ServerTask, TaskPrivacy, VersionState } from '@basa/client/operator';
-import type { Command, CommandInput } from '../command.ts';
-import { numberFlag, textFlag } from '../command.ts';
+import { type Command, type CommandInput, numberFlag, textFlag } from '../command.ts';
 import { short } from '../names.ts';
 import { percent, table } from '../terminal.ts';
 import { SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';

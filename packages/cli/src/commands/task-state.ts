@@ -1,6 +1,5 @@
 /** `basa task pause`, `resume`, `finish` and `delete`: what an operator does with a task that is there. */
-import type { Command } from '../command.ts';
-import { CommandError } from '../command.ts';
+import { type Command, CommandError } from '../command.ts';
 import { short } from '../names.ts';
 import { SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';
 import { NAMED_TASK_USAGE, namedTask, TASK_USAGE, taskArgument } from './which.ts';

@@ -1,7 +1,6 @@
 /** `basa task suspects`: devices beside which sums were spoilt; an operator clears or bans them. */
 import type { SuspectState } from '@basa/client/operator';
-import type { Command } from '../command.ts';
-import { CommandError, textFlag } from '../command.ts';
+import { type Command, CommandError, textFlag } from '../command.ts';
 import { short, wholeName } from '../names.ts';
 import { percent, table } from '../terminal.ts';
 import { SERVER_FLAGS, SERVER_USAGE, serverOperator } from './connection.ts';

@@ -1,10 +1,8 @@
 /** Which task, device or buffer a command is about, by its name or its first digits. */
 
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
-import type { CommandInput } from '../command.ts';
-import { CommandError, needed } from '../command.ts';
-import type { Named } from '../names.ts';
-import { wholeName } from '../names.ts';
+import { CommandError, type CommandInput, needed } from '../command.ts';
+import { type Named, wholeName } from '../names.ts';
 
 export const TASK_USAGE = '  <task>               its name, or its first digits (BASA_TASK)';
 export const NAMED_TASK_USAGE = '  <task>               its name, or its first digits';

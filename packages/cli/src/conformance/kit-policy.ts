@@ -1,7 +1,6 @@
 /** The policies of the kit's tasks: small buffers, and a body that takes several pieces to send. */
 import { ascii, RING_32, toHex } from '@basa/masking';
-import type { TaskPolicy } from '@basa/protocol';
-import { DEFAULT_MAX_STALENESS, defaultThreshold, ENGINE, POLICY_DEFAULTS } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, defaultThreshold, ENGINE, POLICY_DEFAULTS, type TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 
 export const KIT_BUFFER_SIZE = 3;

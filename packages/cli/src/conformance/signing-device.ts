@@ -1,6 +1,5 @@
 /** A device that signs requests to a service as docs/http.md says, word by word: what it signs need not be what is sent. */
-import type { Signer } from '@basa/masking';
-import { toHex } from '@basa/masking';
+import { type Signer, toHex } from '@basa/masking';
 import { HEADER, millis, requestStatement } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 

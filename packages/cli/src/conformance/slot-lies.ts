@@ -1,7 +1,20 @@
 /** Lies of a server about a slot: its honest answer to a deposit, changed, and signed with its own key where that helps. */
 import type { Signer } from '@basa/masking';
-import type { Deposit, DepositAnswer, JoinTag, Slot, Ticket, View } from '@basa/protocol';
-import { depositRootOf, ENGINE, outboxOf, sealedBytesOf, ticketCodec, userMessages, viewsOf } from '@basa/protocol';
+import {
+  type Deposit,
+  type DepositAnswer,
+  depositRootOf,
+  ENGINE,
+  type JoinTag,
+  outboxOf,
+  type Slot,
+  sealedBytesOf,
+  type Ticket,
+  ticketCodec,
+  userMessages,
+  type View,
+  viewsOf,
+} from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Answer, Asked } from './service-proxy.ts';
 import { isStep } from './steps.ts';

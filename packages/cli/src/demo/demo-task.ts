@@ -1,9 +1,7 @@
 /** The task of the demo and of `basa dev`: logistic regression on MNIST, in sealed mode. */
 import { join } from 'node:path';
-import type { CreatedTask, EngineName } from '@basa/client/operator';
-import { createTaskAt } from '@basa/client/operator';
-import type { Dataset, ServerStepOptions } from '@basa/learning';
-import { logisticRegression, partitionByDirichlet } from '@basa/learning';
+import { type CreatedTask, createTaskAt, type EngineName } from '@basa/client/operator';
+import { type Dataset, logisticRegression, partitionByDirichlet, type ServerStepOptions } from '@basa/learning';
 import type { MetricRange, TaskTraining } from '@basa/protocol';
 import type { LocalServices } from '../local-services.ts';
 import { MNIST_BLOCK_FLOOR } from '../models.ts';

@@ -2,13 +2,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { BasaClient } from '@basa/client/node';
-import { BasaClient as Clients } from '@basa/client/node';
+import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
 import { loadMnist, noProgress } from '@basa/datasets';
-import type { RandomStream } from '@basa/learning';
-import { randomStream } from '@basa/learning';
-import type { FleetDevice, FleetNews, FleetWork } from './fleet-messages.ts';
-import { trainingSeed } from './fleet-messages.ts';
+import { type RandomStream, randomStream } from '@basa/learning';
+import { type FleetDevice, type FleetNews, type FleetWork, trainingSeed } from './fleet-messages.ts';
 import { demoTrainer } from './trainer.ts';
 
 const work = workerData as FleetWork;

@@ -2,12 +2,9 @@
  * The same run without security: the same devices, seeds, staleness, buffers and damped steps, with updates added as floats.
  * What differs from the secure run is quantisation alone, and what follows from it.
  */
-import type { Samples, ServerStepOptions, Trainer } from '@basa/learning';
-import { createServerStep, WeightedMean } from '@basa/learning';
-import type { Staleness, TaskTraining } from '@basa/protocol';
-import { stalenessWeight } from '@basa/protocol';
-import type { AcceptedNews } from './fleet-messages.ts';
-import { trainingSeed } from './fleet-messages.ts';
+import { createServerStep, type Samples, type ServerStepOptions, type Trainer, WeightedMean } from '@basa/learning';
+import { type Staleness, stalenessWeight, type TaskTraining } from '@basa/protocol';
+import { type AcceptedNews, trainingSeed } from './fleet-messages.ts';
 
 export interface TwinBuffer {
   /** The version that the buffer was drawn with, and the accepted updates of its sum. */

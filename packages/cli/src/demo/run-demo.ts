@@ -3,17 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineName, VersionState } from '@basa/client/operator';
 import { loadMnist } from '@basa/datasets';
 import { allSamples, initialParameters, logisticRegression } from '@basa/learning';
-import type { EngineCost } from '../bench/contribution.ts';
-import { compareEngines } from '../bench/contribution.ts';
+import { compareEngines, type EngineCost } from '../bench/contribution.ts';
 import { ENGINE_TITLE } from '../engines.ts';
-import type { LocalServices } from '../local-services.ts';
-import { startLocalServices } from '../local-services.ts';
+import { type LocalServices, startLocalServices } from '../local-services.ts';
 import type { Terminal } from '../terminal.ts';
 import { createDemoTask, fleetWork, SERVER_STEP } from './demo-task.ts';
-import type { FleetTally } from './fleet.ts';
-import { Fleet } from './fleet.ts';
-import type { TwinBuffer } from './plain-twin.ts';
-import { runPlainTwin } from './plain-twin.ts';
+import { Fleet, type FleetTally } from './fleet.ts';
+import { runPlainTwin, type TwinBuffer } from './plain-twin.ts';
 import { demoTrainer } from './trainer.ts';
 
 export interface DemoOptions {

@@ -4,8 +4,7 @@ import { mkdtemp, open, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { ownVersion } from '../version.ts';
-import type { Finding } from './finding.ts';
-import { failed, fine, warning } from './finding.ts';
+import { type Finding, failed, fine, warning } from './finding.ts';
 
 const MIN_NODE = [20, 19] as const;
 const LOW_BYTES = 2 ** 30;

@@ -5,8 +5,7 @@ import { get as httpsGet } from 'node:https';
 import type { TaskFleet } from '@basa/authority';
 import { isCertificateReason, networkAdvice, networkReason } from '@basa/client/operator';
 import type { Places, ServiceName } from '../commands/places.ts';
-import type { Finding } from './finding.ts';
-import { clockFinding, failed, fine, warning } from './finding.ts';
+import { clockFinding, type Finding, failed, fine, warning } from './finding.ts';
 import { checkFolder, checkPort } from './machine.ts';
 
 const PATIENCE_MS = 10_000;

@@ -1,6 +1,5 @@
 /** A project whose devices are tabs of a browser: a page, a worker, and a server for both. */
-import type { Template } from './project.ts';
-import { compilerFile, createTaskFile, IGNORED, packageFile, readmeFile } from './project.ts';
+import { compilerFile, createTaskFile, IGNORED, packageFile, readmeFile, type Template } from './project.ts';
 
 const ORIGIN = 'http://127.0.0.1:8080';
 

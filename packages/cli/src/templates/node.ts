@@ -1,5 +1,4 @@
 /** A project for devices on Node: a network of our layers, data from CSV files. */
-import type { Template } from './project.ts';
 import {
   compilerFile,
   createTaskFile,
@@ -7,6 +6,7 @@ import {
   IGNORED,
   packageFile,
   readmeFile,
+  type Template,
   TO_FILE,
   TRAINING_AND_DATA,
 } from './project.ts';

@@ -1,6 +1,5 @@
 /** A project whose network is one of TensorFlow.js, on Node. */
 import { NODE_STEPS } from './node.ts';
-import type { Template } from './project.ts';
 import {
   compilerFile,
   createTaskFile,
@@ -8,6 +7,7 @@ import {
   IGNORED,
   packageFile,
   readmeFile,
+  type Template,
   TO_FILE,
   TRAINING_AND_DATA,
 } from './project.ts';

@@ -3,12 +3,21 @@
  * written was not taken, and nothing of it leaves.
  */
 import type { Suite } from '@basa/masking';
-import type { Certificate, DeviceLedger, DeviceStep, KeptHead, Refused, UserSession } from '@basa/protocol';
-import { certificateCodec, deviceRecordCodec, keptHeadCodec, wipeSession } from '@basa/protocol';
+import {
+  type Certificate,
+  certificateCodec,
+  type DeviceLedger,
+  type DeviceStep,
+  deviceRecordCodec,
+  type KeptHead,
+  keptHeadCodec,
+  type Refused,
+  type UserSession,
+  wipeSession,
+} from '@basa/protocol';
 import { StoreError } from '../errors.ts';
 import type { DeviceSigner, DeviceStore } from './device-store.ts';
-import type { Kept } from './kept.ts';
-import { lastingEntries, readEntries, wipeRecord } from './kept.ts';
+import { type Kept, lastingEntries, readEntries, wipeRecord } from './kept.ts';
 
 export class DeviceState {
   readonly #store: DeviceStore;

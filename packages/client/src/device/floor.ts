@@ -1,6 +1,5 @@
 /** What an application asks of every policy, by itself: the task is pinned by its name, and a name may be chosen carelessly. */
-import type { TaskPolicy } from '@basa/protocol';
-import { DEFAULT_MAX_STALENESS, epsilonBudget } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, epsilonBudget, type TaskPolicy } from '@basa/protocol';
 
 export interface Floor {
   /** The smallest Kmin: so many updates are in a sum at least, of which c_max + 2 withstand c_max colluders. */

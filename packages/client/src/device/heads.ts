@@ -1,8 +1,6 @@
 /** The heads of an authority's log that this device saw: the newest, shown back, reveals a rolled-back authority. */
-import type { Suite } from '@basa/masking';
-import { equalBytes, fromHex, toHex } from '@basa/masking';
-import type { Head, HeadBody, KeptHead } from '@basa/protocol';
-import { headCodec, isSigned } from '@basa/protocol';
+import { equalBytes, fromHex, type Suite, toHex } from '@basa/masking';
+import { type Head, type HeadBody, headCodec, isSigned, type KeptHead } from '@basa/protocol';
 import { decoded } from '../answers.ts';
 import { AnswerError } from '../errors.ts';
 

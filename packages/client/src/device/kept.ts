@@ -1,13 +1,17 @@
 /** What the entries of a device's store mean: certificate, head, ledger and the session that is not over. */
-import type { Suite } from '@basa/masking';
-import { DecodeError, fromHex } from '@basa/masking';
-import type { Certificate, Ctx, Device, DeviceRecord, KeptHead, LedgerRecord } from '@basa/protocol';
+import { DecodeError, fromHex, type Suite } from '@basa/masking';
 import {
+  type Certificate,
+  type Ctx,
   certificateCodec,
+  type Device,
+  type DeviceRecord,
   deviceRecordCodec,
   EMPTY_LEDGER,
+  type KeptHead,
   KIND,
   keptHeadCodec,
+  type LedgerRecord,
   olderLayout,
   restoreDevice,
 } from '@basa/protocol';

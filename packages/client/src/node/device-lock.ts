@@ -12,10 +12,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '../errors.ts';
 import { isCode } from './durable-file.ts';
-import type { LockPlace } from './lock-place.ts';
-import { placeOf } from './lock-place.ts';
-import type { Claim } from './lock-socket.ts';
-import { isListening, listenFor, nameOf } from './lock-socket.ts';
+import { type LockPlace, placeOf } from './lock-place.ts';
+import { type Claim, isListening, listenFor, nameOf } from './lock-socket.ts';
 
 const PREFIX = 'lock-';
 /** Lies beside a claim once its process has the device: others need not wait for it to give way. */

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { DeviceSigner, DeviceStore } from '../device/device-store.ts';
 import { StoreError } from '../errors.ts';
-import type { DeviceLock } from './device-lock.ts';
-import { lockDevice } from './device-lock.ts';
+import { type DeviceLock, lockDevice } from './device-lock.ts';
 import { makeFolder, readIfThere, replaceFile, wipeFile, wipeUnfinished } from './durable-file.ts';
 import { Journal } from './journal.ts';
 

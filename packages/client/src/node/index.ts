@@ -1,7 +1,6 @@
 /** The client SDK on Node. */
 import type { BasaClient as Client } from '../basa-client.ts';
-import type { ConnectOptions } from '../connect.ts';
-import { connect } from '../connect.ts';
+import { type ConnectOptions, connect } from '../connect.ts';
 import type { DeviceStore } from '../device/device-store.ts';
 import { openFolderStore } from './folder-store.ts';
 import { nodeOutside } from './outside.ts';

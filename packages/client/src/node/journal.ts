@@ -4,8 +4,7 @@
  *     magic 8 | for each step: u32 length, body, SHA-256(body) cut to 8 | body: for each entry u32 length, entry
  */
 import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { open, rename } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ascii, ByteReader, ByteWriter, equalBytes } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';

@@ -1,7 +1,6 @@
 /** Sockets in a folder as claims: one that a process listens on, and the question whether anybody does. */
 import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';

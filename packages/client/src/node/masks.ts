@@ -3,10 +3,8 @@
  * share, so that the caller's thread goes on with other things. The same bits either way.
  */
 import { availableParallelism } from 'node:os';
-import type { Keystream, MaskPlan, MaskTools } from '@basa/masking';
-import { applyMasksInPlace, SEED_BYTES } from '@basa/masking';
-import type { WorkerPool } from '@basa/runtime/node';
-import { createWorkerPool, workerModule } from '@basa/runtime/node';
+import { applyMasksInPlace, type Keystream, type MaskPlan, type MaskTools, SEED_BYTES } from '@basa/masking';
+import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import type { MaskTask } from './mask-task.ts';
 
 /** Elements from which on the masks of a buffer take longer than a request may wait. */

@@ -2,11 +2,9 @@
 import { plainVectorKernel } from '@basa/masking';
 import { millis } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { Outside } from '../outside.ts';
-import { sleep } from '../outside.ts';
+import { type Outside, sleep } from '../outside.ts';
 import { maskVector } from './masks.ts';
-import type { TlsOptions } from './transport.ts';
-import { createNodeTransport } from './transport.ts';
+import { createNodeTransport, type TlsOptions } from './transport.ts';
 
 export function nodeOutside(tls?: TlsOptions): Outside {
   const kernel = createWasmVectorKernel() ?? plainVectorKernel();

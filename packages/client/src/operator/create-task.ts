@@ -1,13 +1,23 @@
 /** A task from a network and a few numbers: its policy at the authority, then the task at the server. */
-import type { Dataset, Model, ServerStepOptions } from '@basa/learning';
-import { encodeDataset, initialParameters, modelJson } from '@basa/learning';
+import {
+  type Dataset,
+  encodeDataset,
+  initialParameters,
+  type Model,
+  modelJson,
+  type ServerStepOptions,
+} from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
-import type { TaskPolicy, TaskTraining } from '@basa/protocol';
-import { DEFAULT_MAX_STALENESS, encodePolicy, POLICY_DEFAULTS } from '@basa/protocol';
+import {
+  DEFAULT_MAX_STALENESS,
+  encodePolicy,
+  POLICY_DEFAULTS,
+  type TaskPolicy,
+  type TaskTraining,
+} from '@basa/protocol';
 import { SettingsError } from '../errors.ts';
 import { refusePlainHttp } from '../services/plain-http.ts';
-import type { PolicyChoice } from './policy.ts';
-import { makePolicy } from './policy.ts';
+import { makePolicy, type PolicyChoice } from './policy.ts';
 import { AuthorityOperator, ServerOperator } from './services.ts';
 
 /** What holds where nothing else is said: the numbers of the paper's experiments. */

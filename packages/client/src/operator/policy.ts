@@ -1,16 +1,19 @@
 /** The policy of a task from a few numbers, with a quantiser that provably fits. */
-import type { Model } from '@basa/learning';
-import { manifestText } from '@basa/learning';
-import type { PlanRequest } from '@basa/masking';
-import { ascii, planPrivate, planQuantizer, ring, signedCapacity } from '@basa/masking';
-import type { MetricRange, PrivacyPolicy, Staleness, TaskPolicy, TaskTraining, Versions } from '@basa/protocol';
+import { type Model, manifestText } from '@basa/learning';
+import { ascii, type PlanRequest, planPrivate, planQuantizer, ring, signedCapacity } from '@basa/masking';
 import {
   DEFAULT_MAX_STALENESS,
   defaultMinimum,
   defaultThreshold,
   ENGINE,
+  type MetricRange,
   POLICY_DEFAULTS,
+  type PrivacyPolicy,
   policyProblem,
+  type Staleness,
+  type TaskPolicy,
+  type TaskTraining,
+  type Versions,
 } from '@basa/protocol';
 import { SettingsError } from '../errors.ts';
 

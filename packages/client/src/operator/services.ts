@@ -1,10 +1,8 @@
 /** What an operator asks of both services, with a token: tasks, enrolment tokens, revocations, logs. */
 import { toHex } from '@basa/masking';
-import type { AdmissionView, TaskPolicy } from '@basa/protocol';
-import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
+import { type AdmissionView, AUTHORITY_PATH, encodePolicy, SERVER_PATH, type TaskPolicy } from '@basa/protocol';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
-import type { OperatorOptions } from './ask.ts';
-import { ask } from './ask.ts';
+import { ask, type OperatorOptions } from './ask.ts';
 
 /** A task as a server describes it (docs/http.md). */
 export interface ServerTask {

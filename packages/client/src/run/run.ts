@@ -1,8 +1,14 @@
 /** The life of a device in a task: fetch the model, train, contribute, again and again. */
 import type { Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
 import { ascii, equalBytes } from '@basa/masking';
-import type { Block, Loss, ProblemCode, RefusalReason } from '@basa/protocol';
-import { isRefusalReason, problemOf } from '@basa/protocol';
+import {
+  type Block,
+  isRefusalReason,
+  type Loss,
+  type ProblemCode,
+  problemOf,
+  type RefusalReason,
+} from '@basa/protocol';
 import { AnswerError, ProblemError, RefusedError, UnreachableError } from '../errors.ts';
 import { uniform } from '../outside.ts';
 import type { Place } from '../session/admission.ts';
@@ -11,8 +17,7 @@ import type { DeviceContext } from '../session/device-context.ts';
 import type { Update } from '../session/enter.ts';
 import type { FetchedModel } from '../session/model-fetch.ts';
 import { rejected } from '../session/rejections.ts';
-import type { Evaluate, OwnMetrics } from './run-metrics.ts';
-import { metricsOf } from './run-metrics.ts';
+import { type Evaluate, metricsOf, type OwnMetrics } from './run-metrics.ts';
 
 /** A trainer of @basa/learning, or one that trains elsewhere, in a worker say. */
 export interface RoundTrainer {

@@ -1,6 +1,5 @@
 /** Asks several authorities at once, and takes the first good answers of as many as are needed. */
-import type { Refused } from '@basa/protocol';
-import { Poll } from '@basa/protocol';
+import { Poll, type Refused } from '@basa/protocol';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
 
 /** Why an answer does not count, so that another authority's is waited for. */

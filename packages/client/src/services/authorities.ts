@@ -1,24 +1,26 @@
 /** The authorities of the task as a device asks them: all at once, and the first good answers of as many as are needed. */
-import type {
-  Certificate,
-  Council,
-  Ctx,
-  Head,
-  KeptHead,
-  KeyAnswerOf,
-  KeyRequest,
-  Millis,
-  NewestOf,
-  OutcomeOf,
-  Refused,
-  TaskId,
+import {
+  agreedOn,
+  type Certificate,
+  type Council,
+  type Ctx,
+  certificateCodec,
+  councilClock,
+  type Head,
+  type KeptHead,
+  type KeyAnswerOf,
+  type KeyRequest,
+  type Millis,
+  millis,
+  type NewestOf,
+  type OutcomeOf,
+  type Refused,
+  refused,
+  type TaskId,
 } from '@basa/protocol';
-import { agreedOn, certificateCodec, councilClock, millis, refused } from '@basa/protocol';
 import { AnswerError, isOfService, ProblemError, RefusedError } from '../errors.ts';
-import type { Outside } from '../outside.ts';
-import { uniform } from '../outside.ts';
-import type { Asking, Judge } from './ask-several.ts';
-import { askSeveral } from './ask-several.ts';
+import { type Outside, uniform } from '../outside.ts';
+import { type Asking, askSeveral, type Judge } from './ask-several.ts';
 import type { AuthorityClient } from './authority-client.ts';
 import { firstAnswer, SILENCE_MS } from './first-answer.ts';
 import type { ServiceLink } from './service-link.ts';

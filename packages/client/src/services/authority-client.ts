@@ -1,23 +1,21 @@
 /** An authority as a device asks it: every call shows the newest head of its log, every answer brings one. */
-import type {
-  Certificate,
-  CertificateBody,
-  Ctx,
-  KeyAnswer,
-  KeyRequest,
-  NewestModel,
-  Outcome,
-  TaskId,
-  TaskPolicy,
-} from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   authorityMessages,
+  type Certificate,
+  type CertificateBody,
+  type Ctx,
   certificateCodec,
   decodePolicy,
   HEADER,
+  type KeyAnswer,
+  type KeyRequest,
+  type NewestModel,
   newestModelCodec,
+  type Outcome,
   outcomeCodec,
+  type TaskId,
+  type TaskPolicy,
 } from '@basa/protocol';
 import { decoded, hexOf, jsonBody, jsonOf } from '../answers.ts';
 import type { Heads } from '../device/heads.ts';

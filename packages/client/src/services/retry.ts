@@ -1,7 +1,6 @@
 /** Which failures are tried again, and when: exponential back-off with full jitter, never before the service asks for it. */
 import { ProblemError, UnreachableError } from '../errors.ts';
-import type { Outside } from '../outside.ts';
-import { uniform } from '../outside.ts';
+import { type Outside, uniform } from '../outside.ts';
 
 export interface RetryOptions {
   /** Tries in all; progress starts the count anew. */

@@ -1,26 +1,24 @@
 /** The server as a device asks it. Nothing it says is believed here: the session checks it against the pins. */
 import { toHex } from '@basa/masking';
-import type {
-  BufferSealing,
-  Certificate,
-  Ctx,
-  Deposit,
-  DepositAnswer,
-  DrawnBuffer,
-  Fate,
-  JoinTag,
-  SeatRequest,
-  Slot,
-  TaskId,
-} from '@basa/protocol';
 import {
+  type BufferSealing,
+  type Certificate,
+  type Ctx,
   certificateCodec,
+  type Deposit,
+  type DepositAnswer,
+  type DrawnBuffer,
   drawnBufferCodec,
+  type Fate,
   HEADER,
+  type JoinTag,
   MAX_AUTHORITIES,
   MAX_SLOTS,
   SERVER_PATH,
+  type SeatRequest,
+  type Slot,
   seatRequestCodec,
+  type TaskId,
   userMessages,
 } from '@basa/protocol';
 import { decoded, hexOf, jsonOf } from '../answers.ts';

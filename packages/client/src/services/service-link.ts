@@ -1,15 +1,13 @@
 /** The way to one service: signs, digests, times out, retries, and turns what comes back into bytes or a `ProblemError`. */
 import { concatBytes } from '@basa/masking';
-import type { Millis } from '@basa/protocol';
-import { HEADER, isPossibleOffset, millis } from '@basa/protocol';
+import { HEADER, isPossibleOffset, type Millis, millis } from '@basa/protocol';
 import type { DeviceSigner } from '../device/device-store.ts';
 import { AnswerError, CertificateError, ProblemError } from '../errors.ts';
 import type { Outside } from '../outside.ts';
 import type { HttpAnswer } from '../transport.ts';
 import { refusePlainHttp } from './plain-http.ts';
 import { problemOf } from './problem-answer.ts';
-import type { RetryNotice, RetryOptions } from './retry.ts';
-import { NetworkFailure, retrying } from './retry.ts';
+import { NetworkFailure, type RetryNotice, type RetryOptions, retrying } from './retry.ts';
 import { contentDigest, digestOf, signatureHeaders } from './signed-request.ts';
 import { watchdog } from './watchdog.ts';
 

@@ -1,8 +1,6 @@
 /** A device signs the words of its request: to whom, method, target, digest, time and a number used once. */
-import type { RandomBytes, Suite } from '@basa/masking';
-import { toHex } from '@basa/masking';
-import type { Millis } from '@basa/protocol';
-import { HEADER, requestStatement } from '@basa/protocol';
+import { type RandomBytes, type Suite, toHex } from '@basa/masking';
+import { HEADER, type Millis, requestStatement } from '@basa/protocol';
 import type { DeviceSigner } from '../device/device-store.ts';
 
 export interface Words {

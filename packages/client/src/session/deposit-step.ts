@@ -1,10 +1,16 @@
 /** The deposit: sealed seeds go to the server, which gives a slot for them. */
 import { equalBytes } from '@basa/masking';
-import type { Deposit, DepositAnswer, Membership, ProblemCode, Refused } from '@basa/protocol';
-import { ctxOf, refused } from '@basa/protocol';
+import {
+  ctxOf,
+  type Deposit,
+  type DepositAnswer,
+  type Membership,
+  type ProblemCode,
+  type Refused,
+  refused,
+} from '@basa/protocol';
 import { ProblemError } from '../errors.ts';
-import type { DeviceContext } from './device-context.ts';
-import { userPorts } from './device-context.ts';
+import { type DeviceContext, userPorts } from './device-context.ts';
 import { takeSeat } from './enter.ts';
 
 /** The deposit may be made later or never in this buffer: whoever asks for a seat is told which. */

@@ -1,7 +1,6 @@
 /** The device's certificate: asked for where it is missing or comes to its end, and checked before it is kept. */
 import { equalBytes } from '@basa/masking';
-import type { Certificate } from '@basa/protocol';
-import { certificateCodec, hasGoodEndorsements, isDueForRenewal, isEndorsed } from '@basa/protocol';
+import { type Certificate, certificateCodec, hasGoodEndorsements, isDueForRenewal, isEndorsed } from '@basa/protocol';
 import { isOfService, RefusedError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';

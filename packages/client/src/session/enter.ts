@@ -1,18 +1,21 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
-import type { Block, CheckedDescriptor, DrawnBuffer, Seated, SeenModel } from '@basa/protocol';
 import {
+  type Block,
   buildInput,
+  type CheckedDescriptor,
   checkDrawnBuffer,
+  type DrawnBuffer,
   depositSteps,
   inputDigestOf,
   isRefused,
   noteModel,
+  type Seated,
+  type SeenModel,
   sealedBy,
 } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
-import type { DeviceContext } from './device-context.ts';
-import { userPorts } from './device-context.ts';
+import { type DeviceContext, userPorts } from './device-context.ts';
 import { withCertificate } from './enrol.ts';
 import type { Meter } from './meter.ts';
 import { newestEntry } from './model-fetch.ts';

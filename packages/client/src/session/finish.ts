@@ -3,12 +3,10 @@
  * without one. Each step is durable before its bytes leave.
  */
 import { toHex } from '@basa/masking';
-import type { ContributeEnd, ContributeRequest } from '@basa/protocol';
-import { contributeSteps } from '@basa/protocol';
+import { type ContributeEnd, type ContributeRequest, contributeSteps } from '@basa/protocol';
 import { StoreError } from '../errors.ts';
 import type { Contribution, Rejection, Step } from './contribution.ts';
-import type { DeviceContext } from './device-context.ts';
-import { userPorts } from './device-context.ts';
+import { type DeviceContext, userPorts } from './device-context.ts';
 import type { Meter } from './meter.ts';
 import { rejected } from './rejections.ts';
 import { SessionDriver } from './session-driver.ts';

@@ -1,7 +1,16 @@
 /** The newest model: its hash from the authority's log, its bytes from the server, and not one without the other. */
 import { toHex } from '@basa/masking';
-import type { HeadBody, ModelEntry, NewestOf, Refused } from '@basa/protocol';
-import { isRefused, loggedVersion, newestProblem, receiveNewest, SERVER_PATH } from '@basa/protocol';
+import {
+  type HeadBody,
+  isRefused,
+  loggedVersion,
+  type ModelEntry,
+  type NewestOf,
+  newestProblem,
+  type Refused,
+  receiveNewest,
+  SERVER_PATH,
+} from '@basa/protocol';
 import { isPastHead } from '../device/heads.ts';
 import { AnswerError, ProblemError, RefusedError } from '../errors.ts';
 import type { DeviceContext } from './device-context.ts';

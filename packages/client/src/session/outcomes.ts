@@ -1,7 +1,14 @@
 /** What became of an update, by the signed word of its authorities; it alone frees one for another buffer. */
 import { equalBytes, fromHex } from '@basa/masking';
-import type { DeltaCommitment, OutcomeBody, OutcomeOf } from '@basa/protocol';
-import { agreedOutcome, judgeOutcome, releaseDelta, versionProblem } from '@basa/protocol';
+import {
+  agreedOutcome,
+  type DeltaCommitment,
+  judgeOutcome,
+  type OutcomeBody,
+  type OutcomeOf,
+  releaseDelta,
+  versionProblem,
+} from '@basa/protocol';
 import { isOfService, RefusedError } from '../errors.ts';
 import type { ContributionOutcome, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';

@@ -1,6 +1,5 @@
 /** What a device has spent of its privacy budget, and what of it the authority's word gives back. */
-import type { PrivacySpent } from '@basa/protocol';
-import { budgetProblem, privacySpent } from '@basa/protocol';
+import { budgetProblem, type PrivacySpent, privacySpent } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { askOutcome } from './outcomes.ts';

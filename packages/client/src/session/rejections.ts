@@ -1,6 +1,5 @@
 /** Which problems decide what becomes of an update, and which are faults that leave it undecided. */
-import type { ProblemCode, RefusalReason } from '@basa/protocol';
-import { isRefusalReason, problemOf } from '@basa/protocol';
+import { isRefusalReason, type ProblemCode, problemOf, type RefusalReason } from '@basa/protocol';
 import { ProblemError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
 

@@ -3,10 +3,19 @@
  * with the descriptor and stays the same for a whole key epoch, and a library, which is loaded when a task asks for it.
  */
 import type { CachedSealing, EncryptionPool, Group } from '@basa/abe';
-import type { RandomBytes, SeedSealing, Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
-import type { AsyncX25519, BufferSealing, Descriptor, SealingResult, SealingWork } from '@basa/protocol';
-import { attributeSealing, doSealing, ENGINE, slotSealing, slotWork } from '@basa/protocol';
+import { equalBytes, type RandomBytes, type SeedSealing, type Suite } from '@basa/masking';
+import {
+  type AsyncX25519,
+  attributeSealing,
+  type BufferSealing,
+  type Descriptor,
+  doSealing,
+  ENGINE,
+  type SealingResult,
+  type SealingWork,
+  slotSealing,
+  slotWork,
+} from '@basa/protocol';
 import { RefusedError } from '../errors.ts';
 
 interface Current {

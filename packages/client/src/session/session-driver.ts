@@ -1,18 +1,18 @@
 /** Answers what a contribution asks for: signatures, durable steps, masks, and what the services say. */
 import { toHex } from '@basa/masking';
-import type {
-  ContributeAnswer,
-  ContributeRequest,
-  KeyAnswerOf,
-  Membership,
-  Refused,
-  SlottedSession,
+import {
+  type ContributeAnswer,
+  type ContributeRequest,
+  type KeyAnswerOf,
+  keyAnswerProblem,
+  type Membership,
+  type Refused,
+  refused,
+  type SlottedSession,
 } from '@basa/protocol';
-import { keyAnswerProblem, refused } from '@basa/protocol';
 import { isOfService, ProblemError } from '../errors.ts';
 import { sendDeposit } from './deposit-step.ts';
-import type { DeviceContext } from './device-context.ts';
-import { userPorts } from './device-context.ts';
+import { type DeviceContext, userPorts } from './device-context.ts';
 import { refusalOf } from './rejections.ts';
 import { sendUpload } from './upload-step.ts';
 

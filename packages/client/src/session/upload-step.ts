@@ -1,6 +1,5 @@
 /** The upload: the bytes that were frozen, in pieces. */
-import type { ContributeRequest, Membership } from '@basa/protocol';
-import { authorityMessages } from '@basa/protocol';
+import { authorityMessages, type ContributeRequest, type Membership } from '@basa/protocol';
 import type { DeviceContext } from './device-context.ts';
 import { uploadInPieces } from './upload-pieces.ts';
 

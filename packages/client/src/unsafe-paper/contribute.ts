@@ -3,8 +3,7 @@
  * time-out gives the position to another (docs/threat-model.md). Only for tasks whose server runs in paper mode.
  */
 import { concatBytes, packVector, toHex } from '@basa/masking';
-import type { Slot } from '@basa/protocol';
-import { contributePaper, frameHeader, paperAttribute, paperInput, paperMessages } from '@basa/protocol';
+import { contributePaper, frameHeader, paperAttribute, paperInput, paperMessages, type Slot } from '@basa/protocol';
 import { RefusedError } from '../errors.ts';
 import type { Contribution, Rejection } from '../session/contribution.ts';
 import type { DeviceContext } from '../session/device-context.ts';

@@ -1,7 +1,16 @@
 /** What a device asks both services in paper mode. Nothing they say is checked: that is what the mode is for. */
 import type { SeedSealing } from '@basa/masking';
-import type { Certificate, PaperConnection, PaperTicket, TaskId } from '@basa/protocol';
-import { AUTHORITY_PATH, certificateCodec, paperMessages, paperTicketCodec, SERVER_PATH } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  type Certificate,
+  certificateCodec,
+  type PaperConnection,
+  type PaperTicket,
+  paperMessages,
+  paperTicketCodec,
+  SERVER_PATH,
+  type TaskId,
+} from '@basa/protocol';
 import { decoded, jsonOf } from '../answers.ts';
 import type { AuthorityClient } from '../services/authority-client.ts';
 import type { ServerClient } from '../services/server-client.ts';

@@ -2,8 +2,7 @@
 import type { DeviceStore } from '../device/device-store.ts';
 import { change, look, openDatabase, ROOM } from './database.ts';
 import { lockDevice } from './device-lock.ts';
-import type { KeptIdentity } from './identity.ts';
-import { createIdentity, signerOf } from './identity.ts';
+import { createIdentity, type KeptIdentity, signerOf } from './identity.ts';
 
 const IDENTITY = 'identity';
 const INPUT = 'input';

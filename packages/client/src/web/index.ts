@@ -1,7 +1,6 @@
 /** The client SDK in browsers. */
 import type { BasaClient as Client } from '../basa-client.ts';
-import type { ConnectOptions } from '../connect.ts';
-import { connect } from '../connect.ts';
+import { type ConnectOptions, connect } from '../connect.ts';
 import type { DeviceStore } from '../device/device-store.ts';
 import type { Outside } from '../outside.ts';
 import { openBrowserStore } from './browser-store.ts';

@@ -1,8 +1,7 @@
 /** The outside, in a browser. */
 import { applyMasksInPlaceAsync, plainVectorKernel } from '@basa/masking';
 import { millis } from '@basa/protocol';
-import type { Outside } from '../outside.ts';
-import { sleep } from '../outside.ts';
+import { type Outside, sleep } from '../outside.ts';
 import { createWebTransport } from './transport.ts';
 
 export async function webOutside(): Promise<Outside> {

@@ -1,8 +1,7 @@
 /** What a page does with the browser client: a second client, an abort, a resume; reports to the test that opened it. */
 
 import { look, openDatabase, ROOM } from '../../src/web/database.ts';
-import type { DeviceStore } from '../../src/web/index.ts';
-import { BasaClient, openBrowserStore } from '../../src/web/index.ts';
+import { BasaClient, type DeviceStore, openBrowserStore } from '../../src/web/index.ts';
 
 interface Settings {
   readonly server: string;

@@ -2,8 +2,7 @@
 
 import { toHex } from '@basa/masking';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
-import type { DeviceStore, NodeConnectOptions } from '../../src/node/index.ts';
-import { BasaClient, inMemoryStoreForTests } from '../../src/node/index.ts';
+import { BasaClient, type DeviceStore, inMemoryStoreForTests, type NodeConnectOptions } from '../../src/node/index.ts';
 import type { HttpServices } from './http-services.ts';
 import { DIMENSION } from './test-world.ts';
 

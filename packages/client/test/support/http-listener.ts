@@ -1,11 +1,9 @@
 /** Listens for one test service: what a test does to requests and answers happens here. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { HEADER } from '@basa/protocol';
-import type { Reply } from './http-replies.ts';
-import { problem } from './http-replies.ts';
+import { problem, type Reply } from './http-replies.ts';
 
 const CORS = {
   'access-control-allow-origin': '*',

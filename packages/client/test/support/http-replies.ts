@@ -1,6 +1,12 @@
 /** Answers of the test services: bytes, JSON and problem documents. */
-import type { ProblemCode, ProblemMore, Refused } from '@basa/protocol';
-import { PROBLEM_MEDIA_TYPE, problemDocument, problemOfRefusal } from '@basa/protocol';
+import {
+  PROBLEM_MEDIA_TYPE,
+  type ProblemCode,
+  type ProblemMore,
+  problemDocument,
+  problemOfRefusal,
+  type Refused,
+} from '@basa/protocol';
 
 export interface Reply {
   readonly status: number;

@@ -1,9 +1,9 @@
 /** Both services over real HTTP for client tests: a thin layer per docs/http.md over the cores of a `TestWorld`. */
 import type { Server } from 'node:http';
 import { concatBytes, equalBytes, fromHex, toHex } from '@basa/masking';
-import type { Ctx } from '@basa/protocol';
 import {
   authorityMessages,
+  type Ctx,
   certificateCodec,
   drawnBufferCodec,
   encodePolicy,
@@ -23,13 +23,10 @@ import {
   seatRequestCodec,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { Asked, Mischief, TlsFiles } from './http-listener.ts';
-import { listenFor } from './http-listener.ts';
-import type { Reply } from './http-replies.ts';
-import { bytes, bytesOrProblem, documented, json, problem } from './http-replies.ts';
+import { type Asked, listenFor, type Mischief, type TlsFiles } from './http-listener.ts';
+import { bytes, bytesOrProblem, documented, json, problem, type Reply } from './http-replies.ts';
 import type { PaperService } from './paper-service.ts';
-import type { TestWorld } from './test-world.ts';
-import { parametersOf } from './test-world.ts';
+import { parametersOf, type TestWorld } from './test-world.ts';
 
 const SKEW_MS = 300_000;
 

@@ -1,6 +1,5 @@
 /** A process that connects, contributes, and kills itself when it reaches the step it is told. */
-import type { NodeConnectOptions } from '../../src/node/index.ts';
-import { BasaClient } from '../../src/node/index.ts';
+import { BasaClient, type NodeConnectOptions } from '../../src/node/index.ts';
 import { deltaOf } from './connect.ts';
 
 const [settings = '{}', step] = process.argv.slice(2);

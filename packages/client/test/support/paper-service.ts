@@ -1,13 +1,15 @@
 /** `paper` mode of the test services: Algorithm 1 as the protocol has it, with its sum. */
 import { addInPlace, dequantizeSum, packedLength, unpackVector } from '@basa/masking';
-import type { Ctx, PaperBuffer, Refused } from '@basa/protocol';
 import {
   acceptPaperUpload,
+  type Ctx,
   certificateCodec,
   connectPaper,
   issuePaperKey,
+  type PaperBuffer,
   paperMessages,
   paperTicketCodec,
+  type Refused,
   unframeHeader,
   unsafePaperBuffer,
   userIdOf,

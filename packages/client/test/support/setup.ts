@@ -6,8 +6,7 @@ import { afterEach } from 'vitest';
 import type { BasaClient, Contribution, Rejection } from '../../src/node/index.ts';
 import { connectTo } from './connect.ts';
 import { HttpServices } from './http-services.ts';
-import type { WorldOptions } from './test-world.ts';
-import { TestWorld } from './test-world.ts';
+import { TestWorld, type WorldOptions } from './test-world.ts';
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {

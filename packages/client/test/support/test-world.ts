@@ -1,11 +1,23 @@
 /** A server and an authority for client tests: the real cores of the protocol with real sealing, kept in memory. */
 
 import { applyMasksInPlace, RING_32 } from '@basa/masking';
-import type { Ctx, Millis, Pins, Slot, TaskId, TaskPolicy, UploadHeader } from '@basa/protocol';
-import { createCoordinator, judgeHeader, millis, POLICY_DEFAULTS, taskIdOf, uploadLayout } from '@basa/protocol';
+import {
+  type Ctx,
+  createCoordinator,
+  judgeHeader,
+  type Millis,
+  millis,
+  type Pins,
+  POLICY_DEFAULTS,
+  type Slot,
+  type TaskId,
+  type TaskPolicy,
+  taskIdOf,
+  type UploadHeader,
+  uploadLayout,
+} from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { Sealings, World } from '@basa/simulator';
-import { FederationAuthority, FederationServer } from '@basa/simulator';
+import { FederationAuthority, FederationServer, type Sealings, type World } from '@basa/simulator';
 import { nodeEnvironment } from '../../../experiments/src/simulation/environment.ts';
 import { slotKeySealings } from '../../../experiments/src/simulation/real-sealings.ts';
 

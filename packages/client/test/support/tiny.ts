@@ -1,6 +1,5 @@
 /** A model of eight classes and examples for it, as small as they may be. */
-import type { Dataset } from '@basa/learning';
-import { defineModel, dense } from '@basa/learning';
+import { type Dataset, defineModel, dense } from '@basa/learning';
 
 const EXAMPLES = 16;
 

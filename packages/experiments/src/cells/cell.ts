@@ -1,27 +1,29 @@
 /** One cell of a grid: a protocol on a task under some delay, and its schedule in virtual time. */
 import { defaultThreshold } from '@basa/baselines';
 import { FEDBUFF_STALENESS } from '@basa/learning';
-import type { Versions } from '@basa/protocol';
-import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum } from '@basa/protocol';
-import type { Arrivals, Delay, Fleet, Link, PaperCosts, Scheme, TimedEvent } from '@basa/simulator';
+import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum, type Versions } from '@basa/protocol';
 import {
+  type Arrivals,
+  type Delay,
+  type Fleet,
   LightSecAggScheme,
+  type Link,
   NO_NETWORK,
+  type PaperCosts,
   PaperScheme,
   PlainScheme,
   rounds,
+  type Scheme,
   SealedScheme,
+  type TimedEvent,
   Timeline,
 } from '@basa/simulator';
 import { Charges } from '../costs/charges.ts';
-import type { Costs } from '../costs/costs.ts';
-import { priced } from '../costs/costs.ts';
+import { type Costs, priced } from '../costs/costs.ts';
 import type { CostNeeds } from '../costs/needs.ts';
-import type { ProfileRequest } from '../costs/profiles.ts';
-import { PROFILED_NAMES } from '../costs/profiles.ts';
+import { PROFILED_NAMES, type ProfileRequest } from '../costs/profiles.ts';
 import type { ExperimentTask } from '../tasks/tasks.ts';
-import type { Schedule } from './trajectory.ts';
-import { scheduleOf } from './trajectory.ts';
+import { type Schedule, scheduleOf } from './trajectory.ts';
 
 export const PROTOCOLS = [
   'no SA',

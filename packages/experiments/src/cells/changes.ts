@@ -1,7 +1,6 @@
 /** A grid as somebody wants to see it: another rate of the server, damping, users at a time, delay, or LEAF's data. */
 import type { Damping } from '@basa/learning';
-import type { Cell } from './cell.ts';
-import { exponential } from './cell.ts';
+import { type Cell, exponential } from './cell.ts';
 
 export interface Changes {
   readonly serverRate?: number | undefined;

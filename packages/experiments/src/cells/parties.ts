@@ -1,6 +1,6 @@
 /** The real parties of a protocol, for sums of updates that were trained. */
-import type { AggregationProtocol } from '@basa/baselines';
 import {
+  type AggregationProtocol,
   bufferedLightSecAgg,
   lightSecAgg,
   publishedCode,

@@ -3,8 +3,7 @@ import { publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
 import type { LightSecAggCosts, PaperCosts, PlainCosts, RoundCosts, SealedCosts } from '@basa/simulator';
 import type { Costs, LightSecAggPrices, Share } from './costs.ts';
 import type { ProfiledName } from './profiles.ts';
-import type { ModulusKind, Phase } from './tariff.ts';
-import { Tariff } from './tariff.ts';
+import { type ModulusKind, type Phase, Tariff } from './tariff.ts';
 
 export type Reading = keyof typeof SYNCHRONISATION_READINGS;
 export type SealedName = Extract<ProfiledName, `BASA sealed${string}`>;

@@ -1,8 +1,7 @@
 /** Sealing of the real size that costs nothing, whose calls the meter counts. */
 import { nodeSuite } from '@basa/runtime/node';
 import type { PaperSealings } from '@basa/simulator';
-import type { SealingSizes } from '../simulation/padded-sealings.ts';
-import { paddedSealings } from '../simulation/padded-sealings.ts';
+import { paddedSealings, type SealingSizes } from '../simulation/padded-sealings.ts';
 import type { Meter } from './meter.ts';
 
 export function countedSealings(meter: Meter, sizes: SealingSizes): PaperSealings {

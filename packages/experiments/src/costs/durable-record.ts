@@ -2,8 +2,7 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Sampled } from './sampling.ts';
-import { summary } from './sampling.ts';
+import { type Sampled, summary } from './sampling.ts';
 
 const SAMPLES = 40;
 

@@ -1,10 +1,15 @@
 /** One user and the server of LightSecAgg at the true dimension; what the other users send is of the true length. */
-import type { AggregationTools, CodeParameters } from '@basa/baselines';
-import { LightSecAggUser, MaskCode, pieceLength, primeField } from '@basa/baselines';
+import {
+  type AggregationTools,
+  type CodeParameters,
+  LightSecAggUser,
+  MaskCode,
+  pieceLength,
+  primeField,
+} from '@basa/baselines';
 import { FIELD_PRIME } from '@basa/masking';
 import type { LightSecAggPrices } from './costs.ts';
-import type { Sampled, Sampling } from './sampling.ts';
-import { sample } from './sampling.ts';
+import { type Sampled, type Sampling, sample } from './sampling.ts';
 
 /** `summed` updates are in the sum: the survivors of a round, or K of a buffer. */
 export function lightSecAggPrices(

@@ -1,7 +1,6 @@
 /** Listens to a protocol: time, expensive calls and bytes of each user, of the server and of the authority, by phase. */
 import type { Message, Observer, Party } from '@basa/baselines';
-import type { Suite } from '@basa/masking';
-import { ascii, equalBytes } from '@basa/masking';
+import { ascii, equalBytes, type Suite } from '@basa/masking';
 import { cpuMs } from './cpu-time.ts';
 
 /** What can be counted instead of timed, because it is charged at its own price: mask expansions and sealing. */

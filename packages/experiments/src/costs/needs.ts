@@ -1,7 +1,6 @@
 /** What an experiment must know the price of, and the measurement of what is not known yet. */
 import { availableParallelism, cpus, loadavg } from 'node:os';
-import type { AggregationTools } from '@basa/baselines';
-import { fedmlCode, plainCombinationKernel, publishedCode } from '@basa/baselines';
+import { type AggregationTools, fedmlCode, plainCombinationKernel, publishedCode } from '@basa/baselines';
 import { plainVectorKernel } from '@basa/masking';
 import {
   createNodeKeystream,
@@ -10,14 +9,11 @@ import {
   nodeRandomBytes,
   nodeSuite,
 } from '@basa/runtime/node';
-import type { Costs, Machine } from './costs.ts';
-import { priced } from './costs.ts';
+import { type Costs, type Machine, priced } from './costs.ts';
 import { durableRecord } from './durable-record.ts';
 import { lightSecAggPrices } from './lightsecagg-operations.ts';
-import type { ProfileRequest } from './profiles.ts';
-import { profileKey, profileOf } from './profiles.ts';
-import type { Sampling } from './sampling.ts';
-import { calmer, secondLook } from './sampling.ts';
+import { type ProfileRequest, profileKey, profileOf } from './profiles.ts';
+import { calmer, type Sampling, secondLook } from './sampling.ts';
 import { abePrices, slotKeyPrices } from './sealing-operations.ts';
 import { trainingPrice } from './training-operations.ts';
 import { vectorPrices } from './vector-operations.ts';

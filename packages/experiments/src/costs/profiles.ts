@@ -1,17 +1,14 @@
 /** A protocol run in full at a tiny dimension: what it costs beside vectors and sealing, and how much of those it needs. */
-import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
-import { secAgg, secAggPlus } from '@basa/baselines';
+import { type AggregationProtocol, type AggregationTools, secAgg, secAggPlus } from '@basa/baselines';
 import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { Environment } from '@basa/simulator';
-import { basaSealed, overAttributes, unsafeBasaPaper } from '@basa/simulator';
+import { basaSealed, type Environment, overAttributes, unsafeBasaPaper } from '@basa/simulator';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import type { SealingSizes } from '../simulation/padded-sealings.ts';
 import { slotKeySealings } from '../simulation/real-sealings.ts';
 import type { Profile, Share } from './costs.ts';
 import { countedSealings } from './counted-sealings.ts';
-import type { Account } from './meter.ts';
-import { accountIn, Meter } from './meter.ts';
+import { type Account, accountIn, Meter } from './meter.ts';
 import { summary } from './sampling.ts';
 
 /** Elements of the vectors of a profile. */

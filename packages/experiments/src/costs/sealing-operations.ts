@@ -1,12 +1,10 @@
 /** What an engine costs: sealing in one go and in its two parts, opening with a key that is known, a key. */
 import { abeSealing, createMclGroup, decodePublicKey, EncryptionPool, warmUpPairing } from '@basa/abe';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { Sealings } from '@basa/simulator';
-import { sealingTrial } from '@basa/simulator';
+import { type Sealings, sealingTrial } from '@basa/simulator';
 import { abeSealings, slotKeySealings } from '../simulation/real-sealings.ts';
 import type { SealingPrices } from './costs.ts';
-import type { Sampled, Sampling } from './sampling.ts';
-import { sample } from './sampling.ts';
+import { type Sampled, type Sampling, sample } from './sampling.ts';
 
 /** As many as the most careful look takes; a hasty one takes a few of them. */
 const MAX_PREPARED = 1000;

@@ -1,19 +1,18 @@
 /** What single operations are charged at, from prices and profiles: seconds and bytes at one dimension and modulus. */
 import { elementBits } from '@basa/masking';
-import type {
-  Costs,
-  LightSecAggPrices,
-  ModulusOperation,
-  Profile,
-  SealingPrices,
-  Share,
-  VectorPrices,
-  WordOperation,
+import {
+  type Costs,
+  type LightSecAggPrices,
+  type ModulusOperation,
+  type Profile,
+  priced,
+  type SealingPrices,
+  type Share,
+  type VectorPrices,
+  type WordOperation,
 } from './costs.ts';
-import { priced } from './costs.ts';
 import { codeKey } from './needs.ts';
-import type { ProfiledName } from './profiles.ts';
-import { profileKey, TINY } from './profiles.ts';
+import { type ProfiledName, profileKey, TINY } from './profiles.ts';
 import type { Sampled } from './sampling.ts';
 import { PRICED_RING } from './vector-operations.ts';
 

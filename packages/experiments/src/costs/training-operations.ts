@@ -1,10 +1,17 @@
 /** One example learned by a model, in batches as the tasks have them; what the pixels show does not change the time. */
-import type { Model, Samples, Trainer } from '@basa/learning';
-import { allSamples, createKernelEngine, createReferenceEngine, createTrainer, randomStream } from '@basa/learning';
+import {
+  allSamples,
+  createKernelEngine,
+  createReferenceEngine,
+  createTrainer,
+  type Model,
+  randomStream,
+  type Samples,
+  type Trainer,
+} from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
 import { MODELS } from '../tasks/tasks.ts';
-import type { Sampled, Sampling } from './sampling.ts';
-import { sample } from './sampling.ts';
+import { type Sampled, type Sampling, sample } from './sampling.ts';
 
 const BATCH = 20;
 

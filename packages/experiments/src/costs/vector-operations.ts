@@ -1,13 +1,13 @@
 /** What vectors cost, at the true dimension: loops over a million elements are bound by the cache. */
 import type { AggregationTools } from '@basa/baselines';
 import { WeightedMean } from '@basa/learning';
-import type { Modulus } from '@basa/masking';
 import {
   addInPlace,
   applyMasksInPlace,
   dequantizeSum,
   FIELD,
   firstOutOfRange,
+  type Modulus,
   packVector,
   quantize,
   ring,
@@ -16,8 +16,7 @@ import {
 } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { ModulusOperation, VectorPrices, WordOperation } from './costs.ts';
-import type { Sampled, Sampling } from './sampling.ts';
-import { sample } from './sampling.ts';
+import { type Sampled, type Sampling, sample } from './sampling.ts';
 
 /** What a new task has at K = 10: the narrowest ring in which ten entries of 32,768 steps to the clip cannot wrap. */
 export const PRICED_RING = ring(20);

@@ -1,7 +1,5 @@
 /** Trains a model on sums with accounted noise: by the devices in integers, by the server in floats, or none. */
-import type { Trainer } from '@basa/learning';
-import { createServerStep, initialParameters, randomStream } from '@basa/learning';
-import type { PrivatePlan } from '@basa/masking';
+import { createServerStep, initialParameters, randomStream, type Trainer } from '@basa/learning';
 import {
   addInPlace,
   addNoiseInPlace,
@@ -9,6 +7,7 @@ import {
   firstOutOfRange,
   noiseTable,
   noisySumBound,
+  type PrivatePlan,
   plainVectorKernel,
   planPrivate,
   roundWithin,

@@ -1,8 +1,7 @@
 /** Trains private runs in a thread of its own. */
 import { serveWorker } from '@basa/runtime/node';
 import { openedTask } from '../tasks/opened-task.ts';
-import type { PrivateRun, PrivateTrained } from './private-run.ts';
-import { trainPrivate } from './private-run.ts';
+import { type PrivateRun, type PrivateTrained, trainPrivate } from './private-run.ts';
 
 serveWorker<PrivateRun, PrivateTrained>(async (run) => {
   const { task, trainer } = await openedTask(run.task, run.seed);

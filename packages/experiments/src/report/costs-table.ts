@@ -1,7 +1,6 @@
 /** What everything was measured to cost, as tables of the page. */
 import type { Costs } from '../costs/costs.ts';
-import type { Sampled } from '../costs/sampling.ts';
-import { MAX_SPREAD } from '../costs/sampling.ts';
+import { MAX_SPREAD, type Sampled } from '../costs/sampling.ts';
 import type { Table } from './outcome.ts';
 
 const COLUMNS = ['operation', 'ms', 'spread'];

@@ -1,9 +1,7 @@
 /** What every study is given: a profile, measured costs, and what was trained. */
-import type { Cell, TimedSchedule } from '../cells/cell.ts';
-import { needsOf, scheduleCell } from '../cells/cell.ts';
+import { type Cell, needsOf, scheduleCell, type TimedSchedule } from '../cells/cell.ts';
 import type { Costs } from '../costs/costs.ts';
-import type { CostNeeds } from '../costs/needs.ts';
-import { allNeeds } from '../costs/needs.ts';
+import { allNeeds, type CostNeeds } from '../costs/needs.ts';
 import type { Outcome } from '../report/outcome.ts';
 import type { GridProgress } from '../training/train-queue.ts';
 import type { CellResult } from './grid.ts';

@@ -1,13 +1,10 @@
 /** Many cells: scheduled, trained once for each order, priced each for itself. */
-import type { Cell, TimedSchedule } from '../cells/cell.ts';
-import { scheduleCell } from '../cells/cell.ts';
+import { type Cell, scheduleCell, type TimedSchedule } from '../cells/cell.ts';
 import type { Costs } from '../costs/costs.ts';
 import { openTask } from '../tasks/learning-tasks.ts';
 import type { Trained } from '../training/train-order.ts';
-import type { NamedJob } from '../training/train-plan.ts';
-import { jobOf, mergeJobs } from '../training/train-plan.ts';
-import type { QueueOptions } from '../training/train-queue.ts';
-import { trainAll } from '../training/train-queue.ts';
+import { jobOf, mergeJobs, type NamedJob } from '../training/train-plan.ts';
+import { type QueueOptions, trainAll } from '../training/train-queue.ts';
 
 export interface GridOptions extends QueueOptions {
   readonly costs: Costs;

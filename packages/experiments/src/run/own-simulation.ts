@@ -1,9 +1,15 @@
 /** A model and data of one's own, trained by so many virtual devices under any of the protocols: real updates, virtual time. */
-import type { Samples, Trainer } from '@basa/learning';
-import { DEFAULT_DAMPING } from '@basa/learning';
+import { DEFAULT_DAMPING, type Samples, type Trainer } from '@basa/learning';
 import type { Delay } from '@basa/simulator';
-import type { Cell, ProtocolName, ScheduledTask } from '../cells/cell.ts';
-import { CELL, isSynchronous, needsOf, scheduleCell } from '../cells/cell.ts';
+import {
+  CELL,
+  type Cell,
+  isSynchronous,
+  needsOf,
+  type ProtocolName,
+  type ScheduledTask,
+  scheduleCell,
+} from '../cells/cell.ts';
 import { partiesOf } from '../cells/parties.ts';
 import type { Costs } from '../costs/costs.ts';
 import { allNeeds, measureCosts } from '../costs/needs.ts';

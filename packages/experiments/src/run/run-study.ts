@@ -3,10 +3,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { csvOf } from '@basa/learning/files';
-import type { Cell } from '../cells/cell.ts';
-import { isSynchronous } from '../cells/cell.ts';
-import type { Changes, ChosenRates } from '../cells/changes.ts';
-import { changed } from '../cells/changes.ts';
+import { type Cell, isSynchronous } from '../cells/cell.ts';
+import { type Changes, type ChosenRates, changed } from '../cells/changes.ts';
 import type { Costs } from '../costs/costs.ts';
 import { allNeeds, measureCosts } from '../costs/needs.ts';
 import type { Sampling } from '../costs/sampling.ts';

@@ -1,7 +1,6 @@
 /** The outside of a simulated federation, on Node. */
 import { createCipheriv } from 'node:crypto';
-import type { Keystream, MaskTools, RandomWords } from '@basa/masking';
-import { plainVectorKernel } from '@basa/masking';
+import { type Keystream, type MaskTools, plainVectorKernel, type RandomWords } from '@basa/masking';
 import { createNodeKeystream, createNodeSigner, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
 import type { Environment } from '@basa/simulator';
 

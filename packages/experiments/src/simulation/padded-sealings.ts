@@ -1,6 +1,5 @@
 /** Sealing that hides nothing and costs nothing, with the lengths of a real one: for counting bytes and calls. */
-import type { Suite } from '@basa/masking';
-import { concatBytes, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
+import { concatBytes, type Suite, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import type { PaperSealings } from '@basa/simulator';
 
 export interface SealingSizes {

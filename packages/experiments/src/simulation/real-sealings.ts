@@ -1,10 +1,8 @@
 /** Real cryptography for a federation: slot keys and CP-ABE, each with fresh keys of an authority. */
 import { abeIssuer, abeSealing, createMclGroup, decodePublicKey, setup } from '@basa/abe';
-import type { BufferIssuer } from '@basa/protocol';
-import { ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
+import { type BufferIssuer, ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { PaperSealings, Sealings } from '@basa/simulator';
-import { overAttributes } from '@basa/simulator';
+import { overAttributes, type PaperSealings, type Sealings } from '@basa/simulator';
 
 const group = await createMclGroup();
 const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };

@@ -1,9 +1,7 @@
 /** Ours: what each decision of sealed mode buys, in seconds for one aggregation. */
-import type { Cell } from '../cells/cell.ts';
-import { CELL, exponential } from '../cells/cell.ts';
+import { CELL, type Cell, exponential } from '../cells/cell.ts';
 import { ordering } from '../report/outcome.ts';
-import type { Context, Profile, Study } from '../run/context.ts';
-import { NO_CELLS, needsOfCells, timeOnly } from '../run/context.ts';
+import { type Context, NO_CELLS, needsOfCells, type Profile, type Study, timeOnly } from '../run/context.ts';
 import { FEMNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { betaOf, round } from './protocol-cells.ts';

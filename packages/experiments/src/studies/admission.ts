@@ -1,17 +1,12 @@
 /** Ours: time to the target by the users at a time, with the server's admission and with everybody training. */
-import type { Cell } from '../cells/cell.ts';
-import { CELL, exponential } from '../cells/cell.ts';
-import type { Figure, Pair } from '../report/outcome.ts';
-import { ordering } from '../report/outcome.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { needsOfCells } from '../run/context.ts';
+import { CELL, type Cell, exponential } from '../cells/cell.ts';
+import { type Figure, ordering, type Pair } from '../report/outcome.ts';
+import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
-import type { ExperimentTask } from '../tasks/tasks.ts';
-import { MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
+import { type ExperimentTask, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { reachedClaim } from './lines.ts';
-import type { Found } from './protocol-cells.ts';
-import { overSeeds, rowOf, shown } from './protocol-cells.ts';
+import { type Found, overSeeds, rowOf, shown } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';
 
 const BETA = 5;

@@ -1,10 +1,8 @@
 /** Ours: the time of a version over real links, from counted bytes. */
 import type { Link } from '@basa/simulator';
-import type { Cell } from '../cells/cell.ts';
-import { CELL, exponential, PROTOCOLS } from '../cells/cell.ts';
+import { CELL, type Cell, exponential, PROTOCOLS } from '../cells/cell.ts';
 import { ordering } from '../report/outcome.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { NO_CELLS, needsOfCells, timeOnly } from '../run/context.ts';
+import { NO_CELLS, needsOfCells, type Profile, type Study, timeOnly } from '../run/context.ts';
 import { FEMNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { round } from './protocol-cells.ts';

@@ -1,8 +1,6 @@
 /** Figure 4: more users at a time, beta = 5. */
-import type { Cell, ProtocolName } from '../cells/cell.ts';
-import { CELL, exponential, isSynchronous } from '../cells/cell.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { needsOfCells } from '../run/context.ts';
+import { CELL, type Cell, exponential, isSynchronous, type ProtocolName } from '../cells/cell.ts';
+import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import { FEMNIST, FEMNIST_SMALL, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { lineFigure, lineOrderings, lineTable, reachedClaim } from './lines.ts';

@@ -1,8 +1,6 @@
 /** Ours: users that leave after their key is out, 0 to 30 %. */
-import type { Cell, ProtocolName } from '../cells/cell.ts';
-import { CELL, exponential } from '../cells/cell.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { needsOfCells } from '../run/context.ts';
+import { CELL, type Cell, exponential, type ProtocolName } from '../cells/cell.ts';
+import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import { MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { lineFigure, lineOrderings, lineTable } from './lines.ts';

@@ -1,10 +1,14 @@
 /** Figure 2: 200 users at a time, delays from 1 to 6 seconds, both CNN tasks. */
-import type { Cell, ProtocolName } from '../cells/cell.ts';
-import { CELL, exponential, isSynchronous } from '../cells/cell.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { needsOfCells } from '../run/context.ts';
-import type { ExperimentTask } from '../tasks/tasks.ts';
-import { CIFAR_FLSIM, CIFAR_FLSIM_SMALL, FEMNIST, FEMNIST_SMALL, MNIST_SMOKE } from '../tasks/tasks.ts';
+import { CELL, type Cell, exponential, isSynchronous, type ProtocolName } from '../cells/cell.ts';
+import { needsOfCells, type Profile, type Study } from '../run/context.ts';
+import {
+  CIFAR_FLSIM,
+  CIFAR_FLSIM_SMALL,
+  type ExperimentTask,
+  FEMNIST,
+  FEMNIST_SMALL,
+  MNIST_SMOKE,
+} from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { fasterWithLess, lineFigure, lineOrderings, lineTable, reachedClaim } from './lines.ts';
 import { betaOf, hybridNotes, rowOf } from './protocol-cells.ts';

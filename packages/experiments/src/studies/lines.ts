@@ -1,11 +1,8 @@
 /** Seconds to the target along one axis, one line for each protocol. */
-import type { Cell, ProtocolName } from '../cells/cell.ts';
-import { isSynchronous } from '../cells/cell.ts';
-import type { Figure, Ordering, Pair, Table } from '../report/outcome.ts';
-import { ordering } from '../report/outcome.ts';
+import { type Cell, isSynchronous, type ProtocolName } from '../cells/cell.ts';
+import { type Figure, type Ordering, ordering, type Pair, type Table } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
-import type { Found } from './protocol-cells.ts';
-import { betaOf, overSeeds, pairOf, shown } from './protocol-cells.ts';
+import { betaOf, type Found, overSeeds, pairOf, shown } from './protocol-cells.ts';
 
 interface Axis {
   readonly x: string;

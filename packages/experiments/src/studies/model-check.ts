@@ -1,16 +1,12 @@
 /** Whole runs of the real protocols beside what the prices say they cost: how far the model of costs may be trusted. */
-import type { AggregationProtocol } from '@basa/baselines';
-import { secAgg, secAggPlus } from '@basa/baselines';
+import { type AggregationProtocol, secAgg, secAggPlus } from '@basa/baselines';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
 import { Charges } from '../costs/charges.ts';
-import type { Book } from '../costs/meter.ts';
-import { Meter } from '../costs/meter.ts';
+import { type Book, Meter } from '../costs/meter.ts';
 import { nodeTools } from '../costs/needs.ts';
-import type { ProfiledName } from '../costs/profiles.ts';
-import { PROFILED_NAMES } from '../costs/profiles.ts';
+import { PROFILED_NAMES, type ProfiledName } from '../costs/profiles.ts';
 import { mean, ordering } from '../report/outcome.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { NO_CELLS } from '../run/context.ts';
+import { NO_CELLS, type Profile, type Study } from '../run/context.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import { abeSealings, paperAbeSealings, slotKeySealings } from '../simulation/real-sealings.ts';
 import { round } from './protocol-cells.ts';

@@ -1,13 +1,9 @@
 /** Ours: accuracy against epsilon, with noise of the devices beside noise of a trusted server; and where it does not pay. */
 import { epsilonOf, inclusionCost } from '@basa/masking';
-import type { PrivateRun } from '../privacy/private-run.ts';
-import { planOf } from '../privacy/private-run.ts';
-import type { FinishedRun } from '../privacy/run-private.ts';
-import { runPrivately } from '../privacy/run-private.ts';
-import type { Table } from '../report/outcome.ts';
-import { deviation, mean, ordering } from '../report/outcome.ts';
-import type { OwnTraining, Profile, Study } from '../run/context.ts';
-import { NO_CELLS } from '../run/context.ts';
+import { type PrivateRun, planOf } from '../privacy/private-run.ts';
+import { type FinishedRun, runPrivately } from '../privacy/run-private.ts';
+import { deviation, mean, ordering, type Table } from '../report/outcome.ts';
+import { NO_CELLS, type OwnTraining, type Profile, type Study } from '../run/context.ts';
 import { MODELS } from '../tasks/tasks.ts';
 
 const DELTA = 1e-6;

@@ -1,7 +1,6 @@
 /** Cells by protocol and delay, and what is found in them again by name. */
 import type { Cell, ProtocolName } from '../cells/cell.ts';
-import type { Pair } from '../report/outcome.ts';
-import { deviation, mean } from '../report/outcome.ts';
+import { deviation, mean, type Pair } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
 import type { ExperimentTask } from '../tasks/tasks.ts';
 import { computeName } from './computes.ts';

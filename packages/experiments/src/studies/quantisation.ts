@@ -1,14 +1,10 @@
 /** Ours: levels of the quantiser, from too coarse to sums that wrap, and the ring of new tasks beside floats. */
 import { elementBits, planQuantizer } from '@basa/masking';
-import type { Cell } from '../cells/cell.ts';
-import { CELL, exponential } from '../cells/cell.ts';
-import type { Table } from '../report/outcome.ts';
-import { ordering } from '../report/outcome.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { needsOfCells } from '../run/context.ts';
+import { CELL, type Cell, exponential } from '../cells/cell.ts';
+import { ordering, type Table } from '../report/outcome.ts';
+import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
-import type { ExperimentTask } from '../tasks/tasks.ts';
-import { FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
+import { type ExperimentTask, FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { overSeeds, round, rowOf } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';

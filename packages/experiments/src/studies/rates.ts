@@ -1,13 +1,10 @@
 /** The rate of the server by task: chosen on seed 0, without secure aggregation at the delays of Table 1, then the same for every protocol. */
-import type { Cell } from '../cells/cell.ts';
-import { CELL, exponential, isSynchronous } from '../cells/cell.ts';
+import { CELL, type Cell, exponential, isSynchronous } from '../cells/cell.ts';
 import type { ChosenRates } from '../cells/changes.ts';
 import { mean } from '../report/outcome.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { needsOfCells } from '../run/context.ts';
+import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
-import type { ExperimentTask } from '../tasks/tasks.ts';
-import { CIFAR, CIFAR_SMALL, FEMNIST, FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
+import { CIFAR, CIFAR_SMALL, type ExperimentTask, FEMNIST, FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { betaOf, rowOf } from './protocol-cells.ts';
 

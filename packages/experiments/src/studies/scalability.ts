@@ -3,10 +3,8 @@
 import { Charges } from '../costs/charges.ts';
 import type { Costs } from '../costs/costs.ts';
 import type { CostNeeds } from '../costs/needs.ts';
-import type { Figure, Pair, Row } from '../report/outcome.ts';
-import { mean, ordering } from '../report/outcome.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { NO_CELLS } from '../run/context.ts';
+import { type Figure, mean, ordering, type Pair, type Row } from '../report/outcome.ts';
+import { NO_CELLS, type Profile, type Study } from '../run/context.ts';
 import { round } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';
 

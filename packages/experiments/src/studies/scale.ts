@@ -2,8 +2,7 @@
 import { SealedScheme, Timeline } from '@basa/simulator';
 import { Charges } from '../costs/charges.ts';
 import { ordering } from '../report/outcome.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { NO_CELLS } from '../run/context.ts';
+import { NO_CELLS, type Profile, type Study } from '../run/context.ts';
 import { MNIST } from '../tasks/tasks.ts';
 import { openFleet } from './open-fleet.ts';
 import { round, spaced } from './protocol-cells.ts';

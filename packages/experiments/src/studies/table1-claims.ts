@@ -1,14 +1,10 @@
 /** What Table 1 is expected to show. */
-import type { ProtocolName } from '../cells/cell.ts';
-import { isSynchronous } from '../cells/cell.ts';
-import type { Ordering, Pair } from '../report/outcome.ts';
-import { ordering } from '../report/outcome.ts';
+import { isSynchronous, type ProtocolName } from '../cells/cell.ts';
+import { type Ordering, ordering, type Pair } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
 import type { ExperimentTask } from '../tasks/tasks.ts';
-import type { ComputeName } from './computes.ts';
-import { COMPUTE_TITLES, COMPUTES, computeName } from './computes.ts';
-import type { Found } from './protocol-cells.ts';
-import { betaOf, overSeeds, pairOf } from './protocol-cells.ts';
+import { COMPUTE_TITLES, COMPUTES, type ComputeName, computeName } from './computes.ts';
+import { betaOf, type Found, overSeeds, pairOf } from './protocol-cells.ts';
 
 export const OURS = 'BASA sealed (slot keys)' satisfies ProtocolName;
 const RIVALS = ['SecAgg', 'SecAgg+', 'LSA sync', 'LSA async'] as const satisfies readonly ProtocolName[];

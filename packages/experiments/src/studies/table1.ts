@@ -1,18 +1,13 @@
 /** Table 1: virtual seconds to the target, by task, delay and protocol. */
-import type { Cell, ProtocolName } from '../cells/cell.ts';
-import { CELL, exponential, isSynchronous, PROTOCOLS } from '../cells/cell.ts';
+import { CELL, type Cell, exponential, isSynchronous, PROTOCOLS, type ProtocolName } from '../cells/cell.ts';
 import type { Row, Table } from '../report/outcome.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { needsOfCells } from '../run/context.ts';
+import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
-import type { ExperimentTask } from '../tasks/tasks.ts';
-import { CIFAR, CIFAR_SMALL, FEMNIST, FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
-import type { ComputeName } from './computes.ts';
-import { COMPUTE_NOTES, COMPUTE_TITLES, COMPUTES, computeName, computeOf } from './computes.ts';
+import { CIFAR, CIFAR_SMALL, type ExperimentTask, FEMNIST, FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
+import { COMPUTE_NOTES, COMPUTE_TITLES, COMPUTES, type ComputeName, computeName, computeOf } from './computes.ts';
 import { learningCurves } from './learning-curves.ts';
 import { lineFigure } from './lines.ts';
-import type { Found } from './protocol-cells.ts';
-import { betaOf, hybridNotes, round, rowOf, shown } from './protocol-cells.ts';
+import { betaOf, type Found, hybridNotes, round, rowOf, shown } from './protocol-cells.ts';
 import { publishedSeconds } from './published.ts';
 import { foundIn, orderingsOf } from './table1-claims.ts';
 

@@ -1,18 +1,13 @@
 /** Ours: what one version of the model a buffer costs, beside buffers that mix versions as the paper's do. */
 import type { Versions } from '@basa/protocol';
-import type { Cell } from '../cells/cell.ts';
-import { CELL, exponential } from '../cells/cell.ts';
-import type { Pair, Table } from '../report/outcome.ts';
-import { ordering } from '../report/outcome.ts';
-import type { Profile, Study } from '../run/context.ts';
-import { needsOfCells } from '../run/context.ts';
+import { CELL, type Cell, exponential } from '../cells/cell.ts';
+import { ordering, type Pair, type Table } from '../report/outcome.ts';
+import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
-import type { ExperimentTask } from '../tasks/tasks.ts';
-import { FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
+import { type ExperimentTask, FEMNIST_SMALL, MNIST, MNIST_SMOKE } from '../tasks/tasks.ts';
 import { computeOf } from './computes.ts';
 import { reachedClaim } from './lines.ts';
-import type { Found } from './protocol-cells.ts';
-import { betaOf, hybridNotes, overSeeds, rowOf, shown } from './protocol-cells.ts';
+import { betaOf, type Found, hybridNotes, overSeeds, rowOf, shown } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';
 
 interface GridRow {

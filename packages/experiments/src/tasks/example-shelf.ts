@@ -2,8 +2,7 @@
  * Examples that are drawn when they are asked for, in memory that threads share: drawing one takes longer than learning it.
  * Whoever comes first draws those of a user; who comes meanwhile draws its own and keeps nothing.
  */
-import type { Dataset, Samples } from '@basa/learning';
-import { allSamples } from '@basa/learning';
+import { allSamples, type Dataset, type Samples } from '@basa/learning';
 
 /** Crosses to another thread as it is. */
 export interface ExampleShelf {

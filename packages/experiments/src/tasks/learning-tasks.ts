@@ -2,10 +2,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadCifar10, loadFontWriters, loadLeafFemnist, loadMnist } from '@basa/datasets';
-import type { Dataset, Model, Samples, Shape } from '@basa/learning';
 import {
   allSamples,
   conv2d,
+  type Dataset,
   defineModel,
   dense,
   describePartition,
@@ -14,14 +14,16 @@ import {
   flatten,
   flsimCnn,
   logisticRegression,
+  type Model,
   partitionByDirichlet,
   partitionStatistics,
   plotPartition,
   randomStream,
   relu,
+  type Samples,
+  type Shape,
 } from '@basa/learning';
-import type { ExampleShelf } from './example-shelf.ts';
-import { createShelf, takeExamples } from './example-shelf.ts';
+import { createShelf, type ExampleShelf, takeExamples } from './example-shelf.ts';
 
 export interface LearnTask {
   readonly model: Model;

@@ -1,9 +1,7 @@
 /** The data of a thread's last task and what trains on it, kept for its next job. */
-import type { Trainer } from '@basa/learning';
-import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
+import { createKernelEngine, createReferenceEngine, createTrainer, type Trainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
-import type { LearnTask, TaskName, TaskSource } from './learning-tasks.ts';
-import { openTask } from './learning-tasks.ts';
+import { type LearnTask, openTask, type TaskName, type TaskSource } from './learning-tasks.ts';
 
 export interface OpenedTask {
   readonly task: LearnTask;

@@ -1,6 +1,5 @@
 /** The three tasks of the paper as experiments have them: what is trained, and what it is charged as. */
-import type { Damping, Model } from '@basa/learning';
-import { fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression } from '@basa/learning';
+import { type Damping, fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression, type Model } from '@basa/learning';
 import type { TaskName } from './learning-tasks.ts';
 
 /** By name, for prices. */

@@ -1,13 +1,19 @@
 /** Trains an order: real updates, quantised, summed by the parties of the protocols, one server step a version. */
 import type { AggregationProtocol } from '@basa/baselines';
-import type { Damping, Evaluation, Trainer } from '@basa/learning';
-import { createServerStep, initialParameters, randomStream, WeightedMean } from '@basa/learning';
+import {
+  createServerStep,
+  type Damping,
+  type Evaluation,
+  initialParameters,
+  randomStream,
+  type Trainer,
+  WeightedMean,
+} from '@basa/learning';
 import { addInPlace, dequantizeSum, FIELD, plainVectorKernel, quantize, ring } from '@basa/masking';
 import type { Order, OrderedUpdate } from '../cells/trajectory.ts';
 import { seededWords } from '../simulation/environment.ts';
 import type { LearnTask } from '../tasks/learning-tasks.ts';
-import type { TrainedUpdate, UpdateRequest } from './train-update.ts';
-import { trainUpdate } from './train-update.ts';
+import { type TrainedUpdate, trainUpdate, type UpdateRequest } from './train-update.ts';
 
 export interface TrainOrder {
   readonly order: Order;

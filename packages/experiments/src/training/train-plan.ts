@@ -1,6 +1,5 @@
 /** From cells to what has to be trained: one job for each order of updates, shared by all cells that have it. */
-import type { Cell, TimedSchedule } from '../cells/cell.ts';
-import { isSynchronous } from '../cells/cell.ts';
+import { type Cell, isSynchronous, type TimedSchedule } from '../cells/cell.ts';
 import { orderDigest } from '../cells/trajectory.ts';
 import type { TrainJob } from './train-worker.ts';
 

@@ -1,6 +1,5 @@
 /** One update: the trip of a user, trained from the model it fetched. */
-import type { Trainer } from '@basa/learning';
-import { randomStream } from '@basa/learning';
+import { randomStream, type Trainer } from '@basa/learning';
 import type { LearnTask } from '../tasks/learning-tasks.ts';
 
 export interface UpdateRequest {

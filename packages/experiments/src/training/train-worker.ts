@@ -4,8 +4,7 @@ import type { ProtocolName } from '../cells/cell.ts';
 import { partiesOf } from '../cells/parties.ts';
 import type { TaskName, TaskSource } from '../tasks/learning-tasks.ts';
 import { openedTask } from '../tasks/opened-task.ts';
-import type { Trained, TrainOrder } from './train-order.ts';
-import { trainOrder } from './train-order.ts';
+import { type Trained, type TrainOrder, trainOrder } from './train-order.ts';
 
 export interface TrainJob extends Omit<TrainOrder, 'parties'>, TaskSource {
   readonly task: TaskName;

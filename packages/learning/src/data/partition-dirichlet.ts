@@ -1,9 +1,7 @@
 /** The Dirichlet partition of the paper (appendix B.2) exactly as FedML makes it, from our own seeded draws. */
 import { exp, ln } from '../numbers/exact-math.ts';
-import type { RandomStream } from '../numbers/random-stream.ts';
-import { randomStream } from '../numbers/random-stream.ts';
-import type { Labels, Partition } from './partition.ts';
-import { checkUsers, joinParts } from './partition.ts';
+import { type RandomStream, randomStream } from '../numbers/random-stream.ts';
+import { checkUsers, joinParts, type Labels, type Partition } from './partition.ts';
 
 export interface DirichletRequest {
   readonly labels: Labels;

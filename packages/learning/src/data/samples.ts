@@ -1,6 +1,5 @@
 /** Labelled examples, kept as they came and normalised while a batch is filled. */
-import type { Shape } from '../model/model.ts';
-import { wordsOf } from '../model/model.ts';
+import { type Shape, wordsOf } from '../model/model.ts';
 
 /** Bytes stand for x / 255, floats for themselves. Plain data: a worker can be given it as it is. */
 export interface Dataset {

@@ -3,8 +3,7 @@
 import { checkFits, checkLayersKnown } from '../model/fits.ts';
 import type { Model } from '../model/model.ts';
 import { f32, joinBytes } from './bytes.ts';
-import type { OnnxAttribute, OnnxConstant, OnnxNode } from './onnx-graph.ts';
-import { onnxGraph } from './onnx-graph.ts';
+import { type OnnxAttribute, type OnnxConstant, type OnnxNode, onnxGraph } from './onnx-graph.ts';
 import { bytesField, floatField, intField, textField } from './protobuf.ts';
 
 /** IR and operators of ONNX 1.8 (2020): every runtime in use reads them. */

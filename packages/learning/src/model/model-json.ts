@@ -1,8 +1,6 @@
 /** A network as people write it down: `{ "name", "input": { "height", "width", "channels" }, "layers": [{ "kind", ... }] }`. */
-import type { Layer } from './layers.ts';
-import { conv2d, dense, dropout, flatten, groupNorm, maxPool, relu, sigmoid, softmax } from './layers.ts';
-import type { Model, Shape } from './model.ts';
-import { defineModel } from './model.ts';
+import { conv2d, dense, dropout, flatten, groupNorm, type Layer, maxPool, relu, sigmoid, softmax } from './layers.ts';
+import { defineModel, type Model, type Shape } from './model.ts';
 
 export interface ModelJson {
   readonly name?: string;

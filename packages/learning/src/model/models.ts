@@ -1,8 +1,6 @@
 /** The four networks of the paper's experiments (appendix B.3), and the quirks of their published code. */
-import type { Layer } from './layers.ts';
-import { conv2d, dense, dropout, flatten, groupNorm, maxPool, relu, sigmoid, softmax } from './layers.ts';
-import type { Model, Shape } from './model.ts';
-import { defineModel } from './model.ts';
+import { conv2d, dense, dropout, flatten, groupNorm, type Layer, maxPool, relu, sigmoid, softmax } from './layers.ts';
+import { defineModel, type Model, type Shape } from './model.ts';
 
 const MNIST: Shape = { height: 28, width: 28, channels: 1 };
 const CIFAR: Shape = { height: 32, width: 32, channels: 3 };

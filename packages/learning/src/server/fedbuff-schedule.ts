@@ -2,10 +2,8 @@
  * Who departs and arrives when, in virtual time. Neither model nor data has a say in it, so that a run that was
  * interrupted finds its place again by playing its schedule from the start, without any training.
  */
-import type { RandomStream } from '../numbers/random-stream.ts';
-import { randomStream } from '../numbers/random-stream.ts';
-import type { Staleness } from './staleness.ts';
-import { stalenessWeight } from './staleness.ts';
+import { type RandomStream, randomStream } from '../numbers/random-stream.ts';
+import { type Staleness, stalenessWeight } from './staleness.ts';
 
 export interface FedBuffSchedule {
   readonly users: number;

@@ -4,13 +4,10 @@
  */
 
 import type { Evaluation, TrainResult } from '../training/trainer.ts';
-import type { FedBuffEvent, FedBuffSchedule, Trip } from './fedbuff-schedule.ts';
-import { fedBuffSchedule } from './fedbuff-schedule.ts';
-import type { TripRecord, VersionRecord } from './metrics.ts';
-import { RunMetrics } from './metrics.ts';
+import { type FedBuffEvent, type FedBuffSchedule, fedBuffSchedule, type Trip } from './fedbuff-schedule.ts';
+import { RunMetrics, type TripRecord, type VersionRecord } from './metrics.ts';
 import type { ServerStep } from './server-step.ts';
-import type { Divisor } from './weighted-mean.ts';
-import { WeightedMean } from './weighted-mean.ts';
+import { type Divisor, WeightedMean } from './weighted-mean.ts';
 
 export interface PlainFedBuff extends FedBuffSchedule {
   readonly start: Float32Array;

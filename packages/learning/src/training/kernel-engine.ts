@@ -1,7 +1,6 @@
 /** The fast engine: a network laid out in one arena of a `TrainingKernel`, and the calls that run it. */
 
-import type { Model } from '../model/model.ts';
-import { wordsOf } from '../model/model.ts';
+import { type Model, wordsOf } from '../model/model.ts';
 import type { RandomStream } from '../numbers/random-stream.ts';
 import { Arena } from './arena.ts';
 import { clipScale } from './clip.ts';

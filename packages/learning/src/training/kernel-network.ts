@@ -1,7 +1,6 @@
 /** A whole network as stages: which layers get words of their own, and which work in place. */
 
-import type { Model, ModelLayer } from '../model/model.ts';
-import { wordsOf } from '../model/model.ts';
+import { type Model, type ModelLayer, wordsOf } from '../model/model.ts';
 import { stageInPlace } from './kernel-elementwise.ts';
 import type { Layout, Place, Stage } from './kernel-stage.ts';
 import { convolutionStage, denseStage } from './kernel-weights.ts';

@@ -1,7 +1,6 @@
 /** The slow, obvious engine in Float64: oracle of the fast one, and its fallback where wasm SIMD is absent. */
 
-import type { Model, ModelLayer } from '../model/model.ts';
-import { wordsOf } from '../model/model.ts';
+import { type Model, type ModelLayer, wordsOf } from '../model/model.ts';
 import { ln } from '../numbers/exact-math.ts';
 import type { RandomStream } from '../numbers/random-stream.ts';
 import { descendInPlace } from './descent.ts';

@@ -1,7 +1,6 @@
 /** Local training as one call over flat vectors: the port, and the loop that fills it from any engine. */
 
-import type { BatchWriter, Dataset, Samples } from '../data/samples.ts';
-import { batchWriter } from '../data/samples.ts';
+import { type BatchWriter, batchWriter, type Dataset, type Samples } from '../data/samples.ts';
 import { initialParameters } from '../model/initial.ts';
 import type { Model } from '../model/model.ts';
 import { randomStream } from '../numbers/random-stream.ts';

@@ -1,5 +1,4 @@
 /** The networks whose gradients were made by PyTorch (make.py): one per layer, and the four models without dropout. */
-import type { Layer, Model, Shape } from '../../src/index.ts';
 import {
   conv2d,
   defineModel,
@@ -9,9 +8,12 @@ import {
   flatten,
   flsimCnn,
   groupNorm,
+  type Layer,
   logisticRegression,
+  type Model,
   maxPool,
   relu,
+  type Shape,
   sigmoid,
   softmax,
 } from '../../src/index.ts';

@@ -3,8 +3,7 @@
  * exact 128-bit integers: no floating point decides about a probability. The distance to the true distribution is below
  * 2^-110 a draw. Which entry a search ends at shows in its time; nothing else does.
  */
-import type { Modulus } from '../modulus.ts';
-import { modulusSize } from '../modulus.ts';
+import { type Modulus, modulusSize } from '../modulus.ts';
 import type { RandomWords } from '../quantizer.ts';
 
 /** Cumulative probabilities of |k|, in units of 2^-127: an outcome is the first |k| whose bound the draw is below. */

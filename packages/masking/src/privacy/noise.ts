@@ -1,6 +1,5 @@
 /** How much noise each device adds, so that a sum has enough of it however many drop out, and what that means for the sum. */
-import type { Quantizer } from '../quantizer.ts';
-import { quantizedBound } from '../quantizer.ts';
+import { type Quantizer, quantizedBound } from '../quantizer.ts';
 import { squaredBound } from './bounded-rounding.ts';
 import { MAX_NOISE_DEVIATION } from './discrete-gaussian.ts';
 

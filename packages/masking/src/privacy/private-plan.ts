@@ -1,9 +1,15 @@
 /** The quantiser and the group of a task whose sums are differentially private, and what such a task means for people. */
-import type { Modulus } from '../modulus.ts';
-import { elementBits, RING_32, ring, signedCapacity } from '../modulus.ts';
+import { elementBits, type Modulus, RING_32, ring, signedCapacity } from '../modulus.ts';
 import { epsilonOf, inclusionCost } from './accountant.ts';
-import type { Noise, NoiseRequest } from './noise.ts';
-import { MIN_DEVIATION, noiseOf, noiseProblem, noiseToSignal, noisySumBound } from './noise.ts';
+import {
+  MIN_DEVIATION,
+  type Noise,
+  type NoiseRequest,
+  noiseOf,
+  noiseProblem,
+  noiseToSignal,
+  noisySumBound,
+} from './noise.ts';
 
 export interface PrivatePlanRequest extends Omit<NoiseRequest, 'level'> {
   /** K. */

@@ -7,47 +7,56 @@
  * a crash, `AttributeAuthority.restore(ports, records)` is the same authority; if the last records were lost, what others saw
  * of its log (`start`, `meetHead`) shows it.
  */
-import type {
-  AbortRequest,
-  BufferRequest,
-  CloseAnswer,
-  CloseRequest,
-  KeyAnswer,
-  KeyRequest,
-  ModelAppend,
-  OfferRequest,
-  RevocationRequest,
-  Revocations,
+import {
+  type AbortRequest,
+  type BufferRequest,
+  bufferRequestCodec,
+  type CloseAnswer,
+  type CloseRequest,
+  type KeyAnswer,
+  type KeyRequest,
+  type ModelAppend,
+  type OfferRequest,
+  type RevocationRequest,
+  type Revocations,
 } from '../wire/authority-messages.ts';
-import { bufferRequestCodec } from '../wire/authority-messages.ts';
 import type { Ctx, Millis, TaskId, UserId } from '../wire/brands.ts';
-import type { Certificate, CertificateBody } from '../wire/certificate.ts';
-import { userIdOf } from '../wire/certificate.ts';
+import { type Certificate, type CertificateBody, userIdOf } from '../wire/certificate.ts';
 import { indexOf } from '../wire/council.ts';
 import type { BufferPart, Descriptor } from '../wire/descriptor.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Head, ModelEntry, NewestModel } from '../wire/model-log.ts';
 import type { Outcome } from '../wire/outcome.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { isRefused, refused } from '../wire/refusals.ts';
+import { isRefused, type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
-import type { Transition } from '../wire/transition.ts';
-import { declined, unchanged } from '../wire/transition.ts';
-import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
-import { abortBuffer, endIfOverdue, endOf, evolveBuffer, signOutcome } from './buffer.ts';
-import type { SettledBuffer } from './close.ts';
-import { closeBuffer, releaseKeys, settleBuffer } from './close.ts';
+import { declined, type Transition, unchanged } from '../wire/transition.ts';
+import {
+  type AuthorityBuffer,
+  type AuthorityPorts,
+  abortBuffer,
+  endIfOverdue,
+  endOf,
+  evolveBuffer,
+  signOutcome,
+} from './buffer.ts';
+import { closeBuffer, releaseKeys, type SettledBuffer, settleBuffer } from './close.ts';
 import { enrolDevice, revokeDevice } from './device.ts';
 import { contradictsLog, isOwnHead, signHead, signNewest } from './head.ts';
 import { issueKey } from './issue-key.ts';
-import type { PastLog } from './past-log.ts';
-import { drawName, LogInMemory } from './past-log.ts';
+import { drawName, LogInMemory, type PastLog } from './past-log.ts';
 import type { AuthorityRecord } from './records.ts';
 import { tellRevocations } from './revocations.ts';
 import { AuthorityState } from './state.ts';
-import type { AuthorityTask, FreshKeys } from './task.ts';
-import { adoptModel, appendModel, createTask, drawBuffer, makeOffer } from './task.ts';
+import {
+  type AuthorityTask,
+  adoptModel,
+  appendModel,
+  createTask,
+  drawBuffer,
+  type FreshKeys,
+  makeOffer,
+} from './task.ts';
 
 export interface AuthorityStep<Answer> extends Omit<Transition<never, AuthorityRecord, Answer>, 'state'> {
   /** How long the log was when the step was decided; missing where it was not asked. */

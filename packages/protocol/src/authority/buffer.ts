@@ -6,20 +6,15 @@
  *       \--rolled back, or voted and nothing heard for a week--> unknown   (final; no key, no release, no promise)
  */
 import type { Signer, Suite } from '@basa/masking';
-import type { AbortRequest } from '../wire/authority-messages.ts';
-import { abortRequestCodec } from '../wire/authority-messages.ts';
-import type { Ctx, Millis } from '../wire/brands.ts';
-import { millis } from '../wire/brands.ts';
+import { type AbortRequest, abortRequestCodec } from '../wire/authority-messages.ts';
+import { type Ctx, type Millis, millis } from '../wire/brands.ts';
 import { indexOf } from '../wire/council.ts';
-import type { BufferPart, Descriptor, DescriptorBody } from '../wire/descriptor.ts';
-import { ctxOf } from '../wire/descriptor.ts';
-import type { Outcome, OutcomeBody } from '../wire/outcome.ts';
-import { outcomeCodec } from '../wire/outcome.ts';
+import { type BufferPart, ctxOf, type Descriptor, type DescriptorBody } from '../wire/descriptor.ts';
+import { type Outcome, type OutcomeBody, outcomeCodec } from '../wire/outcome.ts';
 import { refused } from '../wire/refusals.ts';
 import type { BufferIssuer, BufferKeys } from '../wire/sealing.ts';
 import { isSigned } from '../wire/signed.ts';
-import type { Transition } from '../wire/transition.ts';
-import { declined } from '../wire/transition.ts';
+import { declined, type Transition } from '../wire/transition.ts';
 import type { AuthorityRecord, BufferClosed, BufferLost, KeyIssued } from './records.ts';
 
 export interface AuthorityPorts {

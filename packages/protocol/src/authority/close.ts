@@ -3,26 +3,31 @@
  * (not), never both.
  */
 import { equalBytes, toHex } from '@basa/masking';
-import type { CloseAnswer, CloseRequest, ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
-import { authorityMessages } from '../wire/authority-messages.ts';
+import {
+  authorityMessages,
+  type CloseAnswer,
+  type CloseRequest,
+  type ReleasedKey,
+  type UploadHeader,
+} from '../wire/authority-messages.ts';
 import type { Millis, Slot } from '../wire/brands.ts';
-import type { HashedClosing, ListedSlot } from '../wire/closing.ts';
-import { closingOf, listedSlots } from '../wire/closing.ts';
-import type { Endorsement } from '../wire/council.ts';
-import { endorse, hasGoodEndorsements, indexOf, othersOf } from '../wire/council.ts';
-import type { Vote } from '../wire/outcome.ts';
-import { voteCodec } from '../wire/outcome.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { closingOf, type HashedClosing, type ListedSlot, listedSlots } from '../wire/closing.ts';
+import { type Endorsement, endorse, hasGoodEndorsements, indexOf, othersOf } from '../wire/council.ts';
+import { type Vote, voteCodec } from '../wire/outcome.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import { isSelfName } from '../wire/sealing.ts';
 import { isSigned } from '../wire/signed.ts';
-import type { Receipt } from '../wire/slot-statements.ts';
-import { isSameSlot, receiptCodec } from '../wire/slot-statements.ts';
-import type { Transition } from '../wire/transition.ts';
-import { declined, unchanged } from '../wire/transition.ts';
+import { isSameSlot, type Receipt, receiptCodec } from '../wire/slot-statements.ts';
+import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import { depositStatementCodec } from '../wire/user-messages.ts';
-import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
-import { endIfOverdue, evolveBuffer, ownKeys, signOutcome } from './buffer.ts';
+import {
+  type AuthorityBuffer,
+  type AuthorityPorts,
+  endIfOverdue,
+  evolveBuffer,
+  ownKeys,
+  signOutcome,
+} from './buffer.ts';
 import type { AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
 
 /** A buffer that this authority voted in, or whose set is fixed: once the record is durable, the answer may leave, as often as it is asked. */

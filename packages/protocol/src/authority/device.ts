@@ -1,14 +1,10 @@
 /** Enrolment: a device's key becomes a certificate that servers check without asking. */
-import type { Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
+import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis, TaskId, UserId } from '../wire/brands.ts';
-import type { Certificate, CertificateBody } from '../wire/certificate.ts';
-import { certificateCodec, userIdOf } from '../wire/certificate.ts';
-import type { Council } from '../wire/council.ts';
-import { endorse } from '../wire/council.ts';
+import { type Certificate, type CertificateBody, certificateCodec, userIdOf } from '../wire/certificate.ts';
+import { type Council, endorse } from '../wire/council.ts';
 import { refused } from '../wire/refusals.ts';
-import type { Transition } from '../wire/transition.ts';
-import { declined, unchanged } from '../wire/transition.ts';
+import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
 

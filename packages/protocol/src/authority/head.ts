@@ -1,8 +1,13 @@
 /** Heads of the authority's log: how a rolled-back authority is met by what others have seen of it. */
-import type { Signer, Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
-import type { Head, HeadBody, ModelEntry, NewestModel } from '../wire/model-log.ts';
-import { headCodec, newestModelCodec } from '../wire/model-log.ts';
+import { equalBytes, type Signer, type Suite } from '@basa/masking';
+import {
+  type Head,
+  type HeadBody,
+  headCodec,
+  type ModelEntry,
+  type NewestModel,
+  newestModelCodec,
+} from '../wire/model-log.ts';
 import { isSigned } from '../wire/signed.ts';
 
 /**

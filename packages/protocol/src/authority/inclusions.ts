@@ -5,8 +5,7 @@
  */
 import { toHex } from '@basa/masking';
 import type { UserId } from '../wire/brands.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import type { AuthorityBuffer } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
 

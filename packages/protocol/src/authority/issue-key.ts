@@ -1,20 +1,16 @@
 /** Gives its key of a slot's edge to the one user that holds the slot, once, after its view was checked. */
 import { equalBytes } from '@basa/masking';
-import type { KeyAnswer, KeyRequest } from '../wire/authority-messages.ts';
-import { authorityMessages } from '../wire/authority-messages.ts';
+import { authorityMessages, type KeyAnswer, type KeyRequest } from '../wire/authority-messages.ts';
 import type { Millis, UserId, View } from '../wire/brands.ts';
 import { certificateCodec, userIdOf } from '../wire/certificate.ts';
 import { endorse, isEndorsed, othersOf } from '../wire/council.ts';
 import { sealEnvelope } from '../wire/envelope.ts';
 import { joinTagOf, viewsOf } from '../wire/naming.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
 import { issuedKeyCodec, receiptCodec, ticketCodec } from '../wire/slot-statements.ts';
-import type { Transition } from '../wire/transition.ts';
-import { declined, unchanged } from '../wire/transition.ts';
-import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
-import { evolveBuffer, ownKeys } from './buffer.ts';
+import { declined, type Transition, unchanged } from '../wire/transition.ts';
+import { type AuthorityBuffer, type AuthorityPorts, evolveBuffer, ownKeys } from './buffer.ts';
 import type { EnrolledDevice } from './device.ts';
 import type { KeyIssued } from './records.ts';
 

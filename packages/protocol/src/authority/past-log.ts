@@ -2,12 +2,10 @@
  * What the authority looks up in its own log instead of keeping it in memory: buffers that are not open any more, models
  * before the newest one, and earlier hashes. Whoever keeps the log on disk finds its records there by their names.
  */
-import type { Suite } from '@basa/masking';
-import { concatBytes, toHex } from '@basa/masking';
+import { concatBytes, type Suite, toHex } from '@basa/masking';
 import type { TaskId } from '../wire/brands.ts';
 import { ctxOf } from '../wire/descriptor.ts';
-import type { AuthorityRecord } from './records.ts';
-import { EMPTY_LOG_HASH } from './records.ts';
+import { type AuthorityRecord, EMPTY_LOG_HASH } from './records.ts';
 
 /** The log, up to the last confirmed record at least. */
 export interface PastLog {

@@ -2,21 +2,15 @@
 import type { Suite } from '@basa/masking';
 import { SELF_NAME_BYTES } from '../wire/authority-messages.ts';
 import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, UserId, View } from '../wire/brands.ts';
-import type { Certificate } from '../wire/certificate.ts';
-import { certificateCodec } from '../wire/certificate.ts';
+import { type Certificate, certificateCodec } from '../wire/certificate.ts';
 import type { ClosedSlot } from '../wire/closing.ts';
-import type { Codec } from '../wire/codec.ts';
-import { message, nested } from '../wire/codec.ts';
-import type { Descriptor } from '../wire/descriptor.ts';
-import { DESCRIPTOR_BYTES, descriptorCodec } from '../wire/descriptor.ts';
-import type { Field } from '../wire/fields.ts';
-import { fixed, increasing, list, record, short, u53 } from '../wire/fields.ts';
+import { type Codec, message, nested } from '../wire/codec.ts';
+import { DESCRIPTOR_BYTES, type Descriptor, descriptorCodec } from '../wire/descriptor.ts';
+import { type Field, fixed, increasing, list, record, short, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
-import type { Head, ModelEntry } from '../wire/model-log.ts';
-import { headCodec, modelEntryCodec } from '../wire/model-log.ts';
+import { type Head, headCodec, type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
 import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
-import type { TaskPolicy } from '../wire/policy.ts';
-import { decodePolicy, encodePolicy, MAX_SLOTS } from '../wire/policy.ts';
+import { decodePolicy, encodePolicy, MAX_SLOTS, type TaskPolicy } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
 
 export type AuthorityRecord =

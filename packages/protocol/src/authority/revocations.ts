@@ -3,13 +3,18 @@
  * statement which devices of a task are among them.
  */
 import { equalBytes } from '@basa/masking';
-import type { RevocationRequest, Revocations, RevocationsBody } from '../wire/authority-messages.ts';
-import { MAX_REVOCATIONS, revocationRequestCodec, revocationsCodec } from '../wire/authority-messages.ts';
+import {
+  MAX_REVOCATIONS,
+  type RevocationRequest,
+  type Revocations,
+  type RevocationsBody,
+  revocationRequestCodec,
+  revocationsCodec,
+} from '../wire/authority-messages.ts';
 import type { TaskId } from '../wire/brands.ts';
 import { refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
-import type { Transition } from '../wire/transition.ts';
-import { declined, unchanged } from '../wire/transition.ts';
+import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';
 import type { EnrolledDevice } from './device.ts';
 import type { AuthorityTask } from './task.ts';

@@ -7,20 +7,21 @@ import type { Ctx, TaskId, UserId } from '../wire/brands.ts';
 import { userIdOf } from '../wire/certificate.ts';
 import type { ModelEntry } from '../wire/model-log.ts';
 import { taskIdOf } from '../wire/policy.ts';
-import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
-import { drawnBuffer, evolveBuffer, ownPart, restoredBuffer } from './buffer.ts';
-import type { EnrolledDevice } from './device.ts';
-import { withCertificate } from './device.ts';
-import type { LogPosition } from './head.ts';
-import { FIRST_BRANCH } from './head.ts';
+import {
+  type AuthorityBuffer,
+  type AuthorityPorts,
+  drawnBuffer,
+  evolveBuffer,
+  ownPart,
+  restoredBuffer,
+} from './buffer.ts';
+import { type EnrolledDevice, withCertificate } from './device.ts';
+import { FIRST_BRANCH, type LogPosition } from './head.ts';
 import { Inclusions } from './inclusions.ts';
 import { OpenOffers } from './offers.ts';
-import type { PastLog } from './past-log.ts';
-import { DraftLog, modelName } from './past-log.ts';
-import type { AuthorityRecord } from './records.ts';
-import { EMPTY_LOG_HASH, nextLogHash } from './records.ts';
-import type { AuthorityTask } from './task.ts';
-import { withNewest } from './task.ts';
+import { DraftLog, modelName, type PastLog } from './past-log.ts';
+import { type AuthorityRecord, EMPTY_LOG_HASH, nextLogHash } from './records.ts';
+import { type AuthorityTask, withNewest } from './task.ts';
 
 type DeviceMap = Pick<Map<string, EnrolledDevice>, 'get' | 'set'>;
 

@@ -1,23 +1,24 @@
 /** A task at the authority: its policy, the buffers it draws, and the append-only log of its models. */
-import type { Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
-import type { BufferPlan, BufferRequest, ModelAppend, OfferRequest } from '../wire/authority-messages.ts';
-import { bufferRequestCodec, modelAppendCodec, offerRequestCodec } from '../wire/authority-messages.ts';
+import { equalBytes, type Suite } from '@basa/masking';
+import {
+  type BufferPlan,
+  type BufferRequest,
+  bufferRequestCodec,
+  type ModelAppend,
+  modelAppendCodec,
+  type OfferRequest,
+  offerRequestCodec,
+} from '../wire/authority-messages.ts';
 import type { Millis, TaskId } from '../wire/brands.ts';
 import { endorse, indexOf, isEndorsed, othersOf } from '../wire/council.ts';
-import type { BufferPart, Descriptor } from '../wire/descriptor.ts';
-import { ctxOf, descriptorCodec } from '../wire/descriptor.ts';
-import type { ModelEntry, ModelEntryBody } from '../wire/model-log.ts';
-import { modelEntryCodec } from '../wire/model-log.ts';
+import { type BufferPart, ctxOf, type Descriptor, descriptorCodec } from '../wire/descriptor.ts';
+import { type ModelEntry, type ModelEntryBody, modelEntryCodec } from '../wire/model-log.ts';
 import { voteCodec } from '../wire/outcome.ts';
 import { plannedDescriptor } from '../wire/planned-descriptor.ts';
-import type { TaskPolicy } from '../wire/policy.ts';
-import { policyProblem, taskIdOf } from '../wire/policy.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { policyProblem, type TaskPolicy, taskIdOf } from '../wire/policy.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
-import type { Transition } from '../wire/transition.ts';
-import { declined, unchanged } from '../wire/transition.ts';
+import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
 

@@ -1,6 +1,5 @@
 /** Problem documents (RFC 9457): every no of a service, with a stable type, a sentence and what to do next. */
-import type { Reason, RefusalReason, Refused } from '../wire/refusals.ts';
-import { isRefusalReason, REFUSALS } from '../wire/refusals.ts';
+import { isRefusalReason, REFUSALS, type Reason, type RefusalReason, type Refused } from '../wire/refusals.ts';
 
 interface Problem extends Reason {
   /**

@@ -1,8 +1,7 @@
 /** What a device signs with every request: the words of the request, to whom they go, when, and a number used once. */
 import { ascii } from '@basa/masking';
 import type { Millis } from '../wire/brands.ts';
-import type { Codec } from '../wire/codec.ts';
-import { message } from '../wire/codec.ts';
+import { type Codec, message } from '../wire/codec.ts';
 import { fixed, short, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 

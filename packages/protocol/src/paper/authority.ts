@@ -1,13 +1,10 @@
 /** The attribute authority of `paper` mode: the key of a position to whoever shows the server's ticket for it. */
-import type { AttributeKeyIssuer, Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
+import { type AttributeKeyIssuer, equalBytes, type Suite } from '@basa/masking';
 import type { UserId } from '../wire/brands.ts';
 import { paperAttribute } from '../wire/naming.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
-import type { PaperTicket } from './messages.ts';
-import { paperTicketCodec } from './messages.ts';
+import { type PaperTicket, paperTicketCodec } from './messages.ts';
 
 /** UNSAFE: a second user at the same position gets the same key, as the paper's time-out needs it (attack A1). */
 export function issuePaperKey(

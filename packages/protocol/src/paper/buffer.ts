@@ -6,16 +6,12 @@
  *     free --connect--> leased --upload--> free at k + 1 .. until k = K: full
  *       ^------ t_out ------/
  */
-import type { Signer, Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
+import { equalBytes, type Signer, type Suite } from '@basa/masking';
 import type { Attribute, Ctx, Millis, Slot, UserId } from '../wire/brands.ts';
 import { paperAttribute } from '../wire/naming.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
-import type { Transition } from '../wire/transition.ts';
-import { declined, unchanged } from '../wire/transition.ts';
-import type { PaperTicket, PaperUpload } from './messages.ts';
-import { paperTicketCodec } from './messages.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
+import { declined, type Transition, unchanged } from '../wire/transition.ts';
+import { type PaperTicket, type PaperUpload, paperTicketCodec } from './messages.ts';
 
 export interface PaperOptions {
   /** K and t_out. */

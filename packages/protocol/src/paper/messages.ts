@@ -1,13 +1,11 @@
 /** The messages of `paper` mode. Deviates: the paper does not say how the AA learns who holds k; a ticket tells it. */
 import type { SeedSealing } from '@basa/masking';
 import type { Ctx, Slot, UserId } from '../wire/brands.ts';
-import type { Codec } from '../wire/codec.ts';
-import { message, nested } from '../wire/codec.ts';
+import { type Codec, message, nested } from '../wire/codec.ts';
 import { fixed, list, positive, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 import { field } from '../wire/named-fields.ts';
-import type { Signature, SignedCodec } from '../wire/signed.ts';
-import { signedMessage } from '../wire/signed.ts';
+import { type Signature, type SignedCodec, signedMessage } from '../wire/signed.ts';
 
 /** The server says who holds position k; the AA issues a key only against it. */
 export interface PaperTicketBody {

@@ -1,12 +1,20 @@
 /** Algorithm 2 (BASA-User) of the paper: open the seeds of earlier users, make seeds for later ones, mask, upload. */
-import type { MaskPlan, MaskTerm, Modulus, RandomBytes, RandomWords, SeedSealing, Suite } from '@basa/masking';
-import { quantize, SEED_BYTES, Secret } from '@basa/masking';
+import {
+  type MaskPlan,
+  type MaskTerm,
+  type Modulus,
+  quantize,
+  type RandomBytes,
+  type RandomWords,
+  SEED_BYTES,
+  Secret,
+  type SeedSealing,
+  type Suite,
+} from '@basa/masking';
 import type { Ctx, JoinTag } from '../wire/brands.ts';
 import { sealingContext } from '../wire/naming.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
-import type { Staleness } from '../wire/staleness.ts';
-import { stalenessWeight } from '../wire/staleness.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
+import { type Staleness, stalenessWeight } from '../wire/staleness.ts';
 import type { PaperConnection } from './buffer.ts';
 import type { PaperUpload } from './messages.ts';
 

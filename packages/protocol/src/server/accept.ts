@@ -1,20 +1,23 @@
 /** Takes a masked upload into its slot: the header decides before the body is read, the very bytes or none. */
 import { equalBytes } from '@basa/masking';
-import type { UploadHeader } from '../wire/authority-messages.ts';
-import { authorityMessages } from '../wire/authority-messages.ts';
+import { authorityMessages, type UploadHeader } from '../wire/authority-messages.ts';
 import type { Millis, Slot } from '../wire/brands.ts';
 import { isEndorsed } from '../wire/council.ts';
 import type { BasaEvent } from '../wire/events.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
-import type { BufferSealing } from '../wire/sealing.ts';
-import { isSelfName } from '../wire/sealing.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
+import { type BufferSealing, isSelfName } from '../wire/sealing.ts';
 import { isSigned } from '../wire/signed.ts';
 import { isSameSlot, receiptCodec } from '../wire/slot-statements.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import { uploadLayout } from '../wire/upload-layout.ts';
-import type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
-import { evolveSecureBuffer } from './secure-buffer.ts';
+import {
+  type BufferRecord,
+  type BufferSlot,
+  type BufferStep,
+  evolveSecureBuffer,
+  type SecureBuffer,
+  type ServerPorts,
+} from './secure-buffer.ts';
 
 export type UploadVerdict = { readonly kind: 'expected' } | { readonly kind: 'accepted-before' } | Refused;
 

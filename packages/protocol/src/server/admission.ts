@@ -7,12 +7,9 @@
  * A place is flow control, not security: a device that comes without one is served if there is room. This class decides; who
  * is under way, and who waits, is kept beside it, in memory or in a database that several nodes share.
  */
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
-import type { Crowd } from './come-back.ts';
-import { ComeBack } from './come-back.ts';
-import type { PlaceOptions, PlaceState } from './place-controller.ts';
-import { noteUsedPlaces, noteVersionAge, startPlaces } from './place-controller.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
+import { ComeBack, type Crowd } from './come-back.ts';
+import { noteUsedPlaces, noteVersionAge, type PlaceOptions, type PlaceState, startPlaces } from './place-controller.ts';
 
 export interface AdmissionOptions extends PlaceOptions {
   /** When this many buffers wait to be opened, no places are given. */

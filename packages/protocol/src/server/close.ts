@@ -1,23 +1,37 @@
 /** The server's side of the end of a buffer: fix A durably, ask the authority, and record what became of it. */
 import { equalBytes } from '@basa/masking';
-import type { CloseAnswer, CloseRequest, CloseRequestBody, UploadHeader } from '../wire/authority-messages.ts';
-import { authorityMessages } from '../wire/authority-messages.ts';
+import {
+  authorityMessages,
+  type CloseAnswer,
+  type CloseRequest,
+  type CloseRequestBody,
+  type UploadHeader,
+} from '../wire/authority-messages.ts';
 import type { Millis, Slot } from '../wire/brands.ts';
-import type { HashedClosing } from '../wire/closing.ts';
-import { closingOf, listedSlots } from '../wire/closing.ts';
-import type { Endorsement } from '../wire/council.ts';
-import { isEndorsedByOne, joined } from '../wire/council.ts';
+import { closingOf, type HashedClosing, listedSlots } from '../wire/closing.ts';
+import { type Endorsement, isEndorsedByOne, joined } from '../wire/council.ts';
 import type { BasaEvent, FreezeReason } from '../wire/events.ts';
-import type { Outcome, OutcomeOf, Vote } from '../wire/outcome.ts';
-import { agreedOutcome, isOutcomeOf, outcomeCodec, voteCodec } from '../wire/outcome.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { isRefused, refused } from '../wire/refusals.ts';
+import {
+  agreedOutcome,
+  isOutcomeOf,
+  type Outcome,
+  type OutcomeOf,
+  outcomeCodec,
+  type Vote,
+  voteCodec,
+} from '../wire/outcome.ts';
+import { isRefused, type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
 import { declined, unchanged } from '../wire/transition.ts';
-import type { BufferRecord, BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
-import { evolveSecureBuffer } from './secure-buffer.ts';
-import type { VoidEdge } from './void-edges.ts';
-import { slotsToLeaveOut } from './void-edges.ts';
+import {
+  type BufferRecord,
+  type BufferSlot,
+  type BufferStep,
+  evolveSecureBuffer,
+  type SecureBuffer,
+  type ServerPorts,
+} from './secure-buffer.ts';
+import { slotsToLeaveOut, type VoidEdge } from './void-edges.ts';
 
 /** Fixes A: the accepted slots without a minimum vertex cover of the void edges. Nothing is uploaded afterwards. */
 export function freezeBuffer(

@@ -3,17 +3,19 @@ import { equalBytes } from '@basa/masking';
 import type { Millis, Slot, UserId, View } from '../wire/brands.ts';
 import { userIdOf } from '../wire/certificate.ts';
 import { joinTagOf, nextView } from '../wire/naming.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
-import type { Ticket, TicketBody } from '../wire/slot-statements.ts';
-import { ticketCodec } from '../wire/slot-statements.ts';
+import { type Ticket, type TicketBody, ticketCodec } from '../wire/slot-statements.ts';
 import { declined, unchanged } from '../wire/transition.ts';
-import type { Deposit } from '../wire/user-messages.ts';
-import { depositRootOf, depositStatementCodec } from '../wire/user-messages.ts';
+import { type Deposit, depositRootOf, depositStatementCodec } from '../wire/user-messages.ts';
 import { certificateProblem } from './seat.ts';
-import type { BufferSlot, BufferStep, SecureBuffer, ServerPorts } from './secure-buffer.ts';
-import { evolveSecureBuffer } from './secure-buffer.ts';
+import {
+  type BufferSlot,
+  type BufferStep,
+  evolveSecureBuffer,
+  type SecureBuffer,
+  type ServerPorts,
+} from './secure-buffer.ts';
 
 /**
  * The slot is durable before it is told, with the deposit (in the record, not in the state) and what it puts into later

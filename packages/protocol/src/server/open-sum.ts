@@ -1,13 +1,11 @@
 /** Opens the sum of a closed buffer: the seeds the released keys open, as a mask plan over the sum of the uploads. */
-import type { MaskTerm, Suite, VectorKernel } from '@basa/masking';
-import { equalBytes, firstOutOfRange, Secret } from '@basa/masking';
+import { equalBytes, firstOutOfRange, type MaskTerm, Secret, type Suite, type VectorKernel } from '@basa/masking';
 import type { ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
 import { toleratedOf } from '../wire/council.ts';
 import type { DescriptorBody } from '../wire/descriptor.ts';
 import { commitmentOf, registrationOf } from '../wire/naming.ts';
-import type { PrefixVerdict } from '../wire/prefix.ts';
-import { judgePrefix, prefixElements } from '../wire/prefix.ts';
+import { judgePrefix, type PrefixVerdict, prefixElements } from '../wire/prefix.ts';
 import { sumBound } from '../wire/privacy.ts';
 import type { BufferSealing, EdgeUse, PartKey } from '../wire/sealing.ts';
 import type { SealedParts } from '../wire/upload-layout.ts';

@@ -1,8 +1,7 @@
 /** The records of a buffer as bytes for a store. A deposit itself lies beside them, in a table of its own. */
 import { authorityMessages, headerBytes } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
-import type { Codec } from '../wire/codec.ts';
-import { message, nested } from '../wire/codec.ts';
+import { type Codec, message, nested } from '../wire/codec.ts';
 import { endorsementsField } from '../wire/council.ts';
 import type { FreezeReason } from '../wire/events.ts';
 import { fixed, increasing, list, oneOf, text, u16, u53 } from '../wire/fields.ts';

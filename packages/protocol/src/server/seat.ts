@@ -1,16 +1,12 @@
 /** Gives a seat to an enrolled device: a place in an open buffer for as long as the seat lives. */
 import { equalBytes, toHex } from '@basa/masking';
 import type { Millis, TaskId } from '../wire/brands.ts';
-import type { Certificate } from '../wire/certificate.ts';
-import { certificateCodec, userIdOf } from '../wire/certificate.ts';
-import type { Council } from '../wire/council.ts';
-import { isEndorsed } from '../wire/council.ts';
+import { type Certificate, certificateCodec, userIdOf } from '../wire/certificate.ts';
+import { type Council, isEndorsed } from '../wire/council.ts';
 import type { BasaEvent } from '../wire/events.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import type { SeatRequest } from '../wire/user-messages.ts';
-import type { Coordinator, OpenBuffer, SeatGiven } from './coordinator.ts';
-import { takeSeat } from './coordinator.ts';
+import { type Coordinator, type OpenBuffer, type SeatGiven, takeSeat } from './coordinator.ts';
 import type { ServerPorts } from './secure-buffer.ts';
 
 export interface SeatStep {

@@ -2,10 +2,8 @@
  * No block of the quantised update may vanish: where it does for all users but one, the sum shows that one's entries. A
  * server that chooses the model can bring this about. The floats say nothing here: they may be small without being zero.
  */
-import type { Quantizer } from '@basa/masking';
-import { modulusSize, signedCapacity } from '@basa/masking';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { modulusSize, type Quantizer, signedCapacity } from '@basa/masking';
+import { type Refused, refused } from '../wire/refusals.ts';
 
 /** A tensor of the model: where its parameters lie in the flat vector. */
 export type Block = readonly [offset: number, length: number];

@@ -5,10 +5,8 @@
  * between mark and header charges at most one inclusion too much.
  */
 import { toHex } from '@basa/masking';
-import type { PrivacyPolicy } from '../wire/privacy.ts';
-import { epsilonBudget } from '../wire/privacy.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { epsilonBudget, type PrivacyPolicy } from '../wire/privacy.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import type { DeviceLedger } from './ledger.ts';
 
 /** Inclusions and epsilon, of this device and of its whole budget. */

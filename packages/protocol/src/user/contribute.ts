@@ -5,19 +5,24 @@
  */
 import { equalBytes } from '@basa/masking';
 import type { KeyRequest, UploadHeader } from '../wire/authority-messages.ts';
-import type { RefusalReason, Refused } from '../wire/refusals.ts';
-import { isRefused } from '../wire/refusals.ts';
+import { isRefused, type RefusalReason, type Refused } from '../wire/refusals.ts';
 import type { SealingResult, SealingSteps, SealingWork } from '../wire/sealing-work.ts';
 import { bodyHashOf, bodyOf } from '../wire/upload-layout.ts';
 import type { Deposit, DepositAnswer } from '../wire/user-messages.ts';
 import { depositMessage, depositToSign } from './deposit.ts';
 import type { Device, DeviceStep } from './device.ts';
-import type { KeyAnswerOf } from './key.ts';
-import { keySteps } from './key.ts';
+import { type KeyAnswerOf, keySteps } from './key.ts';
 import type { FrozenSession, SlottedSession, UserPorts } from './session.ts';
 import { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './slot.ts';
-import type { Masking } from './upload.ts';
-import { acknowledgeUpload, freezeUpload, headerToSign, maskInput, packMasked, uploadHeaderMessage } from './upload.ts';
+import {
+  acknowledgeUpload,
+  freezeUpload,
+  headerToSign,
+  type Masking,
+  maskInput,
+  packMasked,
+  uploadHeaderMessage,
+} from './upload.ts';
 
 /** What is asked of the driver, and with it what the answer is. */
 interface Requests {

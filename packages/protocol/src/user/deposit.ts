@@ -1,18 +1,14 @@
 /** The user's side of the deposit: fresh seeds, sealed to the slots to come, fixed by one root. */
 import { SEED_BYTES } from '@basa/masking';
 import type { Slot } from '../wire/brands.ts';
-import type { Certificate } from '../wire/certificate.ts';
-import { userIdOf } from '../wire/certificate.ts';
+import { type Certificate, userIdOf } from '../wire/certificate.ts';
 import { ctxOf } from '../wire/descriptor.ts';
 import { commitmentOf, joinTagOf } from '../wire/naming.ts';
-import type { SealingSteps } from '../wire/sealing-work.ts';
-import { sealedAtOnce } from '../wire/sealing-work.ts';
+import { type SealingSteps, sealedAtOnce } from '../wire/sealing-work.ts';
 import { declined } from '../wire/transition.ts';
-import type { Deposit } from '../wire/user-messages.ts';
-import { depositStatementCodec } from '../wire/user-messages.ts';
+import { type Deposit, depositStatementCodec } from '../wire/user-messages.ts';
 import { budgetProblem } from './budget.ts';
-import type { Device, DeviceStep } from './device.ts';
-import { restoreDevice } from './device.ts';
+import { type Device, type DeviceStep, restoreDevice } from './device.ts';
 import { entryProblem, versionProblem } from './ledger.ts';
 import type { CheckedDescriptor } from './seat.ts';
 import type { PreparedSession, UserPorts, UserRecord } from './session.ts';

@@ -6,10 +6,8 @@ import type { Suite } from '@basa/masking';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Refused } from '../wire/refusals.ts';
 import type { Transition } from '../wire/transition.ts';
-import type { DeviceLedger, LedgerRecord } from './ledger.ts';
-import { EMPTY_LEDGER, evolveLedger } from './ledger.ts';
-import type { UserRecord, UserSession } from './session.ts';
-import { evolveSession } from './session.ts';
+import { type DeviceLedger, EMPTY_LEDGER, evolveLedger, type LedgerRecord } from './ledger.ts';
+import { evolveSession, type UserRecord, type UserSession } from './session.ts';
 
 export interface Device {
   readonly ledger: DeviceLedger;

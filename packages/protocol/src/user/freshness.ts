@@ -2,19 +2,20 @@
  * Versions of the model never go back on a device. A server or a proxy that replays a signed entry would have it train on a
  * model of its choice among all there ever were, and so weigh or shape one device's update otherwise than the others'.
  */
-import type { Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
+import { equalBytes, type Suite } from '@basa/masking';
 import type { TaskId } from '../wire/brands.ts';
-import type { Council } from '../wire/council.ts';
-import { isEndorsed } from '../wire/council.ts';
-import type { HeadBody, ModelEntry, NewestModel } from '../wire/model-log.ts';
-import { modelEntryCodec, newestModelCodec } from '../wire/model-log.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { isRefused, refused } from '../wire/refusals.ts';
+import { type Council, isEndorsed } from '../wire/council.ts';
+import {
+  type HeadBody,
+  type ModelEntry,
+  modelEntryCodec,
+  type NewestModel,
+  newestModelCodec,
+} from '../wire/model-log.ts';
+import { isRefused, type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
 import { declined, unchanged } from '../wire/transition.ts';
-import type { Device, DeviceStep } from './device.ts';
-import { recorded } from './device.ts';
+import { type Device, type DeviceStep, recorded } from './device.ts';
 import type { SeenModel } from './ledger.ts';
 
 /** What the device asked with, and what it believes. */

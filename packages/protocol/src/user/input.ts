@@ -1,13 +1,10 @@
 /** From an update to what is masked: x' = [1, 0, 0, 0 | w | metrics | x], x = Quant((w/W) clip(delta)), quantised once. */
-import type { RandomWords, Suite, VectorKernel } from '@basa/masking';
-import { integerWeight, quantize } from '@basa/masking';
+import { integerWeight, quantize, type RandomWords, type Suite, type VectorKernel } from '@basa/masking';
 import type { DescriptorBody } from '../wire/descriptor.ts';
 import { prefixElements, writePrefix } from '../wire/prefix.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import { stalenessWeight } from '../wire/staleness.ts';
-import type { Block } from './blocks.ts';
-import { blockProblem } from './blocks.ts';
+import { type Block, blockProblem } from './blocks.ts';
 import { quantizeWithNoise } from './noisy-update.ts';
 
 export interface UpdateInput {

@@ -2,15 +2,12 @@
  * What one device must remember across all its sessions: which buffers it ever entered, and to which buffer each update was
  * given. One ledger a device, behind one lock: two sessions that read it side by side could give one update away twice.
  */
-import type { Suite } from '@basa/masking';
-import { equalBytes, toHex } from '@basa/masking';
+import { equalBytes, type Suite, toHex } from '@basa/masking';
 import type { Ctx, JoinTag } from '../wire/brands.ts';
 import type { Council } from '../wire/council.ts';
 import type { Descriptor } from '../wire/descriptor.ts';
-import type { OutcomeOf } from '../wire/outcome.ts';
-import { agreedOutcome, isOutcomeOf } from '../wire/outcome.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { agreedOutcome, isOutcomeOf, type OutcomeOf } from '../wire/outcome.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 
 /** The buffer an update was given to. */
 export interface DeltaCommitment {

@@ -1,6 +1,13 @@
 /** An update of a private task as residues: clipped to the L2 norm, rounded within a bound, and with the device's noise on it. */
-import type { Quantized, QuantizeOptions, RandomWords } from '@basa/masking';
-import { addNoiseInPlace, noiseTable, roundWithin, toResidue } from '@basa/masking';
+import {
+  addNoiseInPlace,
+  noiseTable,
+  type Quantized,
+  type QuantizeOptions,
+  type RandomWords,
+  roundWithin,
+  toResidue,
+} from '@basa/masking';
 import type { DescriptorBody } from '../wire/descriptor.ts';
 import { taskNoise } from '../wire/privacy.ts';
 

@@ -1,13 +1,10 @@
 /** An update that a buffer was given is free again by the outcome that enough authorities tell, and by nothing else. */
 import { toHex } from '@basa/masking';
 import type { OutcomeOf } from '../wire/outcome.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import { declined, unchanged } from '../wire/transition.ts';
-import type { Device, DeviceStep } from './device.ts';
-import { recorded } from './device.ts';
-import type { OutcomePorts, Released } from './ledger.ts';
-import { judgeOutcome } from './ledger.ts';
+import { type Device, type DeviceStep, recorded } from './device.ts';
+import { judgeOutcome, type OutcomePorts, type Released } from './ledger.ts';
 import type { UserPorts } from './session.ts';
 
 /** Frees an update for another buffer where the outcome allows it. An update nobody was given is free. */

@@ -1,18 +1,12 @@
 /** What a user checks before it deposits anything: the buffer is the one its pinned policy allows. */
-import type { Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
+import { equalBytes, type Suite } from '@basa/masking';
 import type { Ctx, Millis } from '../wire/brands.ts';
 import { isEndorsed } from '../wire/council.ts';
-import type { Descriptor } from '../wire/descriptor.ts';
-import { ctxOf, descriptorCodec } from '../wire/descriptor.ts';
-import type { DrawnBuffer } from '../wire/drawn-buffer.ts';
-import { slotKeysProblem } from '../wire/drawn-buffer.ts';
-import type { ModelEntry } from '../wire/model-log.ts';
-import { modelEntryCodec } from '../wire/model-log.ts';
-import type { TaskPolicy } from '../wire/policy.ts';
-import { policyWeightScale, taskIdOf } from '../wire/policy.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { ctxOf, type Descriptor, descriptorCodec } from '../wire/descriptor.ts';
+import { type DrawnBuffer, slotKeysProblem } from '../wire/drawn-buffer.ts';
+import { type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
+import { policyWeightScale, type TaskPolicy, taskIdOf } from '../wire/policy.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import type { SeenModel } from './ledger.ts';
 
 /** What a client was told out of band and believes over any server. */

@@ -6,21 +6,17 @@
  *         \                 \--> abandoned             \--outcome--> released
  *          \--> abandoned        (a frozen session cannot be abandoned: its bytes may have left)
  */
-import type { RandomBytes, Suite, VectorKernel } from '@basa/masking';
-import { Secret } from '@basa/masking';
+import { type RandomBytes, Secret, type Suite, type VectorKernel } from '@basa/masking';
 import type { UploadHeaderBody } from '../wire/authority-messages.ts';
 import type { Ctx, DepositRoot, JoinTag, Slot } from '../wire/brands.ts';
-import type { Certificate } from '../wire/certificate.ts';
-import { userIdOf } from '../wire/certificate.ts';
-import type { Descriptor } from '../wire/descriptor.ts';
-import { ctxOf } from '../wire/descriptor.ts';
+import { type Certificate, userIdOf } from '../wire/certificate.ts';
+import { ctxOf, type Descriptor } from '../wire/descriptor.ts';
 import { joinTagOf } from '../wire/naming.ts';
 import type { RefusalReason } from '../wire/refusals.ts';
 import type { BufferSealing } from '../wire/sealing.ts';
 import type { Receipt, Ticket } from '../wire/slot-statements.ts';
 import type { SealedParts } from '../wire/upload-layout.ts';
-import type { InboxEntry, SealedSeed } from '../wire/user-messages.ts';
-import { depositRootOf } from '../wire/user-messages.ts';
+import { depositRootOf, type InboxEntry, type SealedSeed } from '../wire/user-messages.ts';
 
 export interface UserPorts {
   readonly suite: Suite;

@@ -1,19 +1,15 @@
 /** The user gets its slot: it checks the server's word to the last hash, or leaves the buffer for good. */
 import { equalBytes } from '@basa/masking';
-import type { KeyRequest, KeyRequestBody } from '../wire/authority-messages.ts';
-import { authorityMessages } from '../wire/authority-messages.ts';
+import { authorityMessages, type KeyRequest, type KeyRequestBody } from '../wire/authority-messages.ts';
 import { isInTree, leafHash } from '../wire/merkle.ts';
 import { viewsOf } from '../wire/naming.ts';
-import type { RefusalReason, Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { type RefusalReason, type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
-import type { Ticket } from '../wire/slot-statements.ts';
-import { ticketCodec } from '../wire/slot-statements.ts';
+import { type Ticket, ticketCodec } from '../wire/slot-statements.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import type { DepositAnswer, InboxEntry } from '../wire/user-messages.ts';
 import type { ToSign } from './deposit.ts';
-import type { Device, DeviceStep } from './device.ts';
-import { recorded, restoreDevice } from './device.ts';
+import { type Device, type DeviceStep, recorded, restoreDevice } from './device.ts';
 import type { Membership, SlottedSession, UserPorts, UserRecord } from './session.ts';
 
 /** After this the user never signs another key request in this buffer. */

@@ -1,17 +1,13 @@
 /** The user masks its input and freezes the upload: from then on these bytes leave, or none. */
-import type { MaskPlan, MaskTerm } from '@basa/masking';
-import { equalBytes, packVector } from '@basa/masking';
-import type { UploadHeader } from '../wire/authority-messages.ts';
-import { authorityMessages } from '../wire/authority-messages.ts';
+import { equalBytes, type MaskPlan, type MaskTerm, packVector } from '@basa/masking';
+import { authorityMessages, type UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
-import type { Refused } from '../wire/refusals.ts';
-import { refused } from '../wire/refusals.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import { bodyHashOf } from '../wire/upload-layout.ts';
 import { budgetProblem } from './budget.ts';
 import type { ToSign } from './deposit.ts';
-import type { Device, DeviceStep } from './device.ts';
-import { recorded, restoreDevice } from './device.ts';
+import { type Device, type DeviceStep, recorded, restoreDevice } from './device.ts';
 import { inputDigestOf } from './input.ts';
 import type { UploadDraft } from './key.ts';
 import { commitmentProblem, versionProblem } from './ledger.ts';

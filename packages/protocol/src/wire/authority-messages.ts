@@ -1,25 +1,23 @@
 /** What users and server ask of an authority: no message here can hold a ciphertext or an update. */
 import type { Ctx, DepositRoot, JoinTag, Millis, Slot, TaskId, UserId, View } from './brands.ts';
-import type { Certificate } from './certificate.ts';
-import { certificateCodec } from './certificate.ts';
-import type { Codec } from './codec.ts';
-import { message, nested } from './codec.ts';
-import type { Endorsement } from './council.ts';
-import { endorsementsField } from './council.ts';
-import type { BufferPart } from './descriptor.ts';
-import { partsField } from './descriptor.ts';
-import type { Field } from './fields.ts';
-import { below, fixed, increasing, list, oneOf, record, short, u53 } from './fields.ts';
+import { type Certificate, certificateCodec } from './certificate.ts';
+import { type Codec, message, nested } from './codec.ts';
+import { type Endorsement, endorsementsField } from './council.ts';
+import { type BufferPart, partsField } from './descriptor.ts';
+import { below, type Field, fixed, increasing, list, oneOf, record, short, u53 } from './fields.ts';
 import { KIND } from './kinds.ts';
-import type { ModelEntry } from './model-log.ts';
-import { modelEntryCodec } from './model-log.ts';
+import { type ModelEntry, modelEntryCodec } from './model-log.ts';
 import { field, STATEMENT_BYTES } from './named-fields.ts';
-import type { Outcome, Vote } from './outcome.ts';
-import { outcomeCodec, voteCodec } from './outcome.ts';
-import type { Signature, SignedCodec } from './signed.ts';
-import { signedMessage } from './signed.ts';
-import type { IssuedKey, Receipt, Ticket } from './slot-statements.ts';
-import { issuedKeyCodec, receiptCodec, ticketCodec } from './slot-statements.ts';
+import { type Outcome, outcomeCodec, type Vote, voteCodec } from './outcome.ts';
+import { type Signature, type SignedCodec, signedMessage } from './signed.ts';
+import {
+  type IssuedKey,
+  issuedKeyCodec,
+  type Receipt,
+  receiptCodec,
+  type Ticket,
+  ticketCodec,
+} from './slot-statements.ts';
 
 /** Bytes that fit a key of any engine, bare or in its envelope. */
 const KEY = 1024;

@@ -1,8 +1,7 @@
 /** The certificate of a device: the authorities enrolled it for a task. */
 import type { Suite } from '@basa/masking';
 import type { Millis, TaskId, UserId } from './brands.ts';
-import type { Endorsed, EndorsedCodec } from './council.ts';
-import { endorsedMessage } from './council.ts';
+import { type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
 import { fixed } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { field } from './named-fields.ts';

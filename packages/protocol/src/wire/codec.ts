@@ -2,10 +2,8 @@
  * Messages as lists of fields. Every field has one encoding, a message starts with version, suite and kind and ends
  * where its fields end: what decodes, encodes to the same bytes again.
  */
-import type { Suite } from '@basa/masking';
-import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
-import type { Field, Fields } from './fields.ts';
-import { record, short } from './fields.ts';
+import { ByteReader, ByteWriter, DecodeError, type Suite } from '@basa/masking';
+import { type Field, type Fields, record, short } from './fields.ts';
 
 /** The version of all layouts, the first byte of every message. */
 const VERSION = 5;

@@ -2,12 +2,9 @@
  * The authorities of a task, and what they say together. A statement counts where `threshold` of them signed the same words; t
  * is so large that no two contradicting statements can both have that many (`toleratedOf`).
  */
-import type { Signer, Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
-import type { Codec } from './codec.ts';
-import { message } from './codec.ts';
-import type { Field, Fields } from './fields.ts';
-import { checked, fixed, list, record, u8 } from './fields.ts';
+import { equalBytes, type Signer, type Suite } from '@basa/masking';
+import { type Codec, message } from './codec.ts';
+import { checked, type Field, type Fields, fixed, list, record, u8 } from './fields.ts';
 
 export interface Council {
   /** Their public keys, in an order that never changes: the index of an authority is its name. */

@@ -1,16 +1,20 @@
 /** The descriptor of a buffer: what it is for, and the parts of the authorities that drew it. */
 import type { Suite } from '@basa/masking';
 import type { Ctx, Millis, TaskId } from './brands.ts';
-import type { Endorsed, EndorsedCodec } from './council.ts';
-import { authoritiesField, byRisingIndex, ENDORSEMENT_BYTES, endorsedMessage } from './council.ts';
-import type { Field } from './fields.ts';
-import { checked, fixed, flag, nonNegative, positive, record, short, u8, u16, u32, u53 } from './fields.ts';
+import {
+  authoritiesField,
+  byRisingIndex,
+  ENDORSEMENT_BYTES,
+  type Endorsed,
+  type EndorsedCodec,
+  endorsedMessage,
+} from './council.ts';
+import { checked, type Field, fixed, flag, nonNegative, positive, record, short, u8, u16, u32, u53 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
 import { field } from './named-fields.ts';
-import type { TaskPolicy } from './policy.ts';
-import { MAX_SLOTS, versionsField } from './policy.ts';
+import { MAX_SLOTS, type TaskPolicy, versionsField } from './policy.ts';
 import { privacyField } from './privacy.ts';
 import { stalenessField } from './staleness.ts';
 

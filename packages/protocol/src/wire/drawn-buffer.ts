@@ -1,18 +1,21 @@
 /** A buffer as its server has it drawn, and shows it to a user: the descriptor and the slot keys of its parts. */
-import type { Suite } from '@basa/masking';
-import { concatBytes, slotKeyListBytes, slotKeyListProblem } from '@basa/masking';
+import { concatBytes, type Suite, slotKeyListBytes, slotKeyListProblem } from '@basa/masking';
 import type { TaskId } from './brands.ts';
-import type { Codec } from './codec.ts';
-import { message, nested } from './codec.ts';
+import { type Codec, message, nested } from './codec.ts';
 import { MAX_AUTHORITIES } from './council.ts';
-import type { BufferPart, Descriptor, DescriptorBody } from './descriptor.ts';
-import { DESCRIPTOR_BYTES, descriptorCodec, partField } from './descriptor.ts';
+import {
+  type BufferPart,
+  DESCRIPTOR_BYTES,
+  type Descriptor,
+  type DescriptorBody,
+  descriptorCodec,
+  partField,
+} from './descriptor.ts';
 import { long, short } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { field } from './named-fields.ts';
 import { ENGINE, MAX_SLOTS } from './policy.ts';
-import type { Refused } from './refusals.ts';
-import { refused } from './refusals.ts';
+import { type Refused, refused } from './refusals.ts';
 import { EPOCH_KEY_BYTES } from './sealing.ts';
 
 export interface DrawnBuffer {

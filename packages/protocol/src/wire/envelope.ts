@@ -1,6 +1,5 @@
 /** An attribute key on its way from the authority to one user: sealed to the user's ephemeral X25519 key. */
-import type { Suite } from '@basa/masking';
-import { concatBytes, SEED_BYTES } from '@basa/masking';
+import { concatBytes, SEED_BYTES, type Suite } from '@basa/masking';
 import { message } from './codec.ts';
 import { fixed } from './fields.ts';
 import { KIND } from './kinds.ts';

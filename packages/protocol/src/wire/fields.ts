@@ -1,6 +1,5 @@
 /** The fields that messages are made of. Each has one encoding: what decodes, encodes to the same bytes again. */
-import type { ByteReader, ByteWriter } from '@basa/masking';
-import { ascii, DecodeError } from '@basa/masking';
+import { ascii, type ByteReader, type ByteWriter, DecodeError } from '@basa/masking';
 
 export interface Field<T> {
   write(writer: ByteWriter, value: T): void;

@@ -2,8 +2,7 @@
  * Merkle trees over the sealed seeds of a deposit: leaf prefix 00, node prefix 01, an odd node is promoted. A verifier
  * fixes index and count, so that a leaf cannot stand for another position.
  */
-import type { Suite } from '@basa/masking';
-import { equalBytes } from '@basa/masking';
+import { equalBytes, type Suite } from '@basa/masking';
 
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);

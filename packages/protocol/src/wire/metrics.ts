@@ -1,6 +1,5 @@
 /** Private metrics: bounded numbers of devices that travel under the masks, so that only their mean is learnt. */
-import type { Field } from './fields.ts';
-import { checked, finite, list, record, text } from './fields.ts';
+import { checked, type Field, finite, list, record, text } from './fields.ts';
 
 /** What a task wants to know of its devices on the average, and the range that a value is clipped to. */
 export interface MetricRange {

@@ -1,13 +1,11 @@
 /** The log of a task's models, and the head of an authority's own log. */
 import type { Ctx, TaskId } from './brands.ts';
 import { nested } from './codec.ts';
-import type { Endorsed, EndorsedCodec } from './council.ts';
-import { endorsedMessage } from './council.ts';
+import { type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
 import { fixed, record, u53 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { field, STATEMENT_BYTES } from './named-fields.ts';
-import type { Signature, SignedCodec } from './signed.ts';
-import { signedMessage } from './signed.ts';
+import { type Signature, type SignedCodec, signedMessage } from './signed.ts';
 
 /** w^t of a task has this hash; version t > 0 comes from the sum of buffer `ctx`. */
 export interface ModelEntryBody {

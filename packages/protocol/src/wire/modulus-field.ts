@@ -1,6 +1,5 @@
 /** A group on the wire: one byte, 0 for the field, the number of bits for a ring. */
-import type { Modulus } from '@basa/masking';
-import { DecodeError, FIELD, ring } from '@basa/masking';
+import { DecodeError, FIELD, type Modulus, ring } from '@basa/masking';
 import type { Field } from './fields.ts';
 
 export const modulusField: Field<Modulus> = {

@@ -1,8 +1,7 @@
 /** Fields with a name of their own that many messages have. */
 import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, TaskId, UserId, View } from './brands.ts';
 import { ENDORSEMENT_BYTES } from './council.ts';
-import type { Field } from './fields.ts';
-import { below, fixed, u53 } from './fields.ts';
+import { below, type Field, fixed, u53 } from './fields.ts';
 import { MAX_SLOTS } from './policy.ts';
 
 /** Bytes that fit any statement inside another message, except those that grow with K or with the sealing key. */

@@ -2,8 +2,7 @@
 import type { Suite } from '@basa/masking';
 import type { Attribute, Ctx, DepositRoot, JoinTag, Registration, Slot, UserId, View } from './brands.ts';
 import { message } from './codec.ts';
-import type { Field } from './fields.ts';
-import { fixed, u8, u16 } from './fields.ts';
+import { type Field, fixed, u8, u16 } from './fields.ts';
 import { KIND } from './kinds.ts';
 
 const ctx = fixed<Ctx>(32);

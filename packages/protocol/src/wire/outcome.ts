@@ -1,15 +1,12 @@
 /** What became of a buffer, as authorities vote for it and tell it. */
-import type { Suite } from '@basa/masking';
-import { equalBytes, toHex } from '@basa/masking';
+import { equalBytes, type Suite, toHex } from '@basa/masking';
 import type { Ctx, JoinTag, Slot, TaskId } from './brands.ts';
-import type { Council, Endorsed, EndorsedCodec } from './council.ts';
-import { endorsedMessage } from './council.ts';
+import { type Council, type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
 import { list, oneOf, record } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { field } from './named-fields.ts';
 import { MAX_SLOTS } from './policy.ts';
-import type { Signature, SignedCodec } from './signed.ts';
-import { isSigned, signedMessage } from './signed.ts';
+import { isSigned, type Signature, type SignedCodec, signedMessage } from './signed.ts';
 
 /** The authority votes for this close and, in this buffer, for no other. */
 export interface VoteBody {

@@ -3,8 +3,7 @@ import type { BufferPlan } from './authority-messages.ts';
 import type { Millis, TaskId } from './brands.ts';
 import type { DescriptorBody } from './descriptor.ts';
 import type { ModelEntry } from './model-log.ts';
-import type { TaskPolicy } from './policy.ts';
-import { policyWeightScale } from './policy.ts';
+import { policyWeightScale, type TaskPolicy } from './policy.ts';
 
 export function plannedDescriptor(
   task: TaskId,

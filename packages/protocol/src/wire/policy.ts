@@ -1,21 +1,15 @@
 /** A task as the authority and its clients hold it: what no server can change by its word. */
-import type { Modulus, Planned, Suite } from '@basa/masking';
-import { modulusSize, planQuantizer, toHex, weightScale } from '@basa/masking';
+import { type Modulus, modulusSize, type Planned, planQuantizer, type Suite, toHex, weightScale } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import { message } from './codec.ts';
-import type { Council } from './council.ts';
-import { authoritiesField, defaultThreshold, toleratedOf } from './council.ts';
+import { authoritiesField, type Council, defaultThreshold, toleratedOf } from './council.ts';
 import { fixed, flag, nonNegative, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
 import { KIND } from './kinds.ts';
-import type { MetricRange } from './metrics.ts';
-import { metricsField } from './metrics.ts';
+import { type MetricRange, metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
-import type { PrivacyPolicy } from './privacy.ts';
-import { privacyField, privacyProblem } from './privacy.ts';
-import type { Staleness } from './staleness.ts';
-import { stalenessField, stalenessWeight } from './staleness.ts';
-import type { TaskTraining } from './training.ts';
-import { DEFAULT_TRAINING, trainingField } from './training.ts';
+import { type PrivacyPolicy, privacyField, privacyProblem } from './privacy.ts';
+import { type Staleness, stalenessField, stalenessWeight } from './staleness.ts';
+import { DEFAULT_TRAINING, type TaskTraining, trainingField } from './training.ts';
 
 /** Which sealing a buffer uses. Transparent sealing hides nothing: for simulations. 2 was an engine of version 1. */
 export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, slotKeys: 3 } as const;

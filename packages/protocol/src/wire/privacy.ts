@@ -1,16 +1,16 @@
 /** The lines of a policy that make its sums differentially private, and what they mean for a sum. */
-import type { Modulus, Noise } from '@basa/masking';
 import {
   epsilonOf,
   inclusionCost,
+  type Modulus,
+  type Noise,
   noiseOf,
   noiseProblem,
   noisySumBound,
   quantizedBound,
   signedCapacity,
 } from '@basa/masking';
-import type { Field } from './fields.ts';
-import { checked, optional, positive, record, u16, u32 } from './fields.ts';
+import { checked, type Field, optional, positive, record, u16, u32 } from './fields.ts';
 import type { MetricRange } from './metrics.ts';
 
 /** With it, `clip` bounds the L2 norm of an update instead of its entries, every update counts 1, and no metric is told. */

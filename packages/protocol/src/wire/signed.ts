@@ -1,10 +1,7 @@
 /** Messages that one party signs. */
-import type { ByteWriter, Suite } from '@basa/masking';
-import { DecodeError } from '@basa/masking';
-import type { Codec } from './codec.ts';
-import { message, written } from './codec.ts';
-import type { Fields } from './fields.ts';
-import { fixed } from './fields.ts';
+import { type ByteWriter, DecodeError, type Suite } from '@basa/masking';
+import { type Codec, message, written } from './codec.ts';
+import { type Fields, fixed } from './fields.ts';
 
 const SIGNATURE_BYTES = 64;
 

@@ -1,21 +1,27 @@
 /** Slot keys as an engine: X25519 keys that every authority publishes for its part of a buffer (decisions 036 and 037). */
-import type { KeySteps, SlotBinding, SlotKeyRole, SlotKeySource, SlotPart, Suite, X25519Key } from '@basa/masking';
 import {
   ascii,
   concatBytes,
   equalBytes,
   isSlotKey,
+  type KeySteps,
   keysAtOnce,
   openWithPads,
   openWithSlotKeys,
   padOfShared,
   SLOT_KEY_BYTES,
+  type SlotBinding,
+  type SlotKeyRole,
+  type SlotKeySource,
+  type SlotPart,
+  type Suite,
   sealToSlots,
   slotKeyList,
   slotKeyListBytes,
   slotKeyOf,
   slotSealedBytes,
   slotSecret,
+  type X25519Key,
 } from '@basa/masking';
 import type { Registration, Slot } from './brands.ts';
 import { sealingContext, selfContext } from './naming.ts';

@@ -1,12 +1,10 @@
 /** What server and authorities sign about a slot: the ticket, the receipt, the key that was issued. */
 import { equalBytes } from '@basa/masking';
 import type { Ctx, DepositRoot, JoinTag, Millis, Slot, View } from './brands.ts';
-import type { Endorsed, EndorsedCodec } from './council.ts';
-import { endorsedMessage } from './council.ts';
+import { type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
 import { KIND } from './kinds.ts';
 import { field } from './named-fields.ts';
-import type { Signature, SignedCodec } from './signed.ts';
-import { signedMessage } from './signed.ts';
+import { type Signature, type SignedCodec, signedMessage } from './signed.ts';
 
 /** The server gave this slot to this deposit, and showed it these deposits before it (V_l). */
 export interface TicketBody {

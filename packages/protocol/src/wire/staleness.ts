@@ -1,7 +1,6 @@
 /** S(tau): how much less an update counts that was trained on an older model (FedBuff, Nguyen et al. 2022). */
 import { DecodeError } from '@basa/masking';
-import type { Field } from './fields.ts';
-import { checked, finite } from './fields.ts';
+import { checked, type Field, finite } from './fields.ts';
 
 export type Staleness =
   | { readonly kind: 'constant' }

@@ -1,6 +1,5 @@
 /** How the devices of a task train: part of its policy, so that no server can tell one device to train otherwise. */
-import type { Field } from './fields.ts';
-import { checked, oneOf, positive, record, u16 } from './fields.ts';
+import { checked, type Field, oneOf, positive, record, u16 } from './fields.ts';
 
 /** What is minimised. `own`: a function that the application knows, and the policy does not name. */
 const LOSSES = ['own', 'softmaxCrossEntropy'] as const;

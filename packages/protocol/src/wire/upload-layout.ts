@@ -1,6 +1,5 @@
 /** The upload: a framed header, then the masked vector, packed, then the sealed self seed and the backups. */
-import type { Suite } from '@basa/masking';
-import { ByteReader, ByteWriter, concatBytes, DecodeError, elementBits, packedLength } from '@basa/masking';
+import { ByteReader, ByteWriter, concatBytes, DecodeError, elementBits, packedLength, type Suite } from '@basa/masking';
 import type { UploadHeaderBody } from './authority-messages.ts';
 import type { DescriptorBody } from './descriptor.ts';
 import { prefixElements } from './prefix.ts';

@@ -1,19 +1,15 @@
 /** What users and server send each other in `sealed` mode: the only messages with ciphertexts. */
 import type { Suite } from '@basa/masking';
 import type { Ctx, DepositRoot, JoinTag } from './brands.ts';
-import type { Certificate } from './certificate.ts';
-import { certificateCodec } from './certificate.ts';
-import type { Codec } from './codec.ts';
-import { message, nested } from './codec.ts';
+import { type Certificate, certificateCodec } from './certificate.ts';
+import { type Codec, message, nested } from './codec.ts';
 import { fixed, list, record, times, u53 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { leafHash, merkleLevels, merklePath, merkleRoot } from './merkle.ts';
 import { field, STATEMENT_BYTES } from './named-fields.ts';
 import type { BufferSealing } from './sealing.ts';
-import type { Signature, SignedCodec } from './signed.ts';
-import { signedMessage } from './signed.ts';
-import type { Ticket } from './slot-statements.ts';
-import { ticketCodec } from './slot-statements.ts';
+import { type Signature, type SignedCodec, signedMessage } from './signed.ts';
+import { type Ticket, ticketCodec } from './slot-statements.ts';
 
 /** Siblings on the way from a leaf to the root of at most 1024 leaves. */
 export const DEEPEST = 10;

@@ -1,12 +1,16 @@
 /** The authority closes a buffer once, with a set it can vouch for; everything else is refused and changes nothing. */
-import type { CloseRequest, Slot, UploadHeader } from '@basa/protocol';
-import { authorityMessages, closeRequestOf, millis } from '@basa/protocol';
-import type { FederationDevice } from '@basa/simulator';
-import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import {
+  authorityMessages,
+  type CloseRequest,
+  closeRequestOf,
+  millis,
+  type Slot,
+  type UploadHeader,
+} from '@basa/protocol';
+import { CLOSE_MS, type FederationDevice, granted, OPEN_MS, reasonOf } from '@basa/simulator';
 import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { describe, expect, it } from 'vitest';
-import type { AuthorityBuffer } from '../../src/authority/buffer.ts';
-import { ownKeys } from '../../src/authority/buffer.ts';
+import { type AuthorityBuffer, ownKeys } from '../../src/authority/buffer.ts';
 import { releaseKeys, settleBuffer } from '../../src/authority/close.ts';
 
 const messages = authorityMessages(4);

@@ -1,7 +1,6 @@
 /** Heads that somebody shows to the authority: each lost life of its log gives up what is open once, and never again. */
 import { ascii } from '@basa/masking';
-import type { Ctx, Head } from '@basa/protocol';
-import { AttributeAuthority } from '@basa/protocol';
+import { AttributeAuthority, type Ctx, type Head } from '@basa/protocol';
 import type { Federation } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

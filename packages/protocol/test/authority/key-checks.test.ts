@@ -1,8 +1,17 @@
 /** The authority gives the key of a slot to the one who holds it, once; everything else is refused and changes nothing. */
-import type { CertificateBody, KeyRequest, Slot, TaskId } from '@basa/protocol';
-import { authorityMessages, certificateCodec, endorse, millis, ticketCodec, viewsOf } from '@basa/protocol';
-import type { Federation, FederationDevice } from '@basa/simulator';
-import { OPEN_MS, reasonOf } from '@basa/simulator';
+import {
+  authorityMessages,
+  type CertificateBody,
+  certificateCodec,
+  endorse,
+  type KeyRequest,
+  millis,
+  type Slot,
+  type TaskId,
+  ticketCodec,
+  viewsOf,
+} from '@basa/protocol';
+import { type Federation, type FederationDevice, OPEN_MS, reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import type { AuthorityBuffer } from '../../src/authority/buffer.ts';

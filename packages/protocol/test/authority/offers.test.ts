@@ -1,8 +1,7 @@
 /** Offers are kept in memory alone: so many, and so long. */
 import { describe, expect, it } from 'vitest';
 import { OpenOffers } from '../../src/authority/offers.ts';
-import type { BufferPart, TaskId } from '../../src/index.ts';
-import { millis } from '../../src/index.ts';
+import { type BufferPart, millis, type TaskId } from '../../src/index.ts';
 
 const TASK = new Uint8Array(32).fill(1) as TaskId;
 const part = (n: number): BufferPart => ({

@@ -1,15 +1,17 @@
 /** What a server is told of revoked devices: who they are, in the order of the log, for its own tasks alone. */
 import { ascii } from '@basa/masking';
-import type { Refused, RevocationRequest, Revocations, TaskId } from '@basa/protocol';
 import {
   AttributeAuthority,
   isSigned,
   MAX_REVOCATIONS,
+  type Refused,
+  type RevocationRequest,
+  type Revocations,
   revocationRequestCodec,
   revocationsCodec,
+  type TaskId,
 } from '@basa/protocol';
-import type { Federation } from '@basa/simulator';
-import { granted, reasonOf } from '@basa/simulator';
+import { type Federation, granted, reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 

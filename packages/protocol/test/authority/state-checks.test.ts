@@ -1,8 +1,16 @@
 /** The authority refuses what it does not know, writes nothing twice, and gives up exactly what is overdue or lost. */
 
 import { ascii, DecodeError } from '@basa/masking';
-import type { CertificateBody, Ctx, ModelEntry, TaskId } from '@basa/protocol';
-import { bufferRequestCodec, decodeAuthorityRecord, millis, modelAppendCodec } from '@basa/protocol';
+import {
+  bufferRequestCodec,
+  type CertificateBody,
+  type Ctx,
+  decodeAuthorityRecord,
+  type ModelEntry,
+  millis,
+  modelAppendCodec,
+  type TaskId,
+} from '@basa/protocol';
 import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
 import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';

@@ -1,17 +1,17 @@
 /** Tasks and the model log are the authority's word: one policy, one model a version. */
 import { ascii } from '@basa/masking';
-import type { ModelAppend, TaskPolicy } from '@basa/protocol';
 import {
   bufferRequestCodec,
   DEFAULT_TRAINING,
   decodePolicy,
   encodePolicy,
+  type ModelAppend,
   modelAppendCodec,
+  type TaskPolicy,
   taskIdOf,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { Federation } from '@basa/simulator';
-import { granted, reasonOf } from '@basa/simulator';
+import { type Federation, granted, reasonOf } from '@basa/simulator';
 import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,10 +1,8 @@
 import { paperAbeSealings } from '@basa/experiments/real-sealings';
 import { nodeEnvironment } from '@basa/experiments/simulation';
-import type { Millis, UserId } from '@basa/protocol';
-import { issuePaperKey, millis, restorePaperBuffer, tickPaper } from '@basa/protocol';
+import { issuePaperKey, type Millis, millis, restorePaperBuffer, tickPaper, type UserId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { PaperSealings } from '@basa/simulator';
-import { granted, PaperFederation, reasonOf, transparentPaperSealings } from '@basa/simulator';
+import { granted, PaperFederation, type PaperSealings, reasonOf, transparentPaperSealings } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 
 const paperWorld = (bufferSize: number, sealings: PaperSealings = transparentPaperSealings(nodeSuite), seed = 1) =>

@@ -1,8 +1,6 @@
 import { toHex } from '@basa/masking';
-import type { UserSession } from '@basa/protocol';
-import { EMPTY_LEDGER, millis, privacySpent } from '@basa/protocol';
-import type { Federation, FederationDevice } from '@basa/simulator';
-import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import { EMPTY_LEDGER, millis, privacySpent, type UserSession } from '@basa/protocol';
+import { CLOSE_MS, type Federation, type FederationDevice, granted, OPEN_MS, reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { budgetProblem } from '../../src/user/budget.ts';

@@ -1,8 +1,7 @@
 /** A statistical attack on sums of noisy updates: it must find no more than the accountant allows, and more with less noise. */
 import { seededWords } from '@basa/experiments/simulation';
 import { deltaOf, inclusionCost, RING_32, toSigned } from '@basa/masking';
-import type { Descriptor } from '@basa/protocol';
-import { buildInput } from '@basa/protocol';
+import { buildInput, type Descriptor } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,17 +1,18 @@
 import { seededWords } from '@basa/experiments/simulation';
 import { noisySumBound, ring, toSigned } from '@basa/masking';
-import type { Descriptor, PrivacyPolicy, TaskPolicy } from '@basa/protocol';
 import {
   buildInput,
+  type Descriptor,
   decodePolicy,
   encodePolicy,
   judgeCoordinates,
   judgeSum,
+  type PrivacyPolicy,
   policyProblem,
+  type TaskPolicy,
   taskNoise,
 } from '@basa/protocol';
-import type { FederationDevice } from '@basa/simulator';
-import { granted } from '@basa/simulator';
+import { type FederationDevice, granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { quantizeWithNoise } from '../../src/user/noisy-update.ts';

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { AdmissionOptions, BufferStage } from '../../src/index.ts';
-import { Admission, noteUsedPlaces, noteVersionAge, startPlaces, turnMs } from '../../src/index.ts';
+import {
+  Admission,
+  type AdmissionOptions,
+  type BufferStage,
+  noteUsedPlaces,
+  noteVersionAge,
+  startPlaces,
+  turnMs,
+} from '../../src/index.ts';
 
 const OPTIONS: AdmissionOptions = { bufferSize: 4, places: 6, targetAge: 3, maxWaitingBuffers: 2 };
 /** Nobody waits. */

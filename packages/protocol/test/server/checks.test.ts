@@ -1,14 +1,17 @@
 /** What the server refuses, and that a refusal changes nothing. */
 import { concatBytes, FIELD } from '@basa/masking';
-import type { Certificate, CloseAnswer, FrozenSession, JoinTag } from '@basa/protocol';
 import {
   authorityMessages,
+  type Certificate,
+  type CloseAnswer,
   certificateCodec,
   closeSteps,
+  type FrozenSession,
   fateOf,
   frameHeader,
   holdsSeat,
   issuePaperKey,
+  type JoinTag,
   millis,
   paperTicketCodec,
 } from '@basa/protocol';

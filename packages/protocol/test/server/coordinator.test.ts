@@ -1,6 +1,14 @@
 import { toHex } from '@basa/masking';
-import type { Coordinator, OpenBuffer, UserId } from '@basa/protocol';
-import { createCoordinator, freeSeats, millis, takeSeat, trackBuffer } from '@basa/protocol';
+import {
+  type Coordinator,
+  createCoordinator,
+  freeSeats,
+  millis,
+  type OpenBuffer,
+  takeSeat,
+  trackBuffer,
+  type UserId,
+} from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,20 +1,26 @@
 /** A buffer is decided once: what each decision may follow, whose word it needs, and what becomes of its updates. */
 import { seededWords } from '@basa/experiments/simulation';
-import type { CloseAnswer, Ctx, Grant, JoinTag, Outcome, SecureBuffer, Slot } from '@basa/protocol';
 import {
   authorityMessages,
   buildInput,
+  type CloseAnswer,
+  type Ctx,
   closeRequestOf,
   closeSteps,
   fateOf,
   freezeBuffer,
+  type Grant,
+  type JoinTag,
   judgeSum,
   millis,
+  type Outcome,
   outcomeCodec,
   recordAbort,
   recordGrant,
   recordIncluded,
   recordQuarantine,
+  type SecureBuffer,
+  type Slot,
 } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import { atClose, closed } from '@basa/testkit/core/at-close.ts';

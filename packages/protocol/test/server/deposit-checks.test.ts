@@ -1,9 +1,12 @@
 /** A deposit gets a slot if it is whole, signed, of an enrolled device, in time and the first of its user. */
-import type { Certificate, Ctx, Deposit, DepositRoot, SecureBuffer } from '@basa/protocol';
 import {
   acceptDeposit,
+  type Certificate,
+  type Ctx,
   certificateCodec,
   createCoordinator,
+  type Deposit,
+  type DepositRoot,
   depositRootOf,
   depositStatementCodec,
   endorse,
@@ -13,6 +16,7 @@ import {
   joinTagOf,
   millis,
   openSecureBuffer,
+  type SecureBuffer,
   tickBuffer,
 } from '@basa/protocol';
 import { reasonOf } from '@basa/simulator';

@@ -1,7 +1,14 @@
 /** A sum opens with the seeds that were meant, and whoever sealed another one is named. */
 import { toHex } from '@basa/masking';
-import type { OpeningInput, Slot, StoredUpload } from '@basa/protocol';
-import { closeRequestOf, openingTerms, readSealedParts, uploadLayout } from '@basa/protocol';
+import {
+  closeRequestOf,
+  type OpeningInput,
+  openingTerms,
+  readSealedParts,
+  type Slot,
+  type StoredUpload,
+  uploadLayout,
+} from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { closed } from '@basa/testkit/core/at-close.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';

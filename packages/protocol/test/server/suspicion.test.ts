@@ -1,5 +1,14 @@
-import type { EnteredBuffer, FleetTrust, Standing } from '@basa/protocol';
-import { banned, cleared, judgeStandings, maySit, NEW_STANDING, standingAt } from '@basa/protocol';
+import {
+  banned,
+  cleared,
+  type EnteredBuffer,
+  type FleetTrust,
+  judgeStandings,
+  maySit,
+  NEW_STANDING,
+  type Standing,
+  standingAt,
+} from '@basa/protocol';
 import { simulateSuspicion } from '@basa/testkit/core/suspicion-fleet.ts';
 import { describe, expect, it } from 'vitest';
 

@@ -1,14 +1,17 @@
 /** Every word of an upload's header is held to the slot it names, before anything of its body is read. */
-import type { FrozenSession, Receipt, Slot, UploadHeader } from '@basa/protocol';
 import {
   acceptUpload,
   authorityMessages,
   endorse,
   extendLeases,
+  type FrozenSession,
   judgeHeader,
   millis,
+  type Receipt,
   receiptCodec,
+  type Slot,
   tickBuffer,
+  type UploadHeader,
   uploadLayout,
 } from '@basa/protocol';
 import { LEASE_MS, reasonOf } from '@basa/simulator';

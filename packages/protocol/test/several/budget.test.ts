@@ -1,8 +1,7 @@
 /** The authorities' cap on a private budget, where each counts the keys that it issued: how far a device without a ledger gets. */
 import { slotKeySealings } from '@basa/experiments/real-sealings';
 import { authorityMessages, isRefused, millis } from '@basa/protocol';
-import type { Federation, FederationDevice } from '@basa/simulator';
-import { CLOSE_MS, granted, OPEN_MS } from '@basa/simulator';
+import { CLOSE_MS, type Federation, type FederationDevice, granted, OPEN_MS } from '@basa/simulator';
 import { authorityOf, closedTogether } from '@basa/testkit/core/several.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

@@ -1,8 +1,15 @@
 /** An authority that was away follows the others by their signatures; what one down changes, and what two down stop. */
-import type { ModelEntry, Vote } from '@basa/protocol';
-import { closeRequestOf, endorse, millis, modelEntryCodec, recordAbort, voteCodec } from '@basa/protocol';
-import type { Federation, FederationDevice } from '@basa/simulator';
-import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import {
+  closeRequestOf,
+  endorse,
+  type ModelEntry,
+  millis,
+  modelEntryCodec,
+  recordAbort,
+  type Vote,
+  voteCodec,
+} from '@basa/protocol';
+import { CLOSE_MS, type Federation, type FederationDevice, granted, OPEN_MS, reasonOf } from '@basa/simulator';
 import {
   appendedBy,
   atSeveralCloses,

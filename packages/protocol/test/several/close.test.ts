@@ -1,8 +1,17 @@
 /** A buffer closes by votes: each authority has one, and keys leave only with as many as are needed for one close. */
-import type { AuthorityRecord, CloseAnswer, CloseRequest, KeyIssued, UploadHeader } from '@basa/protocol';
-import { authorityMessages, endorse, isRefused, millis, voteCodec } from '@basa/protocol';
-import type { Federation, FederationDevice } from '@basa/simulator';
-import { CLOSE_MS, granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import {
+  type AuthorityRecord,
+  authorityMessages,
+  type CloseAnswer,
+  type CloseRequest,
+  endorse,
+  isRefused,
+  type KeyIssued,
+  millis,
+  type UploadHeader,
+  voteCodec,
+} from '@basa/protocol';
+import { CLOSE_MS, type Federation, type FederationDevice, granted, OPEN_MS, reasonOf } from '@basa/simulator';
 import {
   atSeveralCloses,
   authorityOf,

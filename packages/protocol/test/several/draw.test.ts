@@ -1,19 +1,21 @@
 /** A buffer of several authorities: what each signs, and which descriptor a user takes. */
 
 import { slotKeySealings } from '@basa/experiments/real-sealings';
-import type { BufferPart, BufferPlan, Descriptor, ModelEntry } from '@basa/protocol';
 import {
   AttributeAuthority,
   allSteps,
+  type BufferPart,
+  type BufferPlan,
   checkDrawnBuffer,
+  type Descriptor,
   descriptorCodec,
   endorse,
   listsOf,
+  type ModelEntry,
   millis,
   modelEntryCodec,
 } from '@basa/protocol';
-import type { Federation } from '@basa/simulator';
-import { granted, OPEN_MS, reasonOf } from '@basa/simulator';
+import { type Federation, granted, OPEN_MS, reasonOf } from '@basa/simulator';
 import {
   authorityOf,
   drawnBy,

@@ -1,12 +1,14 @@
 /** The key of a slot from several authorities: how many answers a device needs, and whose do not count. */
-import type { KeyAnswer, KeyAnswerOf, SlottedSession } from '@basa/protocol';
 import {
   authorityMessages,
   endorse,
   issuedKeyCodec,
+  type KeyAnswer,
+  type KeyAnswerOf,
   keyAnswerProblem,
   receiptCodec,
   receiveKey,
+  type SlottedSession,
   sealEnvelope,
 } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';

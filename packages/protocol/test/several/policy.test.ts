@@ -1,6 +1,5 @@
 /** How many authorities a task may name, and how many of them it may need. */
-import type { TaskPolicy } from '@basa/protocol';
-import { ENGINE, policyProblem, toleratedOf } from '@basa/protocol';
+import { ENGINE, policyProblem, type TaskPolicy, toleratedOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { reasonOf } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';

@@ -1,7 +1,16 @@
 /** Self seeds of several authorities, one of which lies about what opens them. */
 import { concatBytes } from '@basa/masking';
-import type { Ctx, PartKey, Registration, SealedBuffer, TaskId } from '@basa/protocol';
-import { allSteps, ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
+import {
+  allSteps,
+  type Ctx,
+  ENGINE,
+  type PartKey,
+  type Registration,
+  type SealedBuffer,
+  slotKeyIssuer,
+  slotSealing,
+  type TaskId,
+} from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 

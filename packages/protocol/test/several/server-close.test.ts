@@ -1,14 +1,16 @@
 /** What the server makes of several authorities' answers to a close: votes counted, keys gathered, the sum opened. */
 import { slotSealedBytes, toHex } from '@basa/masking';
-import type { CloseRequest, UploadHeader, Vote } from '@basa/protocol';
 import {
   authorityMessages,
+  type CloseRequest,
   closingOf,
   endorse,
   isCloseAnswer,
   listedSlots,
   recordGrant,
+  type UploadHeader,
   uploadLayout,
+  type Vote,
   voteCodec,
   votesFor,
 } from '@basa/protocol';

@@ -2,8 +2,7 @@
 
 import { slotKeySealings } from '@basa/experiments/real-sealings';
 import type { KeysOf } from '@basa/protocol';
-import type { Federation } from '@basa/simulator';
-import { granted } from '@basa/simulator';
+import { type Federation, granted } from '@basa/simulator';
 import { atSeveralCloses, closedBy, closedTogether } from '@basa/testkit/core/several.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

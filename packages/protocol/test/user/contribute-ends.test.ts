@@ -1,8 +1,14 @@
 /** How a contribution ends where somebody says no, or where the device's store is not what it wrote. */
-import type { ContributeAnswer, ContributeEnd, ContributeRequest } from '@basa/protocol';
-import { authorityMessages, contributeSteps, doSealing, refused } from '@basa/protocol';
-import type { FederationDevice } from '@basa/simulator';
-import { granted } from '@basa/simulator';
+import {
+  authorityMessages,
+  type ContributeAnswer,
+  type ContributeEnd,
+  type ContributeRequest,
+  contributeSteps,
+  doSealing,
+  refused,
+} from '@basa/protocol';
+import { type FederationDevice, granted } from '@basa/simulator';
 import { atDeposit } from '@basa/testkit/core/at-deposit.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';

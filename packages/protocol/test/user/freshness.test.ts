@@ -1,8 +1,14 @@
 /** The newest model of several authorities, as a device takes it: enough good answers to this very question, and never an older version. */
-import type { Device, NewestModel, NewestOf } from '@basa/protocol';
-import { endorse, modelEntryCodec, newestModelCodec, receiveNewest } from '@basa/protocol';
-import type { Federation } from '@basa/simulator';
-import { granted, reasonOf } from '@basa/simulator';
+import {
+  type Device,
+  endorse,
+  modelEntryCodec,
+  type NewestModel,
+  type NewestOf,
+  newestModelCodec,
+  receiveNewest,
+} from '@basa/protocol';
+import { type Federation, granted, reasonOf } from '@basa/simulator';
 import { authorityOf, severalAuthorities } from '@basa/testkit/core/several.ts';
 import { describe, expect, it } from 'vitest';
 import { restoreDevice } from '../../src/user/device.ts';

@@ -1,8 +1,16 @@
 import { slotKeySealings } from '@basa/experiments/real-sealings';
 import { seededWords } from '@basa/experiments/simulation';
 import { concatBytes } from '@basa/masking';
-import type { BufferPart, Ctx } from '@basa/protocol';
-import { allSteps, buildInput, checkDrawnBuffer, descriptorCodec, endorse, loggedVersion } from '@basa/protocol';
+import {
+  allSteps,
+  type BufferPart,
+  buildInput,
+  type Ctx,
+  checkDrawnBuffer,
+  descriptorCodec,
+  endorse,
+  loggedVersion,
+} from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import { endorsedBy, keysFor } from '@basa/testkit/core/endorsed.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';

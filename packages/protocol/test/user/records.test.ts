@@ -1,7 +1,6 @@
 /** What a device keeps is read as it was written, and nothing else is. */
 import { DecodeError } from '@basa/masking';
-import type { DeviceRecord } from '@basa/protocol';
-import { deviceRecordCodec } from '@basa/protocol';
+import { type DeviceRecord, deviceRecordCodec } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 
 describe('the record of a device that left a buffer', () => {

@@ -1,5 +1,4 @@
 /** What a user's session writes down, what it forgets for good, and where it may not go on. */
-import type { UserSession } from '@basa/protocol';
 import {
   acknowledgeUpload,
   EMPTY_LEDGER,
@@ -11,6 +10,7 @@ import {
   receiveSlot,
   releaseDelta,
   releaseSession,
+  type UserSession,
   wipeSession,
 } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';

@@ -1,8 +1,17 @@
 /** A server that lies about a slot or a key is refused by the user, who leaves the buffer for good. */
-import type { DepositAnswer, InboxEntry, KeyAnswer, Ticket, UserSession } from '@basa/protocol';
-import { authorityMessages, millis, receiveKey, receiveSlot, ticketCodec } from '@basa/protocol';
-import type { Federation } from '@basa/simulator';
-import { granted, reasonOf } from '@basa/simulator';
+import {
+  authorityMessages,
+  type DepositAnswer,
+  type InboxEntry,
+  type KeyAnswer,
+  millis,
+  receiveKey,
+  receiveSlot,
+  type Ticket,
+  ticketCodec,
+  type UserSession,
+} from '@basa/protocol';
+import { type Federation, granted, reasonOf } from '@basa/simulator';
 import { atDeposit } from '@basa/testkit/core/at-deposit.ts';
 import { describe, expect, it } from 'vitest';
 import { issuedKeyCodec } from '../../src/wire/slot-statements.ts';

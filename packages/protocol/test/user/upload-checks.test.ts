@@ -1,19 +1,22 @@
 /** What a user has given away it gives nowhere else, whatever it is told. */
-import type { Ctx, Outcome, OutcomeOf, UserSession } from '@basa/protocol';
 import {
   abandonSession,
   authorityMessages,
+  type Ctx,
   EMPTY_LEDGER,
   evolveLedger,
   freezeUpload,
   judgeOutcome,
   maskInput,
+  type Outcome,
+  type OutcomeOf,
   outcomeCodec,
   packMasked,
   prepareDeposit,
   receiveKey,
   releaseSession,
   restoreLedger,
+  type UserSession,
 } from '@basa/protocol';
 import { reasonOf } from '@basa/simulator';
 import { atDeposit } from '@basa/testkit/core/at-deposit.ts';

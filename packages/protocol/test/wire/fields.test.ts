@@ -2,9 +2,9 @@
 import { ByteReader, ByteWriter, DecodeError } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
 import { message, olderLayout } from '../../src/wire/codec.ts';
-import type { Field } from '../../src/wire/fields.ts';
 import {
   below,
+  type Field,
   finite,
   fixed,
   flag,

@@ -2,11 +2,19 @@
 import { DecodeError, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
-import type { BufferSealing, Ctx, Registration, Slot } from '../../src/index.ts';
-import { allSteps, attributeIssuer, doSealing, ENGINE, slotKeyIssuer } from '../../src/index.ts';
+import {
+  allSteps,
+  attributeIssuer,
+  type BufferSealing,
+  type Ctx,
+  doSealing,
+  ENGINE,
+  type Registration,
+  type Slot,
+  slotKeyIssuer,
+} from '../../src/index.ts';
 import { epochKeyOf, isSelfName, sealedBytesOf } from '../../src/wire/sealing.ts';
-import type { OpenWork, SealingSteps } from '../../src/wire/sealing-work.ts';
-import { sealedBy } from '../../src/wire/sealing-work.ts';
+import { type OpenWork, type SealingSteps, sealedBy } from '../../src/wire/sealing-work.ts';
 import { isSlotKeyOf } from '../../src/wire/slot-sealing.ts';
 
 describe('the name of a key epoch', () => {

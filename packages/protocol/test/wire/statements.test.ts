@@ -1,10 +1,12 @@
 /** Statements of authorities: who signed, how often, for how long, and what exactly a close says. */
-import type { CertificateBody, CloseRequest, Endorsement } from '@basa/protocol';
 import {
   agreedOn,
+  type CertificateBody,
+  type CloseRequest,
   certificateCodec,
   closingOf,
   defaultThreshold,
+  type Endorsement,
   endorse,
   hasGoodEndorsements,
   isDueForRenewal,

@@ -1,6 +1,5 @@
 /** AES-128-CTR keystream from node:crypto, at once. */
-import type { Cipher } from 'node:crypto';
-import { createCipheriv } from 'node:crypto';
+import { type Cipher, createCipheriv } from 'node:crypto';
 import type { Keystream } from '@basa/masking';
 import { Zeros } from '../zeros.ts';
 import { giveBack } from './give-back.ts';

@@ -1,6 +1,5 @@
 /** Raw 32-byte keys of RFC 8410 curves as Node's key objects, and back. */
-import type { KeyObject } from 'node:crypto';
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
 type Curve = 'ed25519' | 'x25519';
 

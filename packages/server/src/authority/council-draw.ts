@@ -3,31 +3,27 @@
  * offers a part and does not sign could stop every draw: it is left out of the next one, which waits for the others instead.
  */
 import { equalBytes } from '@basa/masking';
-import type {
-  BufferRequest,
-  DescriptorBody,
-  DrawnBuffer,
-  Endorsement,
-  Offer,
-  ServerPorts,
-  TaskId,
-  TaskPolicy,
-} from '@basa/protocol';
 import {
+  type BufferRequest,
+  type DescriptorBody,
+  type DrawnBuffer,
   descriptorCodec,
+  type Endorsement,
   isEndorsedByOne,
   joined,
   listsOf,
   millis,
+  type Offer,
   plannedDescriptor,
+  type ServerPorts,
   slotKeysProblem,
+  type TaskId,
+  type TaskPolicy,
 } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { AuthorityLink } from './authority-link.ts';
-import { AuthorityUnreachable } from './authority-link.ts';
+import { type AuthorityLink, AuthorityUnreachable } from './authority-link.ts';
 import { Backoff } from './backoff.ts';
-import type { Answered } from './gather.ts';
-import { gather } from './gather.ts';
+import { type Answered, gather } from './gather.ts';
 
 export interface Member {
   readonly authority: number;

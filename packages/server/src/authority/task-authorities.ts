@@ -3,39 +3,34 @@
  * their votes. With one authority each of these is one call.
  */
 import { equalBytes } from '@basa/masking';
-import type {
-  CloseAnswerOf,
-  Ctx,
-  DrawnBuffer,
-  Grant,
-  ModelEntry,
-  Outcome,
-  OutcomeOf,
-  Refused,
-  SecureBuffer,
-  ServerPorts,
-  TaskId,
-  TaskPolicy,
-  Vote,
-} from '@basa/protocol';
 import {
   agreedOn,
   agreedOutcome,
+  type CloseAnswerOf,
+  type Ctx,
   closeSteps,
+  type DrawnBuffer,
+  type Grant,
   hasGoodEndorsements,
   isDrawn,
   isOutcomeOf,
   isUsefulAnswer,
+  type ModelEntry,
   modelEntryCodec,
+  type Outcome,
+  type OutcomeOf,
+  type Refused,
+  type SecureBuffer,
+  type ServerPorts,
   slotKeysProblem,
+  type TaskId,
+  type TaskPolicy,
   taskIdOf,
+  type Vote,
 } from '@basa/protocol';
-import type { AuthorityLink } from './authority-link.ts';
-import { AuthorityRefusal, AuthorityUnreachable } from './authority-link.ts';
-import type { Member, Wanted } from './council-draw.ts';
-import { CouncilDraw } from './council-draw.ts';
-import type { Answered } from './gather.ts';
-import { gather } from './gather.ts';
+import { type AuthorityLink, AuthorityRefusal, AuthorityUnreachable } from './authority-link.ts';
+import { CouncilDraw, type Member, type Wanted } from './council-draw.ts';
+import { type Answered, gather } from './gather.ts';
 
 export interface TaskAuthoritiesOptions {
   readonly task: TaskId;

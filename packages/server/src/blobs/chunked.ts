@@ -5,10 +5,17 @@
  */
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { BlobStore, Staging } from './blob-store.ts';
-import { checkedKey } from './blob-store.ts';
-import type { Chunk } from './chunk-names.ts';
-import { attemptOf, chainOf, chunkOf, decodeWhole, encodeWhole, readChunkName, wholeName } from './chunk-names.ts';
+import { type BlobStore, checkedKey, type Staging } from './blob-store.ts';
+import {
+  attemptOf,
+  type Chunk,
+  chainOf,
+  chunkOf,
+  decodeWhole,
+  encodeWhole,
+  readChunkName,
+  wholeName,
+} from './chunk-names.ts';
 import type { ChunkStore } from './chunks.ts';
 
 export interface ChunkedOptions {

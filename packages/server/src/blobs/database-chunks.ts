@@ -1,6 +1,5 @@
 /** Chunks as rows of the server's own database: nothing else to run, at the price of the database's disk and memory. */
-import type { SqlDatabase } from '@basa/service';
-import { column } from '@basa/service';
+import { column, type SqlDatabase } from '@basa/service';
 import type { ChunkStore } from './chunks.ts';
 
 /** `database` stays open: whoever opened it closes it. */

@@ -2,8 +2,7 @@
  * A file on its way in. Long runs of whole pages go from a block to the disk itself where the system can (O_DIRECT): a
  * copy in the system's memory costs more than everything else that is done with an upload.
  */
-import type { FileHandle } from 'node:fs/promises';
-import { constants, mkdir, open, rename, rm } from 'node:fs/promises';
+import { constants, type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Staging } from './blob-store.ts';
 import { isAligned, PAGE_BYTES } from './blocks.ts';

@@ -3,21 +3,24 @@
  * buffers that have not ended; where several nodes share the store, a copy may be old, and every step takes in what is new.
  */
 import { toHex } from '@basa/masking';
-import type {
-  BasaEvent,
-  BufferStep,
-  Ctx,
-  Deposit,
-  Descriptor,
-  Millis,
-  Refused,
-  SecureBuffer,
-  ServerPorts,
-  Ticket,
+import {
+  type BasaEvent,
+  type BufferStep,
+  type Ctx,
+  type Deposit,
+  type Descriptor,
+  evolveSecureBuffer,
+  type Millis,
+  millis,
+  openSecureBuffer,
+  outboxOf,
+  type Refused,
+  type SecureBuffer,
+  type ServerPorts,
+  type Ticket,
+  userIdOf,
 } from '@basa/protocol';
-import { evolveSecureBuffer, millis, openSecureBuffer, outboxOf, userIdOf } from '@basa/protocol';
-import type { BufferChange, StoredBuffer } from '../store/buffer-store.ts';
-import { isEnded } from '../store/buffer-store.ts';
+import { type BufferChange, isEnded, type StoredBuffer } from '../store/buffer-store.ts';
 import type { UpToDate } from '../store/copies.ts';
 import type { Fence } from '../store/node-store.ts';
 import type { Store } from '../store/store.ts';

@@ -1,6 +1,13 @@
 /** The codecs of messages whose ciphertexts are as long as the engine of their buffer makes them. */
-import type { Descriptor, UserMessages } from '@basa/protocol';
-import { ENGINE, MAX_AUTHORITIES, MAX_SLOTS, sealedBytesOf, userMessages } from '@basa/protocol';
+import {
+  type Descriptor,
+  ENGINE,
+  MAX_AUTHORITIES,
+  MAX_SLOTS,
+  sealedBytesOf,
+  type UserMessages,
+  userMessages,
+} from '@basa/protocol';
 
 const COMMITMENT_BYTES = 32;
 /** Certificate, names and signature. */

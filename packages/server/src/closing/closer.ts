@@ -5,28 +5,26 @@
  *        \-- too few until closeBy, or for good --> aborted            \-- guard words --> model, log, quarantined
  */
 import { toHex } from '@basa/masking';
-import type {
-  BufferSlot,
-  Ctx,
-  KeysOf,
-  ModelEntry,
-  OutcomeOf,
-  Refused,
-  SecureBuffer,
-  ServerPorts,
-  Slot,
-  UserId,
-} from '@basa/protocol';
 import {
   agreedOutcome,
+  type BufferSlot,
+  type Ctx,
   freezeBuffer,
+  type KeysOf,
+  type ModelEntry,
   meanAgeOf,
   millis,
+  type OutcomeOf,
+  type Refused,
   recordAbort,
   recordGrant,
   recordIncluded,
   recordQuarantine,
+  type SecureBuffer,
+  type ServerPorts,
+  type Slot,
   tickBuffer,
+  type UserId,
   votesFor,
 } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
@@ -37,13 +35,10 @@ import { isEnded } from '../store/buffer-store.ts';
 import type { StoredModel } from '../store/model-store.ts';
 import type { Fence } from '../store/node-store.ts';
 import type { Verdict } from '../store/suspicion-store.ts';
-import type { VersionRange } from './bounded-age.ts';
-import { boundedAge } from './bounded-age.ts';
+import { boundedAge, type VersionRange } from './bounded-age.ts';
 import type { ModelKeeper } from './model-keeper.ts';
-import type { OpenedSum, OpeningTools } from './opening.ts';
-import { openSumOf, SumRefused } from './opening.ts';
-import type { EndingRules } from './when-to-end.ts';
-import { freezeReason, isToBeGivenUp } from './when-to-end.ts';
+import { type OpenedSum, type OpeningTools, openSumOf, SumRefused } from './opening.ts';
+import { type EndingRules, freezeReason, isToBeGivenUp } from './when-to-end.ts';
 import type { Quarantined } from './work/tasks.ts';
 
 export interface CloserOptions extends OpeningTools, EndingRules {

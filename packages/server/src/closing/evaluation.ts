@@ -1,10 +1,8 @@
 /** Accuracy and loss of model versions on held-out examples, where a task has a model and examples. */
-import type { Dataset } from '@basa/learning';
-import { decodeDataset, ModelFileError, modelJson } from '@basa/learning';
+import { type Dataset, decodeDataset, ModelFileError, modelJson } from '@basa/learning';
 import { toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
-import type { WorkerPool } from '@basa/runtime/node';
-import { nodeSuite } from '@basa/runtime/node';
+import { nodeSuite, type WorkerPool } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { ReadTask } from '../specification/task-specification.ts';

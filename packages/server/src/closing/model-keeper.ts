@@ -1,14 +1,12 @@
 /** The versions of a task's model: durable first, then logged at the authority, then given to users. */
 import { createHash } from 'node:crypto';
-import type { ServerStepOptions } from '@basa/learning';
-import { createServerStep, initialParameters } from '@basa/learning';
+import { createServerStep, initialParameters, type ServerStepOptions } from '@basa/learning';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import type { Ctx, ModelEntry, TaskId, Vote } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
-import type { BlobStore } from '../blobs/blob-store.ts';
-import { collect, readWhole } from '../blobs/blob-store.ts';
+import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { UpToDate } from '../store/copies.ts';
 import type { StoredModel } from '../store/model-store.ts';

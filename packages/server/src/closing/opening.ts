@@ -1,14 +1,18 @@
 /** Has the sum of a closed buffer opened by the workers: the seeds in shares of slots, then the mean in shards of the vector. */
-import type { KeysOf, SecureBuffer } from '@basa/protocol';
-import { descriptorCodec, drawnBufferCodec, encodeBufferRecord, prefixElements } from '@basa/protocol';
+import {
+  descriptorCodec,
+  drawnBufferCodec,
+  encodeBufferRecord,
+  type KeysOf,
+  prefixElements,
+  type SecureBuffer,
+} from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
-import type { Shard } from './shards.ts';
-import { shardsOf } from './shards.ts';
-import type { PackedTerms } from './work/packed-terms.ts';
-import { joinTerms, wipeTerms } from './work/packed-terms.ts';
+import { type Shard, shardsOf } from './shards.ts';
+import { joinTerms, type PackedTerms, wipeTerms } from './work/packed-terms.ts';
 import type {
   GoodPrefix,
   OpenedTerms,

@@ -1,6 +1,5 @@
 /** When a buffer that fills is closed with what it has, and when it is given up. */
-import type { Ctx, FreezeReason, SecureBuffer } from '@basa/protocol';
-import { isHopeless } from '@basa/protocol';
+import { type Ctx, type FreezeReason, isHopeless, type SecureBuffer } from '@basa/protocol';
 
 export interface EndingRules {
   /** A buffer with enough updates is closed if none came for this long. */

@@ -1,6 +1,5 @@
 /** The threads that open sums and evaluate models. */
-import type { WorkerPool } from '@basa/runtime/node';
-import { createWorkerPool, workerModule } from '@basa/runtime/node';
+import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import type { WorkerOptions, WorkResult, WorkTask } from './work/tasks.ts';
 
 export function startWorkers(size: number, workerData: WorkerOptions): WorkerPool<WorkTask, WorkResult> {

@@ -2,8 +2,7 @@
 import { toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { Fence } from '../store/node-store.ts';
-import { LeaseLost } from '../store/node-store.ts';
+import { type Fence, LeaseLost } from '../store/node-store.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Leases {

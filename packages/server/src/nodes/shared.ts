@@ -6,8 +6,7 @@ import type { Store } from '../store/store.ts';
 import { sharedPieces } from '../uploads/pieces.ts';
 import { SharedLeases } from './leases.ts';
 import type { Nodes } from './nodes.ts';
-import type { NodeSignals } from './signals.ts';
-import { openNodeSignals } from './signals.ts';
+import { type NodeSignals, openNodeSignals } from './signals.ts';
 
 export interface SharedOptions {
   readonly store: Store;

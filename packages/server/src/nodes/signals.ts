@@ -1,8 +1,7 @@
 /** What the nodes of one database tell each other, so that nobody waits for the next look. */
 import { fromHex, toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
-import type { Signals } from '@basa/service';
-import { openSignals } from '@basa/service';
+import { openSignals, type Signals } from '@basa/service';
 import type { Listener, Telling } from './nodes.ts';
 
 export interface NodeSignalsOptions {

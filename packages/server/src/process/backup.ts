@@ -1,14 +1,11 @@
 /** Backups of a server that runs on its own data folder, and what is said where it runs on a database. */
 import { join } from 'node:path';
-import type { Manifest } from '@basa/service';
-import { backupFolder, readDatabase, restoreFolder, StartError, sqliteDatabase } from '@basa/service';
-import type { BlobPlace } from '../blobs/place.ts';
-import { openBlobs } from '../blobs/place.ts';
+import { backupFolder, type Manifest, readDatabase, restoreFolder, StartError, sqliteDatabase } from '@basa/service';
+import { type BlobPlace, openBlobs } from '../blobs/place.ts';
 import { EMBEDDED_DATABASE } from '../store/schema.ts';
 import { KEY_FILE } from '../store/server-key.ts';
 import { createSqlStore } from '../store/sql-store.ts';
-import type { ConfigPlaces } from './config.ts';
-import { readServerConfig } from './config.ts';
+import { type ConfigPlaces, readServerConfig } from './config.ts';
 import { missingBlobs } from './needed-blobs.ts';
 
 export function backupServer(places: ConfigPlaces, to: string): Promise<Manifest> {

@@ -1,6 +1,5 @@
 /** What a server does by the clock: looks after its tasks, asks for revocations, and removes what is not kept. */
-import type { Ticker } from '@basa/service';
-import { startTicker } from '@basa/service';
+import { startTicker, type Ticker } from '@basa/service';
 import { startRetention } from '../tasks/retention.ts';
 import type { Core } from './core.ts';
 import type { Settings } from './settings.ts';

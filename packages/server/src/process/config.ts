@@ -2,12 +2,13 @@
 import { join } from 'node:path';
 import { fromHex } from '@basa/masking';
 import { isLoopback } from '@basa/protocol';
-import type { ConfigSources, GatheredConfig } from '@basa/service';
 import {
+  type ConfigSources,
   closed,
   commonKeys,
   commonOptions,
   commonRisks,
+  type GatheredConfig,
   gatherConfig,
   StartError,
   secretText,
@@ -18,8 +19,7 @@ import type { BlobPlace } from '../blobs/place.ts';
 import type { PageOptions } from '../routes/pages.ts';
 import type { SharedDatabase } from '../store/open-store.ts';
 import { KEY_FILE } from '../store/server-key.ts';
-import type { AuthorityAddress, ServerOptions } from './settings.ts';
-import { LEASE_MS, SERVER_DEFAULTS } from './settings.ts';
+import { type AuthorityAddress, LEASE_MS, SERVER_DEFAULTS, type ServerOptions } from './settings.ts';
 
 const address = { pattern: '^https?://' };
 const whole = (minimum: number, fallback: number, description: string) =>

@@ -15,8 +15,7 @@ import { BodyHashing } from '../uploads/body-hash.ts';
 import { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Records } from './records.ts';
-import type { AuthorityAddress, Settings } from './settings.ts';
-import { blobPlaceOf } from './settings.ts';
+import { type AuthorityAddress, blobPlaceOf, type Settings } from './settings.ts';
 
 export interface CoreOptions {
   readonly watch: ServerWatch;

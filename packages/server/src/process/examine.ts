@@ -5,8 +5,7 @@ import { openBlobs } from '../blobs/place.ts';
 import { openSharedStore } from '../store/open-store.ts';
 import { missingFrom } from './backup.ts';
 import { missingBlobs } from './needed-blobs.ts';
-import type { ServerOptions } from './settings.ts';
-import { blobPlaceOf } from './settings.ts';
+import { blobPlaceOf, type ServerOptions } from './settings.ts';
 
 export interface Examined {
   /** Missing where there are no records yet. */

@@ -1,9 +1,7 @@
 /** Makes or changes the tables of the database that several nodes share: an operator's step, before they start. */
-import type { Migrated } from '@basa/service';
-import { migratePostgres, StartError } from '@basa/service';
+import { type Migrated, migratePostgres, StartError } from '@basa/service';
 import { SERVER_DATABASE } from '../store/schema.ts';
-import type { ConfigPlaces } from './config.ts';
-import { readServerConfig } from './config.ts';
+import { type ConfigPlaces, readServerConfig } from './config.ts';
 
 export async function migrateServer(places: ConfigPlaces): Promise<Migrated> {
   const { database } = readServerConfig(places);

@@ -1,18 +1,15 @@
 /** Opens what a server keeps: its database, its key and its blobs. Decides whether the server is alone with them. */
 import type { createNodeSigner } from '@basa/runtime/node';
-import type { OnClose } from '@basa/service';
-import { countDatabase, StartError, watchProcess } from '@basa/service';
+import { countDatabase, type OnClose, StartError, watchProcess } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { openBlobs } from '../blobs/place.ts';
 import { alone } from '../nodes/alone.ts';
 import type { Nodes } from '../nodes/nodes.ts';
 import { shared } from '../nodes/shared.ts';
-import type { OpenedStore, SharedDatabase } from '../store/open-store.ts';
-import { openEmbeddedStore, openSharedStore } from '../store/open-store.ts';
+import { type OpenedStore, openEmbeddedStore, openSharedStore, type SharedDatabase } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
-import type { Settings } from './settings.ts';
-import { blobPlaceOf, LEASE_MS } from './settings.ts';
+import { blobPlaceOf, LEASE_MS, type Settings } from './settings.ts';
 
 export interface Records {
   readonly store: Store;

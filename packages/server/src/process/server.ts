@@ -1,7 +1,6 @@
 /** The server as one object: opens its records, takes its tasks up where they were, and serves them. */
 import type { BasaEvent } from '@basa/protocol';
-import type { OnClose, Ticker } from '@basa/service';
-import { createService, logEvent, opened } from '@basa/service';
+import { createService, logEvent, type OnClose, opened, type Ticker } from '@basa/service';
 import { LiveTasks } from '../live/live-tasks.ts';
 import { mountRoutes, mountShow } from '../routes/mount.ts';
 import { checkReadiness } from '../watch/ready.ts';
@@ -9,8 +8,7 @@ import { ServerWatch } from '../watch/server-watch.ts';
 import { startClock } from './clock.ts';
 import { openCore } from './core.ts';
 import { openRecords } from './records.ts';
-import type { ServerOptions, Settings } from './settings.ts';
-import { blobPlaceOf, SERVER_DEFAULTS } from './settings.ts';
+import { blobPlaceOf, SERVER_DEFAULTS, type ServerOptions, type Settings } from './settings.ts';
 
 export interface RunningServer {
   readonly url: string;

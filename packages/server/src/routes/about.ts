@@ -1,10 +1,8 @@
 /** Who this server is, and what became of its buffers. */
 import { fromHex, toHex } from '@basa/masking';
-import type { Fate, JoinTag } from '@basa/protocol';
-import { fateOf, SERVER_PATH } from '@basa/protocol';
+import { type Fate, fateOf, type JoinTag, SERVER_PATH } from '@basa/protocol';
 import { answers, fail, hexText, Type } from '@basa/service';
-import type { RouteContext } from './context.ts';
-import { bufferParams, foundBuffer } from './context.ts';
+import { bufferParams, foundBuffer, type RouteContext } from './context.ts';
 
 const about = Type.Object({ publicKey: hexText(32), authorityKeys: Type.Array(hexText(32)), time: Type.Integer() });
 const FATES: readonly Fate[] = ['pending', 'included', 'excluded', 'aborted', 'quarantined', 'unknown'];

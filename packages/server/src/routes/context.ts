@@ -1,8 +1,7 @@
 /** What the routes of a server work with. */
 import { fromHex } from '@basa/masking';
 import type { Ctx, SecureBuffer, ServerPorts } from '@basa/protocol';
-import type { Service } from '@basa/service';
-import { fail, hexText, Type } from '@basa/service';
+import { fail, hexText, type Service, Type } from '@basa/service';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
 import type { AuthorityLinks } from '../authority/authority-links.ts';
 import type { Revocations } from '../authority/revocations.ts';

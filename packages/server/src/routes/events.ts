@@ -3,8 +3,7 @@ import { SERVER_PATH } from '@basa/protocol';
 import { fail, networkOf } from '@basa/service';
 import { streamEvents } from '../live/event-stream.ts';
 import { MAX_STREAMS_OF_NETWORK, StreamPlaces } from '../live/stream-places.ts';
-import type { RouteContext } from './context.ts';
-import { foundTask, taskParams } from './context.ts';
+import { foundTask, type RouteContext, taskParams } from './context.ts';
 
 const ASK_AGAIN_MS = 10_000;
 const NO_ROOM = {

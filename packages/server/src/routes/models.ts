@@ -3,8 +3,7 @@ import { Readable } from 'node:stream';
 import { toHex } from '@basa/masking';
 import { modelEntryCodec, SERVER_PATH } from '@basa/protocol';
 import { answers, BYTES_MEDIA_TYPE, fail, Type, wireBytes } from '@basa/service';
-import type { RouteContext } from './context.ts';
-import { foundTask, taskParams } from './context.ts';
+import { foundTask, type RouteContext, taskParams } from './context.ts';
 
 export function mountModels(context: RouteContext): void {
   const { service, store, blobs } = context;

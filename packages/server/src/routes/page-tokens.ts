@@ -6,8 +6,7 @@ import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SERVER_PATH } from '@basa/protocol';
 import { fail } from '@basa/service';
-import type { RouteContext } from './context.ts';
-import { taskParams } from './context.ts';
+import { type RouteContext, taskParams } from './context.ts';
 
 export function mountPageTokens({ service }: RouteContext, folder: string): void {
   const schema = { params: taskParams, hide: true, response: {} };

@@ -5,8 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
-import type { PageSettings } from '@basa/protocol';
-import { SERVER_PATH } from '@basa/protocol';
+import { type PageSettings, SERVER_PATH } from '@basa/protocol';
 import { StartError } from '@basa/service';
 import type { RouteContext } from './context.ts';
 

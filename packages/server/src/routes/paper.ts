@@ -25,8 +25,7 @@ import {
 import { knownSealedBytes } from '../buffers/messages.ts';
 import type { PaperTask } from '../tasks/paper-task.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
-import type { RouteContext } from './context.ts';
-import { foundTask, taskParams } from './context.ts';
+import { foundTask, type RouteContext, taskParams } from './context.ts';
 
 const MAX_HEADER_BYTES = 320_000;
 const MAX_BODY_BYTES = 512 * 1024 * 1024;

@@ -1,6 +1,5 @@
 /** A device takes a seat, and deposits its sealed seeds. */
 import { equalBytes } from '@basa/masking';
-import type { UserId } from '@basa/protocol';
 import {
   acceptDeposit,
   certificateCodec,
@@ -10,6 +9,7 @@ import {
   millis,
   SERVER_PATH,
   seatRequestCodec,
+  type UserId,
 } from '@basa/protocol';
 import {
   answers,
@@ -26,8 +26,7 @@ import {
 import { MAX_DEPOSIT_BYTES, messagesOf } from '../buffers/messages.ts';
 import { MAX_UNFINISHED_SLOTS, TooManySlots } from '../store/slot-store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
-import type { RouteContext } from './context.ts';
-import { askingAuthority, bufferParams, foundTask, knownBuffer, taskParams } from './context.ts';
+import { askingAuthority, bufferParams, foundTask, knownBuffer, type RouteContext, taskParams } from './context.ts';
 
 export function mountParticipation(context: RouteContext): void {
   const { service, keeper, store, ports, watch } = context;

@@ -1,8 +1,7 @@
 /** Whom the sums of a task make suspects: operators see them, take the suspicion away, or ban a device. */
 import { SERVER_PATH } from '@basa/protocol';
 import { answers, closed, hexText, Type } from '@basa/service';
-import type { RouteContext } from './context.ts';
-import { foundTask, taskParams } from './context.ts';
+import { foundTask, type RouteContext, taskParams } from './context.ts';
 
 const suspect = Type.Object({
   user: hexText(32, 'SHA-256 of the device key'),

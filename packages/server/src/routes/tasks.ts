@@ -4,8 +4,7 @@ import { epsilonBudget, SERVER_PATH } from '@basa/protocol';
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
 import { taskSpecificationSchema } from '../specification/task-specification.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
-import type { RouteContext } from './context.ts';
-import { askingAuthority, foundTask, taskParams } from './context.ts';
+import { askingAuthority, foundTask, type RouteContext, taskParams } from './context.ts';
 
 const MAX_SPECIFICATION_BYTES = 64 * 1024 * 1024;
 const MAX_EXAMPLES_BYTES = 1024 * 1024 * 1024;

@@ -1,23 +1,30 @@
 /** Uploads: the signed header decides before a byte of the body is read. */
 import { equalBytes, fromHex } from '@basa/masking';
-import type { SecureBuffer, UploadHeader } from '@basa/protocol';
-import { authorityMessages, HEADER, judgeHeader, millis, SERVER_PATH } from '@basa/protocol';
-import type { FastifyReply, ServiceApp } from '@basa/service';
+import {
+  authorityMessages,
+  HEADER,
+  judgeHeader,
+  millis,
+  SERVER_PATH,
+  type SecureBuffer,
+  type UploadHeader,
+} from '@basa/protocol';
 import {
   answerRefusal,
   answers,
   BYTES_MEDIA_TYPE,
   checkDeclaredLength,
   deviceOf,
+  type FastifyReply,
   fail,
   hexText,
   rememberRequest,
+  type ServiceApp,
   ServiceError,
   Type,
 } from '@basa/service';
 import { layoutOf } from '../uploads/uploads.ts';
-import type { RouteContext } from './context.ts';
-import { knownBuffer } from './context.ts';
+import { knownBuffer, type RouteContext } from './context.ts';
 
 type Request = Parameters<typeof deviceOf>[0];
 

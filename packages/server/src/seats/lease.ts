@@ -6,8 +6,7 @@
  * A short lease does an honest device no harm: its place lapses while it trains, and it comes with its update all the same.
  */
 import type { UserId } from '@basa/protocol';
-import type { Span } from './span.ts';
-import { MIN_LATE_MS } from './span.ts';
+import { MIN_LATE_MS, type Span } from './span.ts';
 
 const FIRST_SHARE = 1 / 8;
 const NEW_SHARE = 1 / 2;

@@ -1,7 +1,17 @@
 /** The places of a task at work: who may train now, for how long, and when nobody else is on the way. */
 import { toHex } from '@basa/masking';
-import type { AdmissionOptions, AdmissionView, Admitted, Ctx, Refused, SecureBuffer, UserId } from '@basa/protocol';
-import { Admission, fillOf, turnMs } from '@basa/protocol';
+import {
+  Admission,
+  type AdmissionOptions,
+  type AdmissionView,
+  type Admitted,
+  type Ctx,
+  fillOf,
+  type Refused,
+  type SecureBuffer,
+  turnMs,
+  type UserId,
+} from '@basa/protocol';
 import type { VersionRange } from '../closing/bounded-age.ts';
 import type { StoredModel } from '../store/model-store.ts';
 import type { PlaceCount, PlaceEnd } from '../store/place-store.ts';

@@ -1,22 +1,27 @@
 /** Seats of one task: places in open buffers, kept in memory only. The authority draws a buffer when all are taken. */
 import { toHex } from '@basa/masking';
-import type {
-  BasaEvent,
-  Certificate,
-  Coordinator,
-  Ctx,
-  DrawnBuffer,
-  EnrolledFor,
-  OpenBuffer,
-  Refused,
-  SeatRequest,
-  SecureBuffer,
-  ServerPorts,
+import {
+  type BasaEvent,
+  type Certificate,
+  type Coordinator,
+  type Ctx,
+  createCoordinator,
+  type DrawnBuffer,
+  type EnrolledFor,
+  freeSeats,
+  giveSeat,
+  holdsSeat,
+  millis,
+  type OpenBuffer,
+  type Refused,
+  type SeatRequest,
+  type SecureBuffer,
+  type ServerPorts,
+  trackBuffer,
+  userIdOf,
 } from '@basa/protocol';
-import { createCoordinator, freeSeats, giveSeat, holdsSeat, millis, trackBuffer, userIdOf } from '@basa/protocol';
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
-import type { TaskSuspicions } from '../store/suspicion-store.ts';
-import { mayEnter } from '../store/suspicion-store.ts';
+import { mayEnter, type TaskSuspicions } from '../store/suspicion-store.ts';
 
 /** A suspect may have to wait for a buffer that it may sit down in. */
 export type SeatAnswer = DrawnBuffer | Refused | { readonly kind: 'must-wait' };

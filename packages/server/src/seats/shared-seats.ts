@@ -1,7 +1,17 @@
 /** Seats of one task that several nodes give: in the database, so that the seats of a buffer are given once. */
 import { equalBytes } from '@basa/masking';
-import type { BasaEvent, Certificate, Ctx, EnrolledFor, SeatRequest, SecureBuffer, ServerPorts } from '@basa/protocol';
-import { certificateProblem, millis, userIdOf } from '@basa/protocol';
+import {
+  type BasaEvent,
+  type Certificate,
+  type Ctx,
+  certificateProblem,
+  type EnrolledFor,
+  millis,
+  type SeatRequest,
+  type SecureBuffer,
+  type ServerPorts,
+  userIdOf,
+} from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { AuthorityUnreachable } from '../authority/authority-link.ts';
 import type { Store } from '../store/store.ts';

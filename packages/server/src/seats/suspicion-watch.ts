@@ -1,7 +1,6 @@
 /** What the devices of a task are suspected of, as its seats, routes and operators need it. */
 import { fromHex, toHex } from '@basa/masking';
-import type { Standing, TaskId, UserId } from '@basa/protocol';
-import { banned, cleared, SUSPECT, standingAt } from '@basa/protocol';
+import { banned, cleared, type Standing, SUSPECT, standingAt, type TaskId, type UserId } from '@basa/protocol';
 import { fail } from '@basa/service';
 import type { Store } from '../store/store.ts';
 import type { TaskSuspicions } from '../store/suspicion-store.ts';

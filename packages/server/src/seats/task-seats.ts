@@ -1,6 +1,5 @@
 /** The seats of a task: in memory where a server is alone, in the database beside other nodes. Both have buffers drawn. */
-import type { Suite } from '@basa/masking';
-import { ascii } from '@basa/masking';
+import { ascii, type Suite } from '@basa/masking';
 import type { BasaEvent, DrawnBuffer, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
@@ -10,8 +9,7 @@ import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Store } from '../store/store.ts';
-import type { SeatGiver } from './seats.ts';
-import { Seats } from './seats.ts';
+import { type SeatGiver, Seats } from './seats.ts';
 import { SharedSeats } from './shared-seats.ts';
 import type { Tuning } from './tuning.ts';
 

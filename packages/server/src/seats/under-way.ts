@@ -1,7 +1,6 @@
 /** The places of one task, and who waits for one: in memory if a server is alone, in the database beside other nodes. */
 import { toHex } from '@basa/masking';
-import type { TaskId, UserId } from '@basa/protocol';
-import { WaitingList } from '@basa/protocol';
+import { type TaskId, type UserId, WaitingList } from '@basa/protocol';
 import type { PlaceCount, PlaceEnd, PlaceTaken, PlaceWish } from '../store/place-store.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,9 +1,14 @@
 /** A task as its operator writes it down (docs/http.md), checked line by line before anything is made of it. */
-import type { Model, ServerStepOptions } from '@basa/learning';
-import { manifestText, readModelJson } from '@basa/learning';
+import { type Model, manifestText, readModelJson, type ServerStepOptions } from '@basa/learning';
 import { ascii, equalBytes, fromHex } from '@basa/masking';
-import type { AdmissionOptions, TaskPolicy } from '@basa/protocol';
-import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, decodePolicy, ENGINE } from '@basa/protocol';
+import {
+  type AdmissionOptions,
+  DEFAULT_TARGET_AGE,
+  DEFAULT_WAITING_BUFFERS,
+  decodePolicy,
+  ENGINE,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
 import { knownSealedBytes } from '../buffers/messages.ts';

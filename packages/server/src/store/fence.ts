@@ -1,7 +1,6 @@
 /** Holds a transaction to the lease it is written under. */
 import type { SqlDatabase, SqlSession } from '@basa/service';
-import type { Fence } from './node-store.ts';
-import { LeaseLost } from './node-store.ts';
+import { type Fence, LeaseLost } from './node-store.ts';
 
 /** The lease cannot be taken by another node before the transaction has ended. */
 export async function checkFence(

@@ -1,8 +1,7 @@
 /** The store of a server and its signing key: both in its data folder, or shared by several nodes. */
 import { equalBytes } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
-import type { SqlWatch } from '@basa/service';
-import { openDatabase, openPostgres, StartError, sqliteDatabase } from '@basa/service';
+import { openDatabase, openPostgres, type SqlWatch, StartError, sqliteDatabase } from '@basa/service';
 import { EMBEDDED_DATABASE, SERVER_DATABASE } from './schema.ts';
 import { serverKey } from './server-key.ts';
 import { createSqlStore } from './sql-store.ts';

@@ -1,8 +1,6 @@
 /** The rows of a server's tables as what the store hands out. */
-import type { Ctx, TaskId } from '@basa/protocol';
-import { descriptorCodec, modelEntryCodec } from '@basa/protocol';
-import type { Row } from '@basa/service';
-import { column } from '@basa/service';
+import { type Ctx, descriptorCodec, modelEntryCodec, type TaskId } from '@basa/protocol';
+import { column, type Row } from '@basa/service';
 import type { StoredBuffer } from './buffer-store.ts';
 import type { StoredModel } from './model-store.ts';
 import type { StoredTask, TaskState } from './task-store.ts';

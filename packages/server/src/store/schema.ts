@@ -1,6 +1,5 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
-import type { DatabaseOptions, Dialect } from '@basa/service';
-import { POSTGRES, SQLITE } from '@basa/service';
+import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
 export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   const first = [

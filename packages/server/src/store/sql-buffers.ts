@@ -1,10 +1,7 @@
 /** Buffers over SQL. The buffer's row is locked first and read afterwards, so that two nodes never take one slot. */
-import type { BufferFact, Ctx } from '@basa/protocol';
-import { decodeBufferRecord, descriptorCodec, encodeBufferRecord } from '@basa/protocol';
-import type { SqlDatabase, SqlSession } from '@basa/service';
-import { column } from '@basa/service';
-import type { BufferChange, BufferStore } from './buffer-store.ts';
-import { isEnded } from './buffer-store.ts';
+import { type BufferFact, type Ctx, decodeBufferRecord, descriptorCodec, encodeBufferRecord } from '@basa/protocol';
+import { column, type SqlDatabase, type SqlSession } from '@basa/service';
+import { type BufferChange, type BufferStore, isEnded } from './buffer-store.ts';
 import { checkFence } from './fence.ts';
 import { insertRows } from './insert-rows.ts';
 import { readBuffer } from './rows.ts';

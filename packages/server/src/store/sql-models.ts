@@ -1,9 +1,7 @@
 /** Versions of models over SQL. */
 import { equalBytes } from '@basa/masking';
-import type { ModelEntry } from '@basa/protocol';
-import { modelEntryCodec } from '@basa/protocol';
-import type { SqlDatabase, SqlSession } from '@basa/service';
-import { column } from '@basa/service';
+import { type ModelEntry, modelEntryCodec } from '@basa/protocol';
+import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 import { checkFence } from './fence.ts';
 import type { ModelStore, StoredModel } from './model-store.ts';
 import { readModel } from './rows.ts';

@@ -1,9 +1,7 @@
 /** What several nodes share beside buffers: leases (the table `turns`), seats, and when one of them was last alive. */
 import { equalBytes, toHex } from '@basa/masking';
-import type { Ctx, TaskId, UserId } from '@basa/protocol';
-import { encodeBufferRecord } from '@basa/protocol';
-import type { Row, SqlDatabase, SqlSession } from '@basa/service';
-import { column } from '@basa/service';
+import { type Ctx, encodeBufferRecord, type TaskId, type UserId } from '@basa/protocol';
+import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import type { StoredBuffer } from './buffer-store.ts';
 import type { NodeStore, SharedSeat } from './node-store.ts';
 import { readBuffer, readTaskState } from './rows.ts';

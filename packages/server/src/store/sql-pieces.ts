@@ -1,7 +1,6 @@
 /** Uploads in pieces over SQL: which attempt of which node is the one that counts. */
 import { equalBytes } from '@basa/masking';
-import type { SqlDatabase } from '@basa/service';
-import { column } from '@basa/service';
+import { column, type SqlDatabase } from '@basa/service';
 import type { PieceStore } from './piece-store.ts';
 
 export function sqlPieces(database: SqlDatabase): PieceStore {

@@ -1,8 +1,6 @@
 /** Places of devices that are under way, and the line of those that wait for one, shared by the nodes of one database. */
-import type { Crowd, TaskId, UserId } from '@basa/protocol';
-import { MAX_AHEAD } from '@basa/protocol';
-import type { Row, SqlDatabase, SqlSession } from '@basa/service';
-import { column } from '@basa/service';
+import { type Crowd, MAX_AHEAD, type TaskId, type UserId } from '@basa/protocol';
+import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import type { PlaceStore } from './place-store.ts';
 
 type Query = Pick<SqlSession, 'query'>;

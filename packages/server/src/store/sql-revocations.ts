@@ -1,6 +1,5 @@
 /** Devices that authorities revoked, over SQL. */
-import type { SqlDatabase } from '@basa/service';
-import { column } from '@basa/service';
+import { column, type SqlDatabase } from '@basa/service';
 import { insertRows } from './insert-rows.ts';
 import type { RevocationStore } from './revocation-store.ts';
 

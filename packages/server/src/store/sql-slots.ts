@@ -1,11 +1,9 @@
 /** Slots that devices were given and have not finished: each counts from its deposit to its upload, or until its lease is over. */
 import { toHex } from '@basa/masking';
 import type { Ctx, Slot, TaskId, UserId } from '@basa/protocol';
-import type { SqlDatabase, SqlSession } from '@basa/service';
-import { column } from '@basa/service';
+import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 import type { BufferChange } from './buffer-store.ts';
-import type { SlotStore, UnfinishedSlots } from './slot-store.ts';
-import { MAX_UNFINISHED_SLOTS, TooManySlots } from './slot-store.ts';
+import { MAX_UNFINISHED_SLOTS, type SlotStore, TooManySlots, type UnfinishedSlots } from './slot-store.ts';
 
 const UNFINISHED = `SELECT COUNT(*) AS slots, MIN(until) AS first_end FROM unfinished_slots
   WHERE task = ? AND usr = ? AND until >= ?`;

@@ -1,6 +1,5 @@
 /** The store over SQL: what server tables hold, as one object. */
-import type { Row, SqlDatabase, SqlValue } from '@basa/service';
-import { column } from '@basa/service';
+import { column, type Row, type SqlDatabase, type SqlValue } from '@basa/service';
 import { sqlBuffers } from './sql-buffers.ts';
 import { sqlModels } from './sql-models.ts';
 import { sqlNodes } from './sql-nodes.ts';

@@ -1,9 +1,18 @@
 /** How much the devices of a task are suspected, over SQL: judged in the transaction of the buffer's end, one sum after the other. */
 import { fromHex, toHex } from '@basa/masking';
-import type { Ctx, Standing, TaskId, UserId } from '@basa/protocol';
-import { judgeStandings, LATELY, NEW_STANDING, STRONG_SUSPECT, SUSPECT, standingAt } from '@basa/protocol';
-import type { Row, SqlDatabase, SqlSession, SqlValue } from '@basa/service';
-import { column } from '@basa/service';
+import {
+  type Ctx,
+  judgeStandings,
+  LATELY,
+  NEW_STANDING,
+  STRONG_SUSPECT,
+  type Standing,
+  SUSPECT,
+  standingAt,
+  type TaskId,
+  type UserId,
+} from '@basa/protocol';
+import { column, type Row, type SqlDatabase, type SqlSession, type SqlValue } from '@basa/service';
 import { insertRows } from './insert-rows.ts';
 import type { SuspicionStore, TaskSuspicions, Verdict } from './suspicion-store.ts';
 

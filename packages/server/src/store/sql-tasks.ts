@@ -2,8 +2,7 @@
 import type { SqlDatabase } from '@basa/service';
 import { readTask, readTaskState } from './rows.ts';
 import { OPEN } from './sql-buffers.ts';
-import type { TaskStore } from './task-store.ts';
-import { examplesNote } from './task-store.ts';
+import { examplesNote, type TaskStore } from './task-store.ts';
 
 /** Tables with a row for a task, each before the one it refers to. Burnt slots count against a device whatever the task. */
 const OF_TASKS = [

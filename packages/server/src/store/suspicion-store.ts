@@ -1,6 +1,15 @@
 /** How much the devices of a task are suspected, as a port: the standings of protocol's `suspicion`, durable and counted. */
-import type { EnteredBuffer, FleetTrust, Standing, TaskId, UserId } from '@basa/protocol';
-import { maySit, NEW_STANDING, STRONG_SUSPECT, SUSPECT } from '@basa/protocol';
+import {
+  type EnteredBuffer,
+  type FleetTrust,
+  maySit,
+  NEW_STANDING,
+  STRONG_SUSPECT,
+  type Standing,
+  SUSPECT,
+  type TaskId,
+  type UserId,
+} from '@basa/protocol';
 
 /** How the sum of a buffer came out: written in the transaction of its end. */
 export interface Verdict {

@@ -3,13 +3,19 @@
  * docs/threat-model.md; only with the option `unsafePaperMode`. State and running sum are durable before each answer.
  */
 import { addInPlace, dequantizeSum, fromHex, plainVectorKernel, toHex, unpackVector } from '@basa/masking';
-import type { Certificate, Ctx, PaperBuffer, PaperConnection, PaperUpload, Refused, UserId } from '@basa/protocol';
 import {
   acceptPaperUpload,
+  type Certificate,
+  type Ctx,
   connectPaper,
   millis,
+  type PaperBuffer,
+  type PaperConnection,
+  type PaperUpload,
+  type Refused,
   refused,
   tickPaper,
+  type UserId,
   unsafePaperBuffer,
   userIdOf,
 } from '@basa/protocol';

@@ -3,8 +3,7 @@
  * that ended long ago, and blobs that a crash left behind. Beside other nodes only the one with the lease of a task does so.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Ticker } from '@basa/service';
-import { startTicker } from '@basa/service';
+import { startTicker, type Ticker } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { modelsOf } from '../closing/model-keeper.ts';

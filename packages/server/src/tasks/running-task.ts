@@ -1,17 +1,17 @@
 /** One task of a server at work: its models, its seats, its buffers, and when it ends. */
 import { toHex } from '@basa/masking';
-import type {
-  Certificate,
-  Ctx,
-  DrawnBuffer,
-  EnrolledFor,
-  Refused,
-  SeatRequest,
-  SecureBuffer,
-  TaskId,
-  UserId,
+import {
+  type Certificate,
+  type Ctx,
+  type DrawnBuffer,
+  type EnrolledFor,
+  type Refused,
+  type SeatRequest,
+  type SecureBuffer,
+  type TaskId,
+  type UserId,
+  userIdOf,
 } from '@basa/protocol';
-import { userIdOf } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { Backoff } from '../authority/backoff.ts';
@@ -22,8 +22,7 @@ import { ModelKeeper } from '../closing/model-keeper.ts';
 import { Places } from '../seats/places.ts';
 import type { SeatGiver } from '../seats/seats.ts';
 import { SuspicionWatch } from '../seats/suspicion-watch.ts';
-import type { Tuned } from '../seats/tuning.ts';
-import { Tuning } from '../seats/tuning.ts';
+import { type Tuned, Tuning } from '../seats/tuning.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import { isEnded } from '../store/buffer-store.ts';
 import type { StoredTask, TaskState } from '../store/task-store.ts';

@@ -1,8 +1,14 @@
 /** A device comes with an update: to a seat in a buffer of its version, if that version still takes updates and there is room. */
-import type { Suite } from '@basa/masking';
-import { toHex } from '@basa/masking';
-import type { DrawnBuffer, Refused, SeatRequest, TaskPolicy, UserId } from '@basa/protocol';
-import { refused, userIdOf } from '@basa/protocol';
+import { type Suite, toHex } from '@basa/masking';
+import {
+  type DrawnBuffer,
+  type Refused,
+  refused,
+  type SeatRequest,
+  type TaskPolicy,
+  type UserId,
+  userIdOf,
+} from '@basa/protocol';
 import { fail } from '@basa/service';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Places } from '../seats/places.ts';

@@ -1,16 +1,14 @@
 /** The tasks of a server by their names. */
 import { isDeepStrictEqual } from 'node:util';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import type { Ctx, SecureBuffer, TaskId, UserId } from '@basa/protocol';
-import { taskIdOf } from '@basa/protocol';
+import { type Ctx, type SecureBuffer, type TaskId, taskIdOf, type UserId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { AuthorityRefusal } from '../authority/authority-link.ts';
 import { BODIES } from '../blobs/body-key.ts';
 import { examplesOf } from '../closing/evaluation.ts';
 import { MODELS, modelsOf } from '../closing/model-keeper.ts';
-import type { TaskSpecification } from '../specification/task-specification.ts';
-import { readTask } from '../specification/task-specification.ts';
+import { readTask, type TaskSpecification } from '../specification/task-specification.ts';
 import type { StoredTask } from '../store/task-store.ts';
 import { RunningTask } from './running-task.ts';
 import type { TaskTools } from './task-tools.ts';

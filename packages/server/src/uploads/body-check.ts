@@ -1,7 +1,6 @@
 /** Whether a staged body is the one its header names: its hash, and a vector of elements of the group. */
 import { createHash } from 'node:crypto';
-import type { Modulus } from '@basa/masking';
-import { elementBits, equalBytes, firstNonCanonical } from '@basa/masking';
+import { elementBits, equalBytes, firstNonCanonical, type Modulus } from '@basa/masking';
 import type { UploadLayout } from '@basa/protocol';
 import type { Staging } from '../blobs/blob-store.ts';
 import { wordPieces } from '../blobs/words.ts';

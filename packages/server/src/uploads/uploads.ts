@@ -1,8 +1,15 @@
 /** Takes the body of an upload in pieces, each held to its digest, in memory of a block: late bytes are not kept. */
 import type { Readable } from 'node:stream';
 import { equalBytes } from '@basa/masking';
-import type { SecureBuffer, ServerPorts, UploadHeader, UploadLayout } from '@basa/protocol';
-import { acceptUpload, refused, uploadLayout } from '@basa/protocol';
+import {
+  acceptUpload,
+  refused,
+  type SecureBuffer,
+  type ServerPorts,
+  type UploadHeader,
+  type UploadLayout,
+  uploadLayout,
+} from '@basa/protocol';
 import { giveBack } from '@basa/runtime/node';
 import { answerRefusal, fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';

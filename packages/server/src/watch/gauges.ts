@@ -1,7 +1,6 @@
 /** What is read when somebody asks: the copies in memory of buffers that have not ended, tasks and their models. */
 import { toHex } from '@basa/masking';
-import type { AdmissionView, SecureBuffer, TaskId, TaskPolicy } from '@basa/protocol';
-import { epsilonBudget } from '@basa/protocol';
+import { type AdmissionView, epsilonBudget, type SecureBuffer, type TaskId, type TaskPolicy } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
 import type { SuspicionCounts } from '../seats/suspicion-watch.ts';
 import type { StoredModel } from '../store/model-store.ts';

@@ -1,14 +1,11 @@
 /** What a server shows its operators: metrics and traces. It is told of things after they happened. */
-import type { BasaEvent, SecureBuffer } from '@basa/protocol';
-import { SERVER_PATH } from '@basa/protocol';
+import { type BasaEvent, SERVER_PATH, type SecureBuffer } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
-import type { Answer } from '@basa/service';
-import { BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
+import { type Answer, BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Asked } from '../authority/authority-link.ts';
 import { isEnded } from '../store/buffer-store.ts';
 import { EventCounts } from './event-counts.ts';
-import type { GaugeSources } from './gauges.ts';
-import { serverGauges, taskLabel } from './gauges.ts';
+import { type GaugeSources, serverGauges, taskLabel } from './gauges.ts';
 import { STEP_OF_ROUTE } from './tallies.ts';
 
 const STEPS = {

@@ -1,6 +1,5 @@
 /** Counts what a server answered since it started: by step, by reason, by version. Nothing is kept of who asked. */
-import type { LiveStep, LiveStepName } from '@basa/protocol';
-import { LIVE_STEPS, SERVER_PATH } from '@basa/protocol';
+import { LIVE_STEPS, type LiveStep, type LiveStepName, SERVER_PATH } from '@basa/protocol';
 import type { Answer } from '@basa/service';
 
 export const STEP_OF_ROUTE: Readonly<Record<string, LiveStepName>> = {

@@ -1,7 +1,6 @@
 /** What a server takes from an authority, however it answers: a lying one fills no memory and leads nowhere else. */
 import { toHex } from '@basa/masking';
-import type { TaskId, UserId } from '@basa/protocol';
-import { HEADER, headCodec, revocationsCodec } from '@basa/protocol';
+import { HEADER, headCodec, revocationsCodec, type TaskId, type UserId } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { AuthorityLink, AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-link.ts';

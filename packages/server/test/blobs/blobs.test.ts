@@ -2,8 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migratePostgres, openPostgres, POSTGRES } from '@basa/service';
-import type { LocalPostgres } from '@basa/service/local-postgres';
-import { startLocalPostgres } from '@basa/service/local-postgres';
+import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Staging } from '../../src/blobs/blob-store.ts';
 import { openChunkedBlobs } from '../../src/blobs/chunked.ts';
@@ -12,8 +11,7 @@ import { openFileBlobs } from '../../src/blobs/files.ts';
 import { wordPieces } from '../../src/blobs/words.ts';
 import { WriteBehind } from '../../src/blobs/write-behind.ts';
 import { migrationsFor } from '../../src/store/schema.ts';
-import type { BlobPlace } from '../support/blob-conformance.ts';
-import { testBlobs, testSharedBlobs } from '../support/blob-conformance.ts';
+import { type BlobPlace, testBlobs, testSharedBlobs } from '../support/blob-conformance.ts';
 
 testBlobs('files', async () => {
   const root = mkdtempSync(join(tmpdir(), 'basa-blobs-'));

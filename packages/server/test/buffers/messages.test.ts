@@ -1,6 +1,15 @@
 /** The largest messages that a policy allows fit what the server reads of them. */
-import type { Certificate, Ctx, Deposit, DepositRoot, TaskId } from '@basa/protocol';
-import { ENGINE, MAX_AUTHORITIES, MAX_SLOTS, millis } from '@basa/protocol';
+import {
+  type Certificate,
+  type Ctx,
+  type Deposit,
+  type DepositRoot,
+  ENGINE,
+  MAX_AUTHORITIES,
+  MAX_SLOTS,
+  millis,
+  type TaskId,
+} from '@basa/protocol';
 import { expect, it } from 'vitest';
 import { knownSealedBytes, MAX_DEPOSIT_BYTES, messagesOf } from '../../src/buffers/messages.ts';
 

@@ -1,6 +1,5 @@
 /** Places of devices that dropped out: nobody else waits for the end of their leases. */
-import type { SecureBuffer } from '@basa/protocol';
-import { millis } from '@basa/protocol';
+import { millis, type SecureBuffer } from '@basa/protocol';
 import { expect, it } from 'vitest';
 import { Places } from '../../src/seats/places.ts';
 import { placesInMemory } from '../../src/seats/under-way.ts';

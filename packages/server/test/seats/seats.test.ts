@@ -1,7 +1,19 @@
 /** Seats in memory, and who may take one beside whom. */
 import { toHex } from '@basa/masking';
-import type { Certificate, CertificateBody, Ctx, Descriptor, DrawnBuffer, Standing, TaskId } from '@basa/protocol';
-import { certificateCodec, endorse, millis, NEW_STANDING, userIdOf } from '@basa/protocol';
+import {
+  type Certificate,
+  type CertificateBody,
+  type Ctx,
+  certificateCodec,
+  type Descriptor,
+  type DrawnBuffer,
+  endorse,
+  millis,
+  NEW_STANDING,
+  type Standing,
+  type TaskId,
+  userIdOf,
+} from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { Seats } from '../../src/seats/seats.ts';

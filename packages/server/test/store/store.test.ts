@@ -10,8 +10,7 @@ import {
   SQLITE,
   sqliteDatabase,
 } from '@basa/service';
-import type { LocalPostgres } from '@basa/service/local-postgres';
-import { startLocalPostgres } from '@basa/service/local-postgres';
+import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EMBEDDED_DATABASE, migrationsFor, SERVER_DATABASE } from '../../src/store/schema.ts';
 import { createSqlStore } from '../../src/store/sql-store.ts';

@@ -1,7 +1,6 @@
 /** What every store of blobs must do, wherever it keeps them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { BlobStore } from '../../src/blobs/blob-store.ts';
-import { readWhole } from '../../src/blobs/blob-store.ts';
+import { type BlobStore, readWhole } from '../../src/blobs/blob-store.ts';
 import { WriteBehind } from '../../src/blobs/write-behind.ts';
 
 export interface BlobPlace {

@@ -1,8 +1,7 @@
 /** Leases on the buffers of a task, and their fences. */
 import { describe, expect, it } from 'vitest';
 import { LeaseLost } from '../../src/store/node-store.ts';
-import type { NodesScene } from './nodes-scene.ts';
-import { AGES } from './nodes-scene.ts';
+import { AGES, type NodesScene } from './nodes-scene.ts';
 import { depositOf, slotOf, task } from './store-samples.ts';
 
 export function testLeases(scene: NodesScene): void {

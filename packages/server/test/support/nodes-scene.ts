@@ -1,6 +1,5 @@
 /** A store with a running task and one buffer, as several nodes find it. */
-import type { Ctx } from '@basa/protocol';
-import { millis } from '@basa/protocol';
+import { type Ctx, millis } from '@basa/protocol';
 import type { StoredModel } from '../../src/store/model-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { buffersOf, bytes, task } from './store-samples.ts';

@@ -1,7 +1,6 @@
 /** Devices that ask for places, in virtual time: the server's own places, a quota as the routes hold it, and buffers of K. */
 import type { UserId } from '@basa/protocol';
-import type { PlaceAnswer } from '../../src/seats/places.ts';
-import { Places } from '../../src/seats/places.ts';
+import { type PlaceAnswer, Places } from '../../src/seats/places.ts';
 import { placesInMemory } from '../../src/seats/under-way.ts';
 import { buffersOf, slotOf } from './store-samples.ts';
 

@@ -1,10 +1,8 @@
 /** Seats in buffers and places under way, of which no more are given than there are. */
-import type { Slot } from '@basa/protocol';
-import { millis } from '@basa/protocol';
+import { millis, type Slot } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { placesInDatabase } from '../../src/seats/under-way.ts';
-import type { NodesScene } from './nodes-scene.ts';
-import { AGES } from './nodes-scene.ts';
+import { AGES, type NodesScene } from './nodes-scene.ts';
 import { testPlaces } from './places-conformance.ts';
 import { buffersOf, bytes, depositOf, slotOf, task, userOf } from './store-samples.ts';
 

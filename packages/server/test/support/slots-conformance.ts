@@ -1,10 +1,8 @@
 /** Slots: inboxes, pieces of uploads, and how many a device has not finished. */
-import type { Ctx, Slot } from '@basa/protocol';
-import { millis } from '@basa/protocol';
+import { type Ctx, millis, type Slot } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { TooManySlots } from '../../src/store/slot-store.ts';
-import type { NodesScene } from './nodes-scene.ts';
-import { AGES } from './nodes-scene.ts';
+import { AGES, type NodesScene } from './nodes-scene.ts';
 import { buffersOf, bytes, depositOf, headerOf, slotOf, task, userOf } from './store-samples.ts';
 
 export function testSlots(scene: NodesScene): void {

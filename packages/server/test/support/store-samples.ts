@@ -1,17 +1,18 @@
 /** Tasks, buffers and slots that tests of stores write. */
-import type {
-  BufferSlot,
-  Ctx,
-  Descriptor,
-  DrawnBuffer,
-  JoinTag,
-  Slot,
-  TaskId,
-  UploadHeader,
-  UserId,
-  View,
+import {
+  type BufferSlot,
+  type Ctx,
+  ctxOf,
+  type Descriptor,
+  type DrawnBuffer,
+  type JoinTag,
+  millis,
+  type Slot,
+  type TaskId,
+  type UploadHeader,
+  type UserId,
+  type View,
 } from '@basa/protocol';
-import { ctxOf, millis } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { BufferChange } from '../../src/store/buffer-store.ts';
 

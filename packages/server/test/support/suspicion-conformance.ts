@@ -1,6 +1,5 @@
 /** What a store must do with the suspicions of a task: judged with the end of a buffer, the same on every database. */
-import type { Ctx, Slot, UserId } from '@basa/protocol';
-import { banned, cleared, millis, NEW_STANDING } from '@basa/protocol';
+import { banned, type Ctx, cleared, millis, NEW_STANDING, type Slot, type UserId } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
 import type { Verdict } from '../../src/store/suspicion-store.ts';

@@ -1,7 +1,6 @@
 /** A staged body counts if it has the hash of its header, and if every number in it is one of the group. */
 import { createHash } from 'node:crypto';
-import type { Modulus } from '@basa/masking';
-import { FIELD, FIELD_PRIME, RING_32, ring } from '@basa/masking';
+import { FIELD, FIELD_PRIME, type Modulus, RING_32, ring } from '@basa/masking';
 import { expect, it } from 'vitest';
 import type { Staging } from '../../src/blobs/blob-store.ts';
 import { isExpected } from '../../src/uploads/body-check.ts';

@@ -2,11 +2,9 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartError } from '../process/start-error.ts';
-import type { DatabaseOptions } from '../sql/database.ts';
-import { copyDatabase, DATABASE_FILE } from '../sql/database.ts';
+import { copyDatabase, DATABASE_FILE, type DatabaseOptions } from '../sql/database.ts';
 import { copyDurably, filesBelow, flush } from './files.ts';
-import type { Manifest } from './manifest.ts';
-import { writeManifest } from './manifest.ts';
+import { type Manifest, writeManifest } from './manifest.ts';
 
 export interface BackupOptions {
   readonly dataFolder: string;

@@ -1,12 +1,10 @@
 /** Makes a data folder of a backup again: a whole one, or one that no service starts on. */
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Application } from '../sql/database.ts';
-import { DATABASE_FILE, takeLock } from '../sql/database.ts';
+import { type Application, DATABASE_FILE, takeLock } from '../sql/database.ts';
 import { needEmpty } from './backup.ts';
 import { copyDurably, flush } from './files.ts';
-import type { Manifest } from './manifest.ts';
-import { checkManifest } from './manifest.ts';
+import { checkManifest, type Manifest } from './manifest.ts';
 
 export interface RestoreOptions {
   readonly application: Application;

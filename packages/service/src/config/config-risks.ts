@@ -1,8 +1,7 @@
 /** What a configuration may say but seldom should, one sentence each, for `basa config check`. */
 import { statSync } from 'node:fs';
 import { isLoopback } from '@basa/protocol';
-import type { ConfigSources, GatheredConfig } from './config.ts';
-import { variableOf } from './config.ts';
+import { type ConfigSources, type GatheredConfig, variableOf } from './config.ts';
 
 interface CommonValues {
   readonly host: string;

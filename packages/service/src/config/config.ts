@@ -4,8 +4,7 @@
  * file that `<key>File` names.
  */
 import { readFileSync } from 'node:fs';
-import type { Static, TObject, TSchema, TString } from 'typebox';
-import { Type } from 'typebox';
+import { type Static, type TObject, type TSchema, type TString, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 import { StartError } from '../process/start-error.ts';

@@ -1,7 +1,12 @@
 /** Answers with problem documents, whatever went wrong and wherever. */
 import type { Socket } from 'node:net';
-import type { ProblemCode, ProblemDocument } from '@basa/protocol';
-import { PROBLEM_MEDIA_TYPE, problemCodeOf, problemDocument } from '@basa/protocol';
+import {
+  PROBLEM_MEDIA_TYPE,
+  type ProblemCode,
+  type ProblemDocument,
+  problemCodeOf,
+  problemDocument,
+} from '@basa/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { problemOf } from './problem-of.ts';
 

@@ -3,8 +3,7 @@
  * read; the body is then held to the digest that was signed.
  */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import type { UserId } from '@basa/protocol';
-import { HEADER, millis, requestStatement, userIdOf } from '@basa/protocol';
+import { HEADER, millis, requestStatement, type UserId, userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { FastifyRequest } from 'fastify';
 import { fail } from './problem.ts';

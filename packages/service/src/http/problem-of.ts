@@ -1,7 +1,6 @@
 /** The problem document for whatever was thrown while a request was served; nothing internal is in its text. */
 import { DecodeError } from '@basa/masking';
-import type { ProblemDocument } from '@basa/protocol';
-import { problemDocument } from '@basa/protocol';
+import { type ProblemDocument, problemDocument } from '@basa/protocol';
 import { isStorageFull } from '../process/storage-full.ts';
 import { DatabaseUnavailable } from '../sql/postgres.ts';
 import { ServiceError } from './problem.ts';

@@ -1,6 +1,12 @@
 /** A no as something to throw: whoever serves the request answers with its problem document. */
-import type { ProblemCode, ProblemDocument, ProblemMore, Refused } from '@basa/protocol';
-import { problemDocument, problemOfRefusal } from '@basa/protocol';
+import {
+  type ProblemCode,
+  type ProblemDocument,
+  type ProblemMore,
+  problemDocument,
+  problemOfRefusal,
+  type Refused,
+} from '@basa/protocol';
 
 export class ServiceError extends Error {
   readonly document: ProblemDocument;

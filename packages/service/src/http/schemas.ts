@@ -1,6 +1,5 @@
 /** Schemas that the routes of both services share. */
-import type { TSchema, TString } from 'typebox';
-import { Type } from 'typebox';
+import { type TSchema, type TString, Type } from 'typebox';
 import { BYTES_MEDIA_TYPE } from './bodies.ts';
 
 /** A name of this many bytes in lower-case hexadecimal. */

@@ -1,7 +1,6 @@
 /** Counts in memory, out of the way of what is counted; what can be read is read when somebody asks. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Labels, MetricName, MetricOf } from './table.ts';
-import { METRICS, metricsOf } from './table.ts';
+import { type Labels, METRICS, type MetricName, type MetricOf, metricsOf } from './table.ts';
 
 export type ServiceName = 'server' | 'authority';
 export type Sample<Name extends MetricName> = readonly [labels: Labels<Name>, value: number];

@@ -3,8 +3,7 @@
  * and the format it has. A file of anything else is refused with a sentence, and is not changed.
  */
 import { join } from 'node:path';
-import type { DatabaseSyncInstance } from '@photostructure/sqlite';
-import { DatabaseSync } from '@photostructure/sqlite';
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { forgetHolder, inUseBy, nameHolder } from '../process/holder.ts';
 import { keepPrivate, makePrivateFile, makePrivateFolder } from '../process/private-files.ts';
 import { StartError } from '../process/start-error.ts';

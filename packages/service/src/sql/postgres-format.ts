@@ -1,8 +1,7 @@
 /** The tables of a PostgreSQL database: whose they are, which format they have, and how an operator brings them to the newest. */
 import pg from 'pg';
 import { StartError } from '../process/start-error.ts';
-import type { DatabaseOptions } from './database.ts';
-import { checkFormat } from './database.ts';
+import { checkFormat, type DatabaseOptions } from './database.ts';
 
 type Asked = Pick<pg.Client, 'query'> | Pick<pg.Pool, 'query'>;
 /** Migrations of one database wait for each other: "basa" in ASCII. */

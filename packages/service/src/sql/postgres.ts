@@ -8,8 +8,15 @@ import type { DatabaseOptions } from './database.ts';
 import { checkPostgresFormat, databaseTrouble } from './postgres-format.ts';
 import { isUnreplicated, replicationNotice } from './postgres-replication.ts';
 import { isPassing } from './postgres-trouble.ts';
-import type { Dialect, Row, SqlDatabase, SqlSession, SqlValue, SqlWatch } from './sql.ts';
-import { isWrite } from './sql.ts';
+import {
+  type Dialect,
+  isWrite,
+  type Row,
+  type SqlDatabase,
+  type SqlSession,
+  type SqlValue,
+  type SqlWatch,
+} from './sql.ts';
 
 export const POSTGRES: Dialect = {
   name: 'postgres',

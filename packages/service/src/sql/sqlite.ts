@@ -2,8 +2,7 @@
 
 import { createQueue } from '../process/queue.ts';
 import type { Database, OpenDatabase } from './database.ts';
-import type { Dialect, Row, SqlDatabase, SqlSession, SqlWatch } from './sql.ts';
-import { isWrite } from './sql.ts';
+import { type Dialect, isWrite, type Row, type SqlDatabase, type SqlSession, type SqlWatch } from './sql.ts';
 import { WalFlush } from './wal-flush.ts';
 
 export const SQLITE: Dialect = {

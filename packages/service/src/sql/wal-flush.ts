@@ -3,8 +3,7 @@
  * and, with `synchronous = NORMAL`, does not wait for the disk; the log is then flushed here, once for all commits that wait.
  * The log is read up to its first damaged frame after a power cut, so a flushed commit never stands without those before it.
  */
-import type { FileHandle } from 'node:fs/promises';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { groupFlush } from '../process/group-flush.ts';
 
 export class WalFlush {

@@ -8,8 +8,17 @@
 
 import { toHex } from '@basa/masking';
 import type { Ctx, TaskId } from '@basa/protocol';
-import type { Attributes, Context, Span } from '@opentelemetry/api';
-import { context, propagation, ROOT_CONTEXT, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type Context,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
 import { ServiceError } from '../http/problem.ts';
 
 /** What a step belongs to. */

@@ -1,6 +1,5 @@
 /** Which host names a service answers to, and which heads of requests it reads at all. */
-import type { AddressInfo } from 'node:net';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../src/index.ts';
 import { codeOf, serviceWith } from './test-service.ts';

@@ -1,8 +1,7 @@
 /** A service that is late puts off what is new, with a time; what was begun goes on. */
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, expect, it } from 'vitest';
-import type { Service } from '../../src/index.ts';
-import { createService } from '../../src/index.ts';
+import { createService, type Service } from '../../src/index.ts';
 
 let service: Service | undefined;
 afterEach(() => service?.close());

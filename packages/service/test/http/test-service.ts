@@ -4,7 +4,6 @@ import { refused } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach } from 'vitest';
 import { signingDevice } from '../../../cli/src/conformance/signing-device.ts';
-import type { Service, ServiceOptions } from '../../src/index.ts';
 import {
   answers,
   bytesOf,
@@ -15,6 +14,8 @@ import {
   granted,
   hexText,
   rememberRequest,
+  type Service,
+  type ServiceOptions,
   Type,
   wireBytes,
 } from '../../src/index.ts';

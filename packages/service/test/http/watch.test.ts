@@ -2,8 +2,7 @@
 import { toHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Service, ServiceOptions } from '../../src/index.ts';
-import { createMetrics, createService } from '../../src/index.ts';
+import { createMetrics, createService, type Service, type ServiceOptions } from '../../src/index.ts';
 
 const services: Service[] = [];
 afterEach(async () => {

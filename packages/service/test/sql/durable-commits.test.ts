@@ -1,12 +1,10 @@
 /** SQLite's commits are flushed away from the thread that answers: nobody hears of one before it is durable. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { SqlDatabase } from '../../src/index.ts';
-import { openDatabase, sqliteDatabase } from '../../src/index.ts';
+import { openDatabase, type SqlDatabase, sqliteDatabase } from '../../src/index.ts';
 
 const OPTIONS = { application: 'server', migrations: ['CREATE TABLE a (x INTEGER)'] } as const;
 let folder = '';

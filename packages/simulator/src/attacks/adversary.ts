@@ -3,8 +3,7 @@
  * that were issued to colluders or released, all seeds that colluders drew or the server forged. It opens every
  * ciphertext with every key, and takes every mask it knows off every upload. It knows no honest input.
  */
-import type { MaskTerm, Modulus } from '@basa/masking';
-import { applyMasksInPlace, Secret, toHex } from '@basa/masking';
+import { applyMasksInPlace, type MaskTerm, type Modulus, Secret, toHex } from '@basa/masking';
 import type { Environment } from '../federation/world.ts';
 
 /** A seed goes by a name that the adversary can give it without knowing it. */

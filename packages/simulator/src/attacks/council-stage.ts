@@ -1,6 +1,17 @@
 /** Four authorities of which three are needed, the first one a liar; answers come on a clock that nobody has to wait for. */
-import type { CloseAnswer, Outcome, OutcomeBody } from '@basa/protocol';
-import { ENGINE, endorse, outcomeCodec, Poll, refused, slotKeyIssuer, slotSealing, voteCodec } from '@basa/protocol';
+import {
+  type CloseAnswer,
+  ENGINE,
+  endorse,
+  type Outcome,
+  type OutcomeBody,
+  outcomeCodec,
+  Poll,
+  refused,
+  slotKeyIssuer,
+  slotSealing,
+  voteCodec,
+} from '@basa/protocol';
 import type { FederationAuthority } from '../federation/authority.ts';
 import type { FederationDevice } from '../federation/device.ts';
 import { Federation } from '../federation/federation.ts';

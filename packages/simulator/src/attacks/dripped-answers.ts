@@ -1,6 +1,5 @@
 /** Q3: an authority sends its answer a byte at a time, so that it is never silent and never done. */
-import type { AttemptSoFar } from '@basa/protocol';
-import { timeLeftMs } from '@basa/protocol';
+import { type AttemptSoFar, timeLeftMs } from '@basa/protocol';
 import type { Attack, AttackResult } from './attack.ts';
 import { stopping } from './council-stage.ts';
 

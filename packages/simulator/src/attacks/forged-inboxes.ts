@@ -1,7 +1,15 @@
 /** D1 and D2: a malicious server lies about the position, and forges or omits what was sealed to it. */
 import type { Attack } from './attack.ts';
-import type { ChainLink } from './forgery.ts';
-import { chainOf, fakeDeposit, forgedAnswer, forgedClose, forgedInbox, forgedTicket, linkOf } from './forgery.ts';
+import {
+  type ChainLink,
+  chainOf,
+  fakeDeposit,
+  forgedAnswer,
+  forgedClose,
+  forgedInbox,
+  forgedTicket,
+  linkOf,
+} from './forgery.ts';
 import { PaperStage } from './paper-stage.ts';
 import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
 import { closeBuffer, tell } from './server-moves.ts';

@@ -1,15 +1,21 @@
 /** What a malicious server can make with its own key and everybody's public ones: tickets, inboxes, fake deposits. */
 import { toHex } from '@basa/masking';
-import type { Ctx, Deposit, InboxEntry, JoinTag, PreparedSession, Slot, Ticket } from '@basa/protocol';
 import {
   authorityMessages,
+  type Ctx,
   checkDrawnBuffer,
   commitmentOf,
+  type Deposit,
   depositMessage,
   EMPTY_LEDGER,
+  type InboxEntry,
+  type JoinTag,
   joinTagOf,
   outboxOf,
+  type PreparedSession,
   prepareDeposit,
+  type Slot,
+  type Ticket,
   ticketCodec,
   userIdOf,
   viewsOf,

@@ -1,8 +1,14 @@
 /** J1: a colluder repeats a victim's join nonce, so that a key bound to it might open the victim's self mask. */
-import type { Suite } from '@basa/masking';
-import { equalBytes, toHex } from '@basa/masking';
-import type { FrozenSession, UserRecord } from '@basa/protocol';
-import { checkDrawnBuffer, inputDigestOf, KIND, millis, prepareDeposit } from '@basa/protocol';
+import { equalBytes, type Suite, toHex } from '@basa/masking';
+import {
+  checkDrawnBuffer,
+  type FrozenSession,
+  inputDigestOf,
+  KIND,
+  millis,
+  prepareDeposit,
+  type UserRecord,
+} from '@basa/protocol';
 import type { FederationDevice } from '../federation/device.ts';
 import { LEASE_MS } from '../federation/federation.ts';
 import { granted } from '../federation/granted.ts';

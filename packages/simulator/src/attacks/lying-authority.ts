@@ -1,14 +1,19 @@
 /** Q1: the first of four authorities answers at once, and wrongly: with another policy, another time, another end of a buffer. */
 import { equalBytes } from '@basa/masking';
-import type { OutcomeOf, TaskPolicy } from '@basa/protocol';
-import { agreedOutcome, checkDrawnBuffer, councilClock, millis, taskIdOf } from '@basa/protocol';
+import {
+  agreedOutcome,
+  checkDrawnBuffer,
+  councilClock,
+  millis,
+  type OutcomeOf,
+  type TaskPolicy,
+  taskIdOf,
+} from '@basa/protocol';
 import type { FederationAuthority } from '../federation/authority.ts';
 import type { FederationDevice } from '../federation/device.ts';
-import type { Federation } from '../federation/federation.ts';
-import { CLOSE_MS, OPEN_MS } from '../federation/federation.ts';
+import { CLOSE_MS, type Federation, OPEN_MS } from '../federation/federation.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import type { Arrival } from './council-stage.ts';
-import { COUNCIL, councilWorld, inTime, LIAR, signedOutcome, stopping } from './council-stage.ts';
+import { type Arrival, COUNCIL, councilWorld, inTime, LIAR, signedOutcome, stopping } from './council-stage.ts';
 
 const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
 

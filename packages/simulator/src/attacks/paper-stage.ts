@@ -1,15 +1,22 @@
 /** `paper` mode on a stage: the real cores, and an adversary that sees all the server sees. */
-import type { Modulus } from '@basa/masking';
-import { ascii, modulusSize, RING_32, toHex } from '@basa/masking';
-import type { JoinTag, PaperConnection, PaperTicket, Slot, Staleness, UserId } from '@basa/protocol';
-import { millis, paperAttribute, paperTicketCodec, sealingContext } from '@basa/protocol';
+import { ascii, type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
+import {
+  type JoinTag,
+  millis,
+  type PaperConnection,
+  type PaperTicket,
+  paperAttribute,
+  paperTicketCodec,
+  type Slot,
+  type Staleness,
+  sealingContext,
+  type UserId,
+} from '@basa/protocol';
 import { granted } from '../federation/granted.ts';
-import type { PaperPrepared } from '../federation/paper-federation.ts';
-import { PAPER_LEASE_MS, PaperFederation } from '../federation/paper-federation.ts';
+import { PAPER_LEASE_MS, PaperFederation, type PaperPrepared } from '../federation/paper-federation.ts';
 import { Adversary } from './adversary.ts';
 import type { AttackResult, AttackSetting } from './attack.ts';
-import type { HonestInput } from './referee.ts';
-import { findingsOf } from './referee.ts';
+import { findingsOf, type HonestInput } from './referee.ts';
 import { DIMENSION, LEVEL, sampleUpdate } from './sample-update.ts';
 
 const NOBODY = new Uint8Array(32) as JoinTag;

@@ -2,8 +2,7 @@
 import { millis } from '@basa/protocol';
 import { OPEN_MS } from '../federation/federation.ts';
 import type { Attack } from './attack.ts';
-import type { ChainLink } from './forgery.ts';
-import { forgedAnswer, linkOf } from './forgery.ts';
+import { type ChainLink, forgedAnswer, linkOf } from './forgery.ts';
 import { PaperStage } from './paper-stage.ts';
 import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
 import { closeBuffer, tellTheTruth } from './server-moves.ts';

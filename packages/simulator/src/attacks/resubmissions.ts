@@ -1,6 +1,5 @@
 /** I1: users whose updates are in a sum are told "aborted", and bring the same updates to another buffer. */
-import type { Outcome } from '@basa/protocol';
-import { EMPTY_LEDGER, millis, outcomeCodec, releaseDelta } from '@basa/protocol';
+import { EMPTY_LEDGER, millis, type Outcome, outcomeCodec, releaseDelta } from '@basa/protocol';
 import type { FederationDevice } from '../federation/device.ts';
 import { CLOSE_MS, OPEN_MS } from '../federation/federation.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';

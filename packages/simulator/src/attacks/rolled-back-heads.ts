@@ -1,6 +1,5 @@
 /** R1: a buffer that was closed is open again in an old log of the authority, and the server closes it with another set. */
-import type { Head } from '@basa/protocol';
-import { AttributeAuthority } from '@basa/protocol';
+import { AttributeAuthority, type Head } from '@basa/protocol';
 import type { FederationAuthority } from '../federation/authority.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { chainOf, forgedClose } from './forgery.ts';

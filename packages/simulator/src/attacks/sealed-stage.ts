@@ -3,16 +3,22 @@
  * keys of its colluders and whatever the authority releases, and may lie in every message it hands out.
  */
 import { modulusSize, toHex } from '@basa/masking';
-import type { Block, DrawnBuffer, Refused, UploadHeader, UserSession } from '@basa/protocol';
-import { commitmentOf, openEnvelope, prefixElements } from '@basa/protocol';
+import {
+  type Block,
+  commitmentOf,
+  type DrawnBuffer,
+  openEnvelope,
+  prefixElements,
+  type Refused,
+  type UploadHeader,
+  type UserSession,
+} from '@basa/protocol';
 import { FederationDevice } from '../federation/device.ts';
 import type { Step } from '../federation/drive.ts';
-import type { FederationOptions } from '../federation/federation.ts';
-import { Federation } from '../federation/federation.ts';
+import { Federation, type FederationOptions } from '../federation/federation.ts';
 import { Adversary } from './adversary.ts';
 import type { AttackRefusal, AttackResult, AttackSetting } from './attack.ts';
-import type { HonestInput } from './referee.ts';
-import { findingsOf, nearFindingsOf } from './referee.ts';
+import { findingsOf, type HonestInput, nearFindingsOf } from './referee.ts';
 import { DIMENSION, LEVEL, sampleUpdate } from './sample-update.ts';
 import { selfName, Wiretap } from './wiretap.ts';
 

@@ -1,10 +1,8 @@
 /** What a malicious server does with a buffer: gives a slot to whom it likes, and closes when it likes. */
-import type { Ctx } from '@basa/protocol';
-import { authorityMessages, closeRequestOf, millis } from '@basa/protocol';
+import { authorityMessages, type Ctx, closeRequestOf, millis } from '@basa/protocol';
 import type { FederationDevice } from '../federation/device.ts';
 import { LEASE_MS } from '../federation/federation.ts';
-import type { ChainLink } from './forgery.ts';
-import { chainOf, forgedAnswer, forgedClose, linkOf } from './forgery.ts';
+import { type ChainLink, chainOf, forgedAnswer, forgedClose, linkOf } from './forgery.ts';
 import type { SealedStage } from './sealed-stage.ts';
 
 /** The server tells the device that it has a slot that somebody else was given, after the deposits that are there. */

@@ -1,11 +1,26 @@
 /** Q2: one of four authorities signs votes for another close, and one is a little slow: two votes for the close come in time. */
-import type { CloseAnswerOf, CloseRequest, SecureBuffer } from '@basa/protocol';
-import { closeSteps, isCloseAnswer, isRefused, isUsefulAnswer } from '@basa/protocol';
+import {
+  type CloseAnswerOf,
+  type CloseRequest,
+  closeSteps,
+  isCloseAnswer,
+  isRefused,
+  isUsefulAnswer,
+  type SecureBuffer,
+} from '@basa/protocol';
 import type { Federation } from '../federation/federation.ts';
 import { granted } from '../federation/granted.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import type { Arrival } from './council-stage.ts';
-import { COUNCIL, contributed, councilWorld, inTime, LIAR, otherClose, stopping } from './council-stage.ts';
+import {
+  type Arrival,
+  COUNCIL,
+  contributed,
+  councilWorld,
+  inTime,
+  LIAR,
+  otherClose,
+  stopping,
+} from './council-stage.ts';
 
 /** How long the server waits for a fourth answer where it has three. */
 const GRACE_MS = 500;

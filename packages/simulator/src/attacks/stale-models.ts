@@ -1,6 +1,5 @@
 /** M1: all users but one are shown an old entry of the model log again, of a model on which their updates vanish. */
-import type { NewestModel, Versions } from '@basa/protocol';
-import { receiveNewest } from '@basa/protocol';
+import { type NewestModel, receiveNewest, type Versions } from '@basa/protocol';
 import type { FederationDevice } from '../federation/device.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';

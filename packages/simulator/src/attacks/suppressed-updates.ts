@@ -2,8 +2,7 @@
  * K1 and L1: the updates of all users but one are made to vanish in the quantiser, all of them or on one block of
  * parameters, so that the sum shows that one's. A server does it by a hint how to train, or by the model it publishes.
  */
-import type { Block } from '@basa/protocol';
-import { millis } from '@basa/protocol';
+import { type Block, millis } from '@basa/protocol';
 import type { FederationDevice } from '../federation/device.ts';
 import { SEAT_MS } from '../federation/server.ts';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';

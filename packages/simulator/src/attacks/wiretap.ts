@@ -1,11 +1,17 @@
 /** What the adversary's server sees pass: deposits, inboxes and uploads, with every sealed seed in them. */
 import { toHex, unpackVector } from '@basa/masking';
-import type { Ctx, Deposit, EdgeUse, InboxEntry, Slot, Ticket, UploadHeader } from '@basa/protocol';
 import {
   authorityMessages,
+  type Ctx,
+  type Deposit,
+  type EdgeUse,
+  type InboxEntry,
   joinTagOf,
   readSealedParts,
   registrationOf,
+  type Slot,
+  type Ticket,
+  type UploadHeader,
   unframeHeader,
   uploadLayout,
   userIdOf,

@@ -1,27 +1,25 @@
 /** What a federation asks of all its authorities: they draw buffers, close them and log models together. */
-import type {
-  BufferRequest,
-  DrawnBuffer,
-  Grant,
-  ModelAppend,
-  ModelEntry,
-  Refused,
-  SecureBuffer,
-  ServerPorts,
-} from '@basa/protocol';
 import {
   agreedOn,
   authorityMessages,
+  type BufferRequest,
   bufferRequestCodec,
   closeSteps,
+  type DrawnBuffer,
   descriptorCodec,
+  type Grant,
   isDrawn,
   isRefused,
   listsOf,
+  type ModelAppend,
+  type ModelEntry,
   millis,
   modelAppendCodec,
   modelEntryCodec,
   offerRequestCodec,
+  type Refused,
+  type SecureBuffer,
+  type ServerPorts,
 } from '@basa/protocol';
 import { granted } from './granted.ts';
 import type { AuthorityPeer, World } from './world.ts';

@@ -1,49 +1,44 @@
 /** A device of a federation: its key, its certificate, and the session it can resume after any crash. */
-import type { Signer, Suite } from '@basa/masking';
-import { concatBytes } from '@basa/masking';
-import type {
-  Block,
-  BuiltInput,
-  Certificate,
-  ContributeRequest,
-  Ctx,
-  Deposit,
-  Descriptor,
-  DeviceLedger,
-  DeviceStep,
-  Refused,
-  Released,
-  SeatRequest,
-  Slot,
-  UserId,
-  UserPorts,
-  UserRecord,
-  UserSession,
-} from '@basa/protocol';
+import { concatBytes, type Signer, type Suite } from '@basa/masking';
 import {
   agreedOn,
   authorityMessages,
+  type Block,
+  type BuiltInput,
   buildInput,
+  type Certificate,
+  type ContributeRequest,
+  type Ctx,
   certificateCodec,
   checkDrawnBuffer,
   contributeSteps,
+  type Deposit,
+  type Descriptor,
+  type DeviceLedger,
+  type DeviceStep,
   EMPTY_LEDGER,
   frameHeader,
   inputDigestOf,
   isSessionRecord,
   millis,
   prepareDeposit,
+  type Refused,
+  type Released,
   releaseDelta,
   restoreSession,
+  type SeatRequest,
+  type Slot,
+  type UserId,
+  type UserPorts,
+  type UserRecord,
+  type UserSession,
   userIdOf,
   wipeSession,
 } from '@basa/protocol';
 import { Crash } from './crash.ts';
-import type { Accepted, Step, UploadRequest } from './drive.ts';
-import { ACCEPTED, driveSession } from './drive.ts';
+import { ACCEPTED, type Accepted, driveSession, type Step, type UploadRequest } from './drive.ts';
 import { granted } from './granted.ts';
-import type { World } from './world.ts';
-import { outcomesOf } from './world.ts';
+import { outcomesOf, type World } from './world.ts';
 
 export class FederationDevice {
   readonly world: World;

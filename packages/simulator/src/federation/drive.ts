@@ -1,17 +1,21 @@
 /** Carries out what the steps of a contribution ask for: signatures, records, messages, masks. */
 import type { Signer } from '@basa/masking';
-import type {
-  ContributeEnd,
-  ContributeRequest,
-  Deposit,
-  Device,
-  DeviceStep,
-  KeyAnswerOf,
-  KeyRequest,
-  Refused,
-  UserPorts,
+import {
+  authorityMessages,
+  type ContributeEnd,
+  type ContributeRequest,
+  contributeSteps,
+  type Deposit,
+  type Device,
+  type DeviceStep,
+  doSealing,
+  isRefused,
+  type KeyAnswerOf,
+  type KeyRequest,
+  type Refused,
+  refused,
+  type UserPorts,
 } from '@basa/protocol';
-import { authorityMessages, contributeSteps, doSealing, isRefused, refused } from '@basa/protocol';
 import { askAll } from './council.ts';
 import type { World } from './world.ts';
 

@@ -2,23 +2,30 @@
  * A whole federation in memory: the real cores of server, authority and users, with what each of them has on disk. Every
  * message crosses as bytes. Any party may crash after any record, and any reply may be lost: the world goes on.
  */
-import type { MaskPlan, Modulus, RandomBytes, Signer } from '@basa/masking';
-import { applyMasksInPlace, ascii, RING_32 } from '@basa/masking';
-import type {
-  Ctx,
-  MetricRange,
-  Millis,
-  Pins,
-  PrivacyPolicy,
-  Staleness,
-  TaskId,
-  TaskPolicy,
-  Versions,
+import {
+  applyMasksInPlace,
+  ascii,
+  type MaskPlan,
+  type Modulus,
+  type RandomBytes,
+  RING_32,
+  type Signer,
+} from '@basa/masking';
+import {
+  type Ctx,
+  type MetricRange,
+  type Millis,
+  type Pins,
+  POLICY_DEFAULTS,
+  type PrivacyPolicy,
+  type Staleness,
+  type TaskId,
+  type TaskPolicy,
+  taskIdOf,
+  type Versions,
 } from '@basa/protocol';
-import { POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
 import { FederationAuthority } from './authority.ts';
-import type { PartyName } from './crash.ts';
-import { Crash } from './crash.ts';
+import { Crash, type PartyName } from './crash.ts';
 import { FederationDevice } from './device.ts';
 import { randomBytesFrom } from './random-bytes.ts';
 import { FederationServer } from './server.ts';

@@ -1,6 +1,5 @@
 /** Refusals as errors for code that expects a yes. */
-import type { Refused } from '@basa/protocol';
-import { isRefused } from '@basa/protocol';
+import { isRefused, type Refused } from '@basa/protocol';
 
 /** The answer, or an error that names the refusal. */
 export function granted<Answer extends object>(answer: Answer | Refused): Answer {

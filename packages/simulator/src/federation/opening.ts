@@ -1,13 +1,17 @@
 /** The sum of a federation's buffer, opened from what lies in the server's store. */
-import type { Unpacked } from '@basa/masking';
-import { addInPlace, packedLength, unpackVector } from '@basa/masking';
-import type { Deposit, Descriptor, OpeningInput, SecureBuffer, Slot, SumVerdict } from '@basa/protocol';
+import { addInPlace, packedLength, type Unpacked, unpackVector } from '@basa/masking';
 import {
+  type Deposit,
+  type Descriptor,
   ENGINE,
   judgeSum,
+  type OpeningInput,
   openingTerms,
   prefixElements,
   readSealedParts,
+  type SecureBuffer,
+  type Slot,
+  type SumVerdict,
   sealedBytesOf,
   uploadLayout,
 } from '@basa/protocol';

@@ -1,25 +1,31 @@
 /** The paper's system in memory: one server, one authority, users in turn. UNSAFE, as `paper` mode is. */
-import type { MaskPlan, Modulus, RandomBytes, Signer } from '@basa/masking';
-import { addInPlace, applyMasksInPlace, dequantizeSum, FIELD } from '@basa/masking';
-import type {
-  Ctx,
-  PaperBuffer,
-  PaperConnection,
-  PaperRecord,
-  PaperTicket,
-  PaperUpload,
-  Refused,
-  Staleness,
-  UserId,
-} from '@basa/protocol';
+import {
+  addInPlace,
+  applyMasksInPlace,
+  dequantizeSum,
+  FIELD,
+  type MaskPlan,
+  type Modulus,
+  type RandomBytes,
+  type Signer,
+} from '@basa/masking';
 import {
   acceptPaperUpload,
+  type Ctx,
   connectPaper,
   contributePaper,
   issuePaperKey,
   millis,
+  type PaperBuffer,
+  type PaperConnection,
+  type PaperRecord,
+  type PaperTicket,
+  type PaperUpload,
   paperInput,
   paperMessages,
+  type Refused,
+  type Staleness,
+  type UserId,
   unsafePaperBuffer,
 } from '@basa/protocol';
 import { granted } from './granted.ts';

@@ -1,7 +1,14 @@
 /** The operations of an engine in a fresh buffer, one call each, so that they can be timed. */
 import type { RandomBytes } from '@basa/masking';
-import type { Ctx, EdgeOpener, JoinTag, Registration, Slot, TaskId } from '@basa/protocol';
-import { allSteps } from '@basa/protocol';
+import {
+  allSteps,
+  type Ctx,
+  type EdgeOpener,
+  type JoinTag,
+  type Registration,
+  type Slot,
+  type TaskId,
+} from '@basa/protocol';
 import type { Sealings } from './world.ts';
 
 export interface SealingTrial {

@@ -1,45 +1,42 @@
 /** The server of a federation: the real cores, and a store that holds records, deposits and bodies. */
-import type { Signer } from '@basa/masking';
-import { dequantizeSum, equalBytes, toHex } from '@basa/masking';
-import type {
-  BufferRecord,
-  BufferStep,
-  Coordinator,
-  Ctx,
-  Deposit,
-  DrawnBuffer,
-  FreezeReason,
-  InboxEntry,
-  ModelEntry,
-  OpeningInput,
-  ReceivedBody,
-  Refused,
-  SeatRequest,
-  SecureBuffer,
-  ServerPorts,
-  Slot,
-  SumVerdict,
-  UserMessages,
-} from '@basa/protocol';
+import { dequantizeSum, equalBytes, type Signer, toHex } from '@basa/masking';
 import {
   acceptDeposit,
   acceptUpload,
   authorityMessages,
+  type BufferRecord,
+  type BufferStep,
+  type Coordinator,
+  type Ctx,
   createCoordinator,
+  type Deposit,
+  type DrawnBuffer,
   extendLeases,
+  type FreezeReason,
   freezeBuffer,
   giveSeat,
+  type InboxEntry,
   judgeHeader,
+  type ModelEntry,
   millis,
+  type OpeningInput,
   openSecureBuffer,
   outboxOf,
+  type ReceivedBody,
+  type Refused,
   recordAbort,
   recordGrant,
   recordIncluded,
   recordQuarantine,
   restoreSecureBuffer,
+  type SeatRequest,
+  type SecureBuffer,
+  type ServerPorts,
+  type Slot,
+  type SumVerdict,
   tickBuffer,
   trackBuffer,
+  type UserMessages,
   unframeHeader,
   userMessages,
   votesFor,
@@ -47,8 +44,7 @@ import {
 import { FederationCouncil } from './council.ts';
 import { granted } from './granted.ts';
 import { openStored, sealedIn, unpackBody, vectorIn } from './opening.ts';
-import type { ServerPeer, World } from './world.ts';
-import { outcomesOf } from './world.ts';
+import { outcomesOf, type ServerPeer, type World } from './world.ts';
 
 interface StoredBuffer extends DrawnBuffer {
   readonly records: BufferRecord[];

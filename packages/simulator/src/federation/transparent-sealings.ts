@@ -1,6 +1,5 @@
 /** Sealings that hide nothing and cost nothing: attributes as in the paper, and the keys of a federation over them. */
-import type { Suite } from '@basa/masking';
-import { unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
+import { type Suite, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import { attributeIssuer, attributeSealing, ENGINE } from '@basa/protocol';
 import type { PaperSealings, Sealings } from './world.ts';
 

@@ -1,9 +1,7 @@
 /** BASA as the paper has it behind the interface of the baselines; whoever drops out leaves its position to the next. */
-import type { AggregationProtocol, Phase } from '@basa/baselines';
-import { NOBODY_LISTENS, presentIn } from '@basa/baselines';
+import { type AggregationProtocol, NOBODY_LISTENS, type Phase, presentIn } from '@basa/baselines';
 import { FIELD, packedLength } from '@basa/masking';
-import type { UserId } from '@basa/protocol';
-import { isRefused, millis, paperMessages, paperTicketCodec } from '@basa/protocol';
+import { isRefused, millis, paperMessages, paperTicketCodec, type UserId } from '@basa/protocol';
 import { PAPER_LEASE_MS, PaperFederation } from '../federation/paper-federation.ts';
 import type { Environment, PaperSealings } from '../federation/world.ts';
 import { asDelta, LEVEL } from './inputs.ts';

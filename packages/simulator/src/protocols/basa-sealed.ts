@@ -1,11 +1,16 @@
 /** BASA in `sealed` mode behind the interface of the baselines: the real cores, as a federation in memory. */
-import type { AggregationProtocol, Observer, Party, Phase } from '@basa/baselines';
-import { NOBODY_LISTENS, presentIn } from '@basa/baselines';
+import {
+  type AggregationProtocol,
+  NOBODY_LISTENS,
+  type Observer,
+  type Party,
+  type Phase,
+  presentIn,
+} from '@basa/baselines';
 import { FIELD } from '@basa/masking';
 import { drawnBufferCodec, isRefused, seatRequestCodec } from '@basa/protocol';
 import type { FederationDevice } from '../federation/device.ts';
-import type { FederationOptions } from '../federation/federation.ts';
-import { Federation } from '../federation/federation.ts';
+import { Federation, type FederationOptions } from '../federation/federation.ts';
 import type { Environment, Sealings } from '../federation/world.ts';
 import { asDelta, LEVEL } from './inputs.ts';
 

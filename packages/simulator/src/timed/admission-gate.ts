@@ -1,8 +1,13 @@
 /** The server's admission in virtual time: the same decisions by the same code, with users as numbers. */
-import type { RandomStream } from '@basa/learning';
-import { randomStream } from '@basa/learning';
-import type { AdmissionOptions, AdmissionView, BufferStage } from '@basa/protocol';
-import { Admission, turnMs, WaitingList } from '@basa/protocol';
+import { type RandomStream, randomStream } from '@basa/learning';
+import {
+  Admission,
+  type AdmissionOptions,
+  type AdmissionView,
+  type BufferStage,
+  turnMs,
+  WaitingList,
+} from '@basa/protocol';
 
 interface Entered {
   readonly name: string;

@@ -2,8 +2,7 @@
 import type { SynchronisationReading } from '@basa/baselines';
 import { upSeconds } from './link.ts';
 import { Station } from './station.ts';
-import type { Scheme, Timeline } from './timeline.ts';
-import { PRIORITY } from './timeline.ts';
+import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
 import type { Included, Trip } from './trip.ts';
 
 export interface LightSecAggCosts {

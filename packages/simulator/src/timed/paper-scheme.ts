@@ -1,7 +1,6 @@
 /** BASA as the paper has it: one user at a time holds the next position, everybody else queues. */
 import { downSeconds, upSeconds } from './link.ts';
-import type { Scheme, Timeline } from './timeline.ts';
-import { PRIORITY } from './timeline.ts';
+import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
 import type { Included, Trip } from './trip.ts';
 
 export interface PaperCosts {

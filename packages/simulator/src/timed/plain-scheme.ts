@@ -1,8 +1,7 @@
 /** FedBuff without secure aggregation: an update is taken when it arrives. */
 import { upSeconds } from './link.ts';
 import { Station } from './station.ts';
-import type { Scheme, Timeline } from './timeline.ts';
-import { PRIORITY } from './timeline.ts';
+import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
 import type { Included, Trip } from './trip.ts';
 
 export interface PlainCosts {

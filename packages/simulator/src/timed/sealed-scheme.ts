@@ -1,8 +1,7 @@
 /** BASA in `sealed` mode: users work side by side; the authority is one queue, all threads of a pool open one sum after the other. */
 import { downSeconds, upSeconds } from './link.ts';
 import { Station } from './station.ts';
-import type { Scheme, Timeline } from './timeline.ts';
-import { PRIORITY } from './timeline.ts';
+import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
 import type { Included, Trip } from './trip.ts';
 
 export interface SealedCosts {

@@ -1,6 +1,5 @@
 /** Statistical tests on uploads as a server stores them: each alone, and every two of them added and subtracted. */
-import type { Modulus } from '@basa/masking';
-import { elementBits, modulusSize } from '@basa/masking';
+import { elementBits, type Modulus, modulusSize } from '@basa/masking';
 import { chiSquareTwoSample, chiSquareUniform, welch } from './statistics.ts';
 
 /** One byte of every element of one vector, counted: 256 bins. */

@@ -1,8 +1,7 @@
 /** The pages of @basa/dashboard as files that a server serves: scripts, workers, styles, and nothing from elsewhere. */
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Metafile } from 'esbuild';
-import { build } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import { ROOT } from '../root.ts';
 
 const dashboard = join(ROOT, 'packages/dashboard');

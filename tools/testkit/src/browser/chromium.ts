@@ -1,6 +1,5 @@
 /** A real Chromium, and pages in it that tell of everything they should not do. */
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { MissingError } from '../programs/missing.ts';
 import { findChromium } from './find-chromium.ts';
 

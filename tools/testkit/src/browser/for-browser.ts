@@ -1,7 +1,6 @@
 /** Bundles a program that was written for Node, with the browser's runtime in the place of Node's. */
 import { fileURLToPath } from 'node:url';
-import type { Plugin } from 'esbuild';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 

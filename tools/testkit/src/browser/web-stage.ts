@@ -2,8 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BasaClient } from '@basa/client/node';
-import { BasaClient as Clients } from '@basa/client/node';
+import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
 import { loadMnist, noProgress } from '@basa/datasets';
 import { createServerStep, encodeDataset, logisticRegression, manifestText, modelJson } from '@basa/learning';
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';

@@ -1,8 +1,6 @@
 /** A buffer that waits to be closed, and requests to close it with other words. */
-import type { CloseRequest } from '@basa/protocol';
-import { authorityMessages, closeRequestOf } from '@basa/protocol';
-import type { Federation, FederationDevice, Sealings } from '@basa/simulator';
-import { granted } from '@basa/simulator';
+import { authorityMessages, type CloseRequest, closeRequestOf } from '@basa/protocol';
+import { type Federation, type FederationDevice, granted, type Sealings } from '@basa/simulator';
 import { nodeFederation } from './tools.ts';
 
 const messages = authorityMessages(4);

@@ -1,6 +1,5 @@
 /** The engines learning tests run on. */
-import type { Engine, Model } from '@basa/learning';
-import { createKernelEngine, createReferenceEngine } from '@basa/learning';
+import { createKernelEngine, createReferenceEngine, type Engine, type Model } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
 
 export function wasmEngine(model: Model, batchCapacity?: number): Engine {

@@ -1,25 +1,18 @@
 /** One real message of every kind, out of a run of both modes: what decoders are fuzzed with. */
 
 import { slotKeySealings } from '@basa/experiments/real-sealings';
-import type {
-  BufferFact,
-  BufferPart,
-  BufferSlot,
-  Codec,
-  Ctx,
-  DeviceRecord,
-  Millis,
-  ModelEntry,
-  SlottedSession,
-  UploadHeader,
-  UserSession,
-} from '@basa/protocol';
 import {
   abortRequestCodec,
   authorityMessages,
+  type BufferFact,
+  type BufferPart,
+  type BufferSlot,
   bufferRequestCodec,
+  type Codec,
+  type Ctx,
   certificateCodec,
   closeRequestOf,
+  type DeviceRecord,
   decodeAuthorityRecord,
   decodeBufferRecord,
   decodePolicy,
@@ -33,6 +26,8 @@ import {
   headCodec,
   issuedKeyCodec,
   keptHeadCodec,
+  type Millis,
+  type ModelEntry,
   modelAppendCodec,
   modelEntryCodec,
   newestModelCodec,
@@ -44,13 +39,15 @@ import {
   receiptCodec,
   revocationRequestCodec,
   revocationsCodec,
+  type SlottedSession,
   seatRequestCodec,
   ticketCodec,
+  type UploadHeader,
+  type UserSession,
   userMessages,
   voteCodec,
 } from '@basa/protocol';
-import type { Federation, FederationDevice } from '@basa/simulator';
-import { granted } from '@basa/simulator';
+import { type Federation, type FederationDevice, granted } from '@basa/simulator';
 import { nodeFederation } from './tools.ts';
 
 export interface SampleMessage {

@@ -1,6 +1,5 @@
 /** What the baselines run on, with randomness that repeats. */
-import type { AggregationTools } from '@basa/baselines';
-import { plainCombinationKernel } from '@basa/baselines';
+import { type AggregationTools, plainCombinationKernel } from '@basa/baselines';
 import { seededWords } from '@basa/experiments/simulation';
 import { createWasmCombinationKernel } from '@basa/runtime/node';
 import { wasmTools } from './tools.ts';

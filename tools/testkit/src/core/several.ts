@@ -1,37 +1,41 @@
 /** Federations with several authorities, and requests to each of them with whatever words a test asks for. */
 import { slotKeySealings } from '@basa/experiments/real-sealings';
 import { equalBytes } from '@basa/masking';
-import type {
-  AuthorityRecord,
-  BufferPlan,
-  CloseAnswer,
-  CloseRequest,
-  Ctx,
-  Descriptor,
-  Endorsed,
-  Endorsement,
-  Grant,
-  ModelAppend,
-  ModelEntry,
-  Offer,
-  Refused,
-  Slot,
-  UploadHeader,
-} from '@basa/protocol';
 import {
   AttributeAuthority,
+  type AuthorityRecord,
   authorityMessages,
+  type BufferPlan,
   bufferRequestCodec,
+  type CloseAnswer,
+  type CloseRequest,
+  type Ctx,
   closeRequestOf,
   closeSteps,
+  type Descriptor,
+  type Endorsed,
+  type Endorsement,
+  type Grant,
   isRefused,
   joined,
+  type ModelAppend,
+  type ModelEntry,
   millis,
   modelAppendCodec,
+  type Offer,
   offerRequestCodec,
+  type Refused,
+  type Slot,
+  type UploadHeader,
 } from '@basa/protocol';
-import type { Federation, FederationAuthority, FederationDevice, FederationOptions } from '@basa/simulator';
-import { granted, OPEN_MS } from '@basa/simulator';
+import {
+  type Federation,
+  type FederationAuthority,
+  type FederationDevice,
+  type FederationOptions,
+  granted,
+  OPEN_MS,
+} from '@basa/simulator';
 import { nodeFederation } from './tools.ts';
 
 export const SLOTS = 4;

@@ -1,6 +1,15 @@
 /** Single seeds sealed to slot keys and opened again, at once: what masking does in batches. */
-import type { SlotBinding, SlotPart, Suite } from '@basa/masking';
-import { keysAtOnce, openWithPads, openWithSlotKeys, padOfShared, SLOT_KEY_BYTES, sealToSlots } from '@basa/masking';
+import {
+  keysAtOnce,
+  openWithPads,
+  openWithSlotKeys,
+  padOfShared,
+  SLOT_KEY_BYTES,
+  type SlotBinding,
+  type SlotPart,
+  type Suite,
+  sealToSlots,
+} from '@basa/masking';
 
 /** The binding of a seed that one authority alone opens. */
 export function boundAlone(

@@ -1,8 +1,15 @@
 /** A fleet in which some devices spoil sums, under the rule of suspicion alone: no masks, no time, any number of buffers. */
-import type { RandomStream } from '@basa/learning';
-import { randomStream } from '@basa/learning';
-import type { Standing } from '@basa/protocol';
-import { judgeStandings, LATELY, maySit, NEW_STANDING, STRONG_SUSPECT, SUSPECT, standingAt } from '@basa/protocol';
+import { type RandomStream, randomStream } from '@basa/learning';
+import {
+  judgeStandings,
+  LATELY,
+  maySit,
+  NEW_STANDING,
+  STRONG_SUSPECT,
+  type Standing,
+  SUSPECT,
+  standingAt,
+} from '@basa/protocol';
 
 export interface FleetOptions {
   readonly devices: number;

@@ -1,10 +1,8 @@
 /** What masking tests run on: Node's outside with either kernel, and a stream of words that repeats with its seed. */
 import { nodeEnvironment } from '@basa/experiments/simulation';
-import type { Keystream, MaskTools } from '@basa/masking';
-import { plainVectorKernel } from '@basa/masking';
+import { type Keystream, type MaskTools, plainVectorKernel } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
-import type { FederationOptions } from '@basa/simulator';
-import { Federation } from '@basa/simulator';
+import { Federation, type FederationOptions } from '@basa/simulator';
 
 export function wasmTools(): MaskTools<Keystream> {
   const kernel = createWasmVectorKernel();

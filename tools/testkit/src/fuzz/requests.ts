@@ -1,6 +1,5 @@
 /** Requests made from the OpenAPI document of a service: each address with wrong names, methods, headers and bodies. */
-import type { Signer } from '@basa/masking';
-import { toHex } from '@basa/masking';
+import { type Signer, toHex } from '@basa/masking';
 import { HEADER } from '@basa/protocol';
 import fc from 'fast-check';
 import { signingDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';

@@ -1,13 +1,11 @@
 /** Throws requests at both services of a house: none may be answered by a 500, and both must be alive afterwards. */
-import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { inMemoryStoreForTests } from '@basa/client/node';
 import { HEADER } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import fc from 'fast-check';
 import { House, OPERATOR_TOKEN, oneHot } from '../services/house.ts';
-import type { FuzzRequest, FuzzSource } from './requests.ts';
-import { fuzzRequests } from './requests.ts';
+import { type FuzzRequest, type FuzzSource, fuzzRequests } from './requests.ts';
 
 export interface FuzzReport {
   readonly requests: number;

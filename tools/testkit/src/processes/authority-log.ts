@@ -1,7 +1,6 @@
 /** What the logs of the authorities say of buffers and models, for checks from outside. */
 import { ByteReader, toHex } from '@basa/masking';
-import type { AuthorityRecord, Descriptor } from '@basa/protocol';
-import { ctxOf, decodeAuthorityRecord } from '@basa/protocol';
+import { type AuthorityRecord, ctxOf, type Descriptor, decodeAuthorityRecord } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 export interface LoggedBuffers {

@@ -1,6 +1,12 @@
 /** A load balancer before several nodes: each request goes to any of them, and what passes can be recorded. */
-import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
-import { createServer, request } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A request as its sender saw it: when it asked, when it was answered, and by which node. */

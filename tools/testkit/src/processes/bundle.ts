@@ -1,8 +1,7 @@
 /** Both services, and what a caller adds, as single files: a process that is killed often must start fast. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Plugin } from 'esbuild';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { ROOT } from '../root.ts';
 
 /** What is always bundled, by the name of the file it becomes. Both look for their workers beside themselves. */

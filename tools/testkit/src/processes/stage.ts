@@ -5,15 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AuthorityOperator, hashOfToken, ServerOperator } from '@basa/client/operator';
 import { ascii, toHex } from '@basa/masking';
-import type { TaskPolicy } from '@basa/protocol';
-import { encodePolicy } from '@basa/protocol';
+import { encodePolicy, type TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { migrateServer } from '@basa/server';
 import { kitPolicy } from '../../../../packages/cli/src/conformance/kit-policy.ts';
 import { WHOLE_STEP } from '../../../../packages/cli/src/conformance/whole-step.ts';
 import { startProcess, stopProcess } from '../../../../packages/cli/src/service-process.ts';
-import type { Exchange } from './balancer.ts';
-import { Balancer } from './balancer.ts';
+import { Balancer, type Exchange } from './balancer.ts';
 import type { Bundle } from './bundle.ts';
 
 export type Role = 'authority' | 'server';

@@ -5,8 +5,7 @@ import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec, modelEntryCodec, SERVER_PATH, seatRequestCodec } from '@basa/protocol';
 import { expect } from 'vitest';
 import { signingDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';
-import type { House } from './house.ts';
-import { countsOf, oneHot } from './house.ts';
+import { countsOf, type House, oneHot } from './house.ts';
 
 /** Three devices fill a buffer: the next version is the sum of their updates, and nothing else. Not the same place twice. */
 export async function honestFleetGoesOn(house: House, clients: readonly BasaClient[], firstPlace = 1): Promise<void> {

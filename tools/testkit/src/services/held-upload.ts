@@ -1,15 +1,11 @@
 /** A device that has everything but its upload: the request is caught at a proxy, so that a test can send what it likes. */
 import { connect } from 'node:net';
-import type { BasaClient } from '@basa/client/node';
-import { inMemoryStoreForTests } from '@basa/client/node';
-import type { Signer } from '@basa/masking';
-import { fromHex, toHex } from '@basa/masking';
-import type { UploadHeader } from '@basa/protocol';
-import { authorityMessages, HEADER, problemCodeOf } from '@basa/protocol';
+import { type BasaClient, inMemoryStoreForTests } from '@basa/client/node';
+import { fromHex, type Signer, toHex } from '@basa/masking';
+import { authorityMessages, HEADER, problemCodeOf, type UploadHeader } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { signingDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';
-import type { House } from './house.ts';
-import { oneHot, until } from './house.ts';
+import { type House, oneHot, until } from './house.ts';
 
 /** No waits: a test that cuts a connection wants to know at once. */
 export const AT_ONCE = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1, timeoutMs: 60_000 };

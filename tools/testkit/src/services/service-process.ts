@@ -1,6 +1,5 @@
 /** A service as a process of its own: bundled from its source, spoken to over its address, killed or stopped. */
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { bundleProcesses } from '../processes/bundle.ts';
 
 /** Started many times: a bundle starts in a fraction of the time that its sources take. */

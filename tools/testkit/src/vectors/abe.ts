@@ -1,5 +1,4 @@
 /** Test vectors of CP-ABE: every byte of a case, with the randomness that fixes it. */
-import type { Group } from '@basa/abe';
 import {
   abeSealing,
   createMclGroup,
@@ -9,16 +8,15 @@ import {
   encodeMasterKey,
   encodePublicKey,
   encrypt,
+  type Group,
   keyGen,
   parsePolicy,
   prfKeyRandomness,
   setup,
 } from '@basa/abe';
-import type { RandomBytes } from '@basa/masking';
-import { ascii, ByteWriter, concatBytes } from '@basa/masking';
+import { ascii, ByteWriter, concatBytes, type RandomBytes } from '@basa/masking';
 import { nodeSuite as suite } from '@basa/runtime/node';
-import type { AbeNegative } from './abe-negatives.ts';
-import { abeNegatives } from './abe-negatives.ts';
+import { type AbeNegative, abeNegatives } from './abe-negatives.ts';
 
 export interface AbeVectors {
   readonly about: string;

@@ -1,6 +1,6 @@
 /** Test vectors of the baselines: tiny sums of SecAgg and LightSecAgg from fixed randomness, with a drop-out each. */
-import type { AggregationTools } from '@basa/baselines';
 import {
+  type AggregationTools,
   LightSecAggServer,
   LightSecAggUser,
   MaskCode,
@@ -10,8 +10,16 @@ import {
   SecAggUser,
   secAggParameters,
 } from '@basa/baselines';
-import type { Modulus, RandomBytes } from '@basa/masking';
-import { addInPlace, applyMasksInPlace, FIELD, FIELD_PRIME, plainVectorKernel, subtractInPlace } from '@basa/masking';
+import {
+  addInPlace,
+  applyMasksInPlace,
+  FIELD,
+  FIELD_PRIME,
+  type Modulus,
+  plainVectorKernel,
+  type RandomBytes,
+  subtractInPlace,
+} from '@basa/masking';
 import { createNodeKeystream, nodeSuite } from '@basa/runtime/node';
 
 const masks = { suite: nodeSuite, kernel: plainVectorKernel(), keystream: createNodeKeystream() };

@@ -1,6 +1,5 @@
 /** Seeds dealt to several authorities as vectors: each opens with every set of as many as are needed; and what every set refuses. */
-import type { SlotBinding } from '@basa/masking';
-import { ascii, SLOT_KEY_BYTES, slotSecret, toHex } from '@basa/masking';
+import { ascii, SLOT_KEY_BYTES, type SlotBinding, slotSecret, toHex } from '@basa/masking';
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { padFor, sealedSeed } from '../core/slot-seals.ts';
 

@@ -3,8 +3,7 @@
  * so that a layout with another field needs no change here.
  */
 import { ascii, concatBytes, ring } from '@basa/masking';
-import type { MetricRange, PrivacyPolicy, TaskPolicy } from '@basa/protocol';
-import { encodePolicy } from '@basa/protocol';
+import { encodePolicy, type MetricRange, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol';
 
 type Case = readonly [why: string, policy: Uint8Array];
 type Changes = Partial<TaskPolicy>;

@@ -1,6 +1,5 @@
 /** Test vectors of the masking package: PRG, masked sums, quantiser, packing, planner, with negative ones. */
 import { createHash } from 'node:crypto';
-import type { MaskTerm, Modulus } from '@basa/masking';
 import {
   addInPlace,
   addNoiseInPlace,
@@ -8,6 +7,8 @@ import {
   dequantizeSum,
   epsilonOf,
   FIELD,
+  type MaskTerm,
+  type Modulus,
   noiseTable,
   packVector,
   plainVectorKernel,

@@ -1,9 +1,7 @@
 /** Policies that every client must refuse, policies that it must accept, and what a device's own floor says of some. */
 import { ascii, ring, toHex } from '@basa/masking';
-import type { TaskPolicy } from '@basa/protocol';
-import { ENGINE, encodePolicy, epsilonBudget, POLICY_DEFAULTS } from '@basa/protocol';
-import type { Floor } from '../../../../packages/client/src/device/floor.ts';
-import { floorProblem } from '../../../../packages/client/src/device/floor.ts';
+import { ENGINE, encodePolicy, epsilonBudget, POLICY_DEFAULTS, type TaskPolicy } from '@basa/protocol';
+import { type Floor, floorProblem } from '../../../../packages/client/src/device/floor.ts';
 import { malformedPolicies } from './malformed-policies.ts';
 import { unusablePolicies, usablePolicies } from './unusable-policies.ts';
 

@@ -1,10 +1,17 @@
 /** Whole buffers as vectors: `sealed` with three and six positions and drop-outs, with both engines; `paper`; and a log. */
 import { seededWords } from '@basa/experiments/simulation';
-import type { MaskTerm } from '@basa/masking';
-import { addInPlace, applyMasksInPlace, FIELD, RING_32, ring, unsafeTransparentSealing } from '@basa/masking';
-import type { Ctx, SlottedSession, UserId, UserRecord } from '@basa/protocol';
+import {
+  addInPlace,
+  applyMasksInPlace,
+  FIELD,
+  type MaskTerm,
+  RING_32,
+  ring,
+  unsafeTransparentSealing,
+} from '@basa/masking';
 import {
   acceptPaperUpload,
+  type Ctx,
   closeRequestOf,
   connectPaper,
   contributePaper,
@@ -14,16 +21,17 @@ import {
   paperInput,
   paperMessages,
   paperTicketCodec,
+  type SlottedSession,
   seatRequestCodec,
+  type UserId,
+  type UserRecord,
   unsafePaperBuffer,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
-import type { Federation, FederationDevice, FederationOptions, Step } from '@basa/simulator';
-import { granted } from '@basa/simulator';
+import { type Federation, type FederationDevice, type FederationOptions, granted, type Step } from '@basa/simulator';
 import { nodeFederation, wasmTools } from '../core/tools.ts';
 import { logVector } from './log.ts';
-import type { VectorEngine } from './vector-engines.ts';
-import { cpAbeEngine, slotKeyEngine } from './vector-engines.ts';
+import { cpAbeEngine, slotKeyEngine, type VectorEngine } from './vector-engines.ts';
 
 /** Positions of the paper-mode buffer. */
 const K = 3;

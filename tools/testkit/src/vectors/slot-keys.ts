@@ -1,14 +1,28 @@
 /** Test vectors of slot keys: secrets and lists from a master, seeds sealed for each use with their pads; and what is refused. */
-import type { SlotKeyRole, SlotKeySource } from '@basa/masking';
-import { ascii, slotKeyList, slotKeyOf, slotSecret, toHex } from '@basa/masking';
-import type { Ctx, DepositRoot, JoinTag, Slot, View } from '@basa/protocol';
-import { allSteps, registrationOf, sealingContext, selfContext } from '@basa/protocol';
+import { ascii, type SlotKeyRole, type SlotKeySource, slotKeyList, slotKeyOf, slotSecret, toHex } from '@basa/masking';
+import {
+  allSteps,
+  type Ctx,
+  type DepositRoot,
+  type JoinTag,
+  registrationOf,
+  type Slot,
+  sealingContext,
+  selfContext,
+  type View,
+} from '@basa/protocol';
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { boundAlone, padFor, sealedSeed } from '../core/slot-seals.ts';
-import type { DealtSeed, RefusedDealt } from './dealt-seeds.ts';
-import { dealtSeed, refusedDealt } from './dealt-seeds.ts';
-import type { RefusedKey, RefusedList, RefusedSeal, SealedToSlot } from './slot-key-negatives.ts';
-import { refusedKeys, refusedLists, refusedSeals } from './slot-key-negatives.ts';
+import { type DealtSeed, dealtSeed, type RefusedDealt, refusedDealt } from './dealt-seeds.ts';
+import {
+  type RefusedKey,
+  type RefusedList,
+  type RefusedSeal,
+  refusedKeys,
+  refusedLists,
+  refusedSeals,
+  type SealedToSlot,
+} from './slot-key-negatives.ts';
 
 interface Source {
   readonly master: string;

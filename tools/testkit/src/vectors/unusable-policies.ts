@@ -1,7 +1,6 @@
 /** Policies that decode: those that nobody can use, with a reason for each line of `policyProblem`, and those at their borders. */
 import { ascii, concatBytes, FIELD, fromHex, RING_32, ring } from '@basa/masking';
-import type { PrivacyPolicy, Staleness, TaskPolicy } from '@basa/protocol';
-import { ENGINE, MAX_SLOTS } from '@basa/protocol';
+import { ENGINE, MAX_SLOTS, type PrivacyPolicy, type Staleness, type TaskPolicy } from '@basa/protocol';
 
 type Case = readonly [what: string, changes: Partial<TaskPolicy>];
 

@@ -1,11 +1,9 @@
 /** The two engines with keys and randomness that are the same in every run. */
 import { abeIssuer, abeSealing, createMclGroup, decodePublicKey, setup } from '@basa/abe';
-import type { RandomBytes } from '@basa/masking';
-import { ascii, ByteWriter, toHex } from '@basa/masking';
+import { ascii, ByteWriter, type RandomBytes, toHex } from '@basa/masking';
 import { ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import { nodeSuite as suite } from '@basa/runtime/node';
-import type { Sealings } from '@basa/simulator';
-import { overAttributes } from '@basa/simulator';
+import { overAttributes, type Sealings } from '@basa/simulator';
 
 export interface VectorEngine {
   readonly sealings: Sealings;

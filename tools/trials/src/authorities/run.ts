@@ -5,17 +5,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RandomStream } from '@basa/learning';
-import { randomStream } from '@basa/learning';
-import type { AuthorityName, ProcessName } from '@basa/testkit/processes/stage.ts';
-import { Stage } from '@basa/testkit/processes/stage.ts';
-import type { TrialBundle } from '../bundle.ts';
-import { bundleTrial } from '../bundle.ts';
+import { type RandomStream, randomStream } from '@basa/learning';
+import { type AuthorityName, type ProcessName, Stage } from '@basa/testkit/processes/stage.ts';
+import { bundleTrial, type TrialBundle } from '../bundle.ts';
 import { Fleet } from '../crash/fleet.ts';
 import { Plan } from '../crash/plan.ts';
 import { gone, grown, isAlive, settle } from '../crash/settle.ts';
-import type { Verdict } from '../crash/verdict.ts';
-import { judge } from '../crash/verdict.ts';
+import { judge, type Verdict } from '../crash/verdict.ts';
 
 export interface AuthoritiesOptions {
   readonly kills: number;

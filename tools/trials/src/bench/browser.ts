@@ -1,7 +1,6 @@
 /** Masking in a Web Worker of Chromium beside the same in Node, in turn in one run: the same masks, and how many times slower. */
 import { fileURLToPath } from 'node:url';
-import type { MaskPlan } from '@basa/masking';
-import { applyMasksInPlace, plainVectorKernel, RING_32, Secret } from '@basa/masking';
+import { applyMasksInPlace, type MaskPlan, plainVectorKernel, RING_32, Secret } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
 import { launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { build } from 'esbuild';

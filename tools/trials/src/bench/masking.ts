@@ -6,8 +6,16 @@ import { spawnSync } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { nodeOutside } from '@basa/client/node';
-import type { MaskPlan, Modulus } from '@basa/masking';
-import { applyMasksInPlace, FIELD, plainVectorKernel, RING_32, ring as ringOf, Secret } from '@basa/masking';
+import {
+  applyMasksInPlace,
+  FIELD,
+  type MaskPlan,
+  type Modulus,
+  plainVectorKernel,
+  RING_32,
+  ring as ringOf,
+  Secret,
+} from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
 import { MissingError } from '@basa/testkit/programs/missing.ts';
 import { timeInTurn } from './measure.ts';

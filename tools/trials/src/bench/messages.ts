@@ -4,12 +4,10 @@
  */
 import { paddedSealings } from '@basa/experiments';
 import { abeSealings, slotKeySealings } from '@basa/experiments/real-sealings';
-import type { Modulus } from '@basa/masking';
-import { elementBits, packedLength, RING_32, ring } from '@basa/masking';
+import { elementBits, type Modulus, packedLength, RING_32, ring } from '@basa/masking';
 import { drawnBufferCodec, ENGINE, POLICY_DEFAULTS, prefixElements } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { Sealings } from '@basa/simulator';
-import { granted, overAttributes, sealingTrial } from '@basa/simulator';
+import { granted, overAttributes, type Sealings, sealingTrial } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import type { BenchResult } from './result.ts';
 import { formatTable } from './table.ts';

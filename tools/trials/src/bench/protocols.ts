@@ -1,15 +1,12 @@
 /** Every protocol, BASA's two modes included: what a user and the server compute and send for one sum. */
-import type { AggregationTools } from '@basa/baselines';
-import { fedmlCode, publishedCode } from '@basa/baselines';
+import { type AggregationTools, fedmlCode, publishedCode } from '@basa/baselines';
 import { nodeTools } from '@basa/experiments';
 import { CHECKED, checkComposition } from './protocols/check.ts';
 import { priceOf } from './protocols/composed.ts';
 import { contenders, enginePrices } from './protocols/contenders.ts';
 import { lightSecAggCost } from './protocols/lightsecagg.ts';
-import type { VectorPrices } from './protocols/prices.ts';
-import { vectorPrices } from './protocols/prices.ts';
-import type { Row } from './protocols/report.ts';
-import { jsonOf, textOf } from './protocols/report.ts';
+import { type VectorPrices, vectorPrices } from './protocols/prices.ts';
+import { jsonOf, type Row, textOf } from './protocols/report.ts';
 import type { BenchResult } from './result.ts';
 
 const WARM_UP = { users: 32, dropouts: 0.1 };

@@ -2,20 +2,16 @@
 import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StageOptions } from '@basa/testkit/processes/stage.ts';
-import { Stage } from '@basa/testkit/processes/stage.ts';
+import { Stage, type StageOptions } from '@basa/testkit/processes/stage.ts';
 import { startProcess, stopProcess } from '../../../../packages/cli/src/service-process.ts';
-import type { TrialBundle } from '../bundle.ts';
-import { bundleTrial } from '../bundle.ts';
+import { bundleTrial, type TrialBundle } from '../bundle.ts';
 import type { BenchResult } from './result.ts';
 import type { HeldRequest } from './server/held-devices.ts';
 import type { Load } from './server/load.ts';
 import { bytesPerUpload } from './server/memory.ts';
 import { profileUploads } from './server/profile.ts';
-import type { Round } from './server/round.ts';
-import { playRound } from './server/round.ts';
-import type { Measured } from './server/tables.ts';
-import { bestOf, closeTable, latencyTable, ratioOf, uploadTable } from './server/tables.ts';
+import { playRound, type Round } from './server/round.ts';
+import { bestOf, closeTable, latencyTable, type Measured, ratioOf, uploadTable } from './server/tables.ts';
 
 interface Size {
   readonly name: string;

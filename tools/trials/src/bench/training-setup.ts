@@ -1,5 +1,4 @@
 /** One training step of each model of the paper on made-up data, for the benchmark and its workers. */
-import type { Model } from '@basa/learning';
 import {
   createKernelEngine,
   fedmlCifarCnn,
@@ -7,6 +6,7 @@ import {
   flsimCnn,
   initialParameters,
   logisticRegression,
+  type Model,
   randomStream,
 } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';

@@ -1,7 +1,6 @@
 /** A worker of the training benchmark: steps for a while, and says how many it did. */
 import { serveWorker } from '@basa/runtime/node';
-import type { ModelName } from './training-setup.ts';
-import { MODELS, trainingStep } from './training-setup.ts';
+import { MODELS, type ModelName, trainingStep } from './training-setup.ts';
 
 export interface StepTask {
   readonly model: ModelName;

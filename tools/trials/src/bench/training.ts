@@ -4,8 +4,7 @@ import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { timeInTurn } from './measure.ts';
 import type { BenchResult } from './result.ts';
 import { formatTable } from './table.ts';
-import type { ModelName } from './training-setup.ts';
-import { BATCH, gemmCeiling, MODELS, stepMultiplyAdds, trainingStep } from './training-setup.ts';
+import { BATCH, gemmCeiling, MODELS, type ModelName, stepMultiplyAdds, trainingStep } from './training-setup.ts';
 import type { StepTask } from './training-worker.ts';
 
 const NAMES = Object.keys(MODELS) as ModelName[];

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgres, POSTGRES } from '@basa/service';
-import type { LocalPostgres } from '@basa/service/local-postgres';
-import { startLocalPostgres } from '@basa/service/local-postgres';
+import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
 import { migrationsFor } from '../../../../packages/server/src/store/schema.ts';
 
 const RESTARTS = 20;

@@ -1,7 +1,6 @@
 /** A process with some devices of the SDK: each offers the one-hot update it is told, until the process is killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BasaClient } from '@basa/client/node';
-import { BasaClient as Clients, ProblemError, UnreachableError } from '@basa/client/node';
+import { type BasaClient, BasaClient as Clients, ProblemError, UnreachableError } from '@basa/client/node';
 import type { DevicesWork, FromDevices, ToDevices } from './messages.ts';
 
 const PIECE_BYTES = 16_384;

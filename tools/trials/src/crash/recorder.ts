@@ -1,14 +1,12 @@
 /** Makes a history of what passes the balancer, and asks how buffers stand while it does. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
-import type { Descriptor } from '@basa/protocol';
-import { ctxOf, drawnBufferCodec, HEADER, SERVER_PATH } from '@basa/protocol';
+import { ctxOf, type Descriptor, drawnBufferCodec, HEADER, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
 import type { Stage } from '@basa/testkit/processes/stage.ts';
 import { messagesOf } from '../../../../packages/server/src/buffers/messages.ts';
-import type { Asked, HistoryCall } from './history.ts';
-import { faultsOf, mayHaveBegun } from './history.ts';
+import { type Asked, faultsOf, type HistoryCall, mayHaveBegun } from './history.ts';
 
 const LOOK_MS = 100;
 const OK = 200;

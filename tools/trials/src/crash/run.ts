@@ -10,8 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { randomStream } from '@basa/learning';
 import { ENGINE } from '@basa/protocol';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
-import type { ProcessName } from '@basa/testkit/processes/stage.ts';
-import { Stage } from '@basa/testkit/processes/stage.ts';
+import { type ProcessName, Stage } from '@basa/testkit/processes/stage.ts';
 import { bundleTrial } from '../bundle.ts';
 import { PowerCuts } from '../powercut/shim.ts';
 import { CrashDatabase } from './crash-database.ts';
@@ -19,8 +18,7 @@ import { Fleet } from './fleet.ts';
 import { Plan } from './plan.ts';
 import { Recorder } from './recorder.ts';
 import { gone, grown, isAlive, settle } from './settle.ts';
-import type { Verdict } from './verdict.ts';
-import { judge } from './verdict.ts';
+import { judge, type Verdict } from './verdict.ts';
 
 export interface CrashOptions {
   /** Deaths, and stops of nodes past their turns. */

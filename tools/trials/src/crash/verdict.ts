@@ -1,11 +1,18 @@
 /** What became of everything, judged from outside: by what clients were told, what authorities sign, what models contain. */
 import { verifyLog } from '@basa/authority';
 import { fromHex } from '@basa/masking';
-import type { Ctx, JoinTag, OutcomeOf } from '@basa/protocol';
-import { AUTHORITY_PATH, agreedOutcome, judgeOutcome, outcomeCodec, SERVER_PATH } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  agreedOutcome,
+  type Ctx,
+  type JoinTag,
+  judgeOutcome,
+  type OutcomeOf,
+  outcomeCodec,
+  SERVER_PATH,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { LoggedBuffers } from '@basa/testkit/processes/authority-log.ts';
-import { buffersOfLogs } from '@basa/testkit/processes/authority-log.ts';
+import { buffersOfLogs, type LoggedBuffers } from '@basa/testkit/processes/authority-log.ts';
 import type { Stage } from '@basa/testkit/processes/stage.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { Acknowledged } from './fleet.ts';

@@ -1,6 +1,5 @@
 /** SQLite as the services know it, which tells of every commit that wrote something, and into which tables. */
-import type { DatabaseSyncInstance } from '@photostructure/sqlite';
-import { DatabaseSync as RealDatabase } from '@photostructure/sqlite';
+import { type DatabaseSyncInstance, DatabaseSync as RealDatabase } from '@photostructure/sqlite';
 import { passMoment } from './pass.ts';
 
 /** The tables that the open transaction has written to. */

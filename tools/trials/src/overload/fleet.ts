@@ -1,7 +1,6 @@
 /** Devices of the SDK that contribute all the time, however the server is. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BasaClient } from '@basa/client/node';
-import { inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
+import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
 import { SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { Stage } from '@basa/testkit/processes/stage.ts';

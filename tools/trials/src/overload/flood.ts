@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fromHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec, SERVER_PATH } from '@basa/protocol';
 import type { Stage } from '@basa/testkit/processes/stage.ts';
-import type { SigningDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';
-import { signingDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';
+import { type SigningDevice, signingDevice } from '../../../../packages/cli/src/conformance/signing-device.ts';
 
 const MAX_UNDER_WAY = 2_000;
 const ANSWER_MS = 30_000;

@@ -5,10 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BasaClient } from '@basa/client/node';
-import type { EngineName } from '@basa/client/operator';
-import { createTaskAt } from '@basa/client/operator';
-import type { Samples } from '@basa/learning';
-import { createReferenceEngine, createTrainer, defineModel, dense, randomStream } from '@basa/learning';
+import { createTaskAt, type EngineName } from '@basa/client/operator';
+import { createReferenceEngine, createTrainer, defineModel, dense, randomStream, type Samples } from '@basa/learning';
 import { until } from '../../../../packages/cli/src/conformance/until.ts';
 import { startLocalServices } from '../../../../packages/cli/src/local-services.ts';
 

@@ -2,8 +2,7 @@
  * A real S3 server for a test: Ceph's monitor, one object daemon in memory and its gateway, as Debian packages them, in a
  * folder of their own on loopback.
  */
-import type { ChildProcess } from 'node:child_process';
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

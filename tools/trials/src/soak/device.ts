@@ -1,7 +1,6 @@
 /** A device of the soak: honest, or one that drops out, repeats itself, or lies. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BasaClient } from '@basa/client/node';
-import { inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
+import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
 import type { RandomStream } from '@basa/learning';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { Stage } from '@basa/testkit/processes/stage.ts';

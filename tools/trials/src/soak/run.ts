@@ -5,15 +5,11 @@ import { verifyLog } from '@basa/authority';
 import { randomStream } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
-import type { Role } from '@basa/testkit/processes/stage.ts';
-import { Stage } from '@basa/testkit/processes/stage.ts';
+import { type Role, Stage } from '@basa/testkit/processes/stage.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
-import type { Given, SoakWork, Tally } from './device.ts';
-import { SoakDevice } from './device.ts';
-import type { Life } from './lives.ts';
-import { longestLives, restartsAt } from './lives.ts';
-import type { Sample } from './samples.ts';
-import { sampleOf } from './samples.ts';
+import { type Given, SoakDevice, type SoakWork, type Tally } from './device.ts';
+import { type Life, longestLives, restartsAt } from './lives.ts';
+import { type Sample, sampleOf } from './samples.ts';
 
 export interface SoakOptions {
   readonly buffers: number;

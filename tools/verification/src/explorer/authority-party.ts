@@ -1,7 +1,13 @@
 /** The authority of an exploration: the real state machine, rebuilt from its log before every step. */
 
-import type { AuthorityBuffer, AuthorityRecord, AuthorityStep, Millis } from '@basa/protocol';
-import { AttributeAuthority, isRefused } from '@basa/protocol';
+import {
+  AttributeAuthority,
+  type AuthorityBuffer,
+  type AuthorityRecord,
+  type AuthorityStep,
+  isRefused,
+  type Millis,
+} from '@basa/protocol';
 import type { Cast } from './cast.ts';
 import { endingsOf, holdToRecords } from './endings.ts';
 import type { Ending, Message } from './messages.ts';

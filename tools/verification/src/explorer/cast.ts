@@ -1,36 +1,32 @@
 /** Who takes part in an exploration, and what is true before its first step. */
-import type { Keystream, MaskTools, Signer, Suite } from '@basa/masking';
-import { ascii, concatBytes, RING_32 } from '@basa/masking';
-import type {
-  AuthorityPorts,
-  AuthorityRecord,
-  AuthorityStep,
-  Certificate,
-  Ctx,
-  Millis,
-  Seated,
-  ServerPorts,
-  TaskId,
-  TaskPolicy,
-  UserId,
-} from '@basa/protocol';
+import { ascii, concatBytes, type Keystream, type MaskTools, RING_32, type Signer, type Suite } from '@basa/masking';
 import {
   AttributeAuthority,
+  type AuthorityPorts,
+  type AuthorityRecord,
+  type AuthorityStep,
   allSteps,
   bufferRequestCodec,
   buildInput,
+  type Certificate,
+  type Ctx,
   checkDrawnBuffer,
   ENGINE,
+  type Millis,
   millis,
   modelAppendCodec,
   POLICY_DEFAULTS,
+  type Seated,
+  type ServerPorts,
   slotKeyIssuer,
   slotSealing,
+  type TaskId,
+  type TaskPolicy,
   taskIdOf,
+  type UserId,
   userIdOf,
 } from '@basa/protocol';
-import type { Sealings } from '@basa/simulator';
-import { granted, transparentSealings } from '@basa/simulator';
+import { granted, type Sealings, transparentSealings } from '@basa/simulator';
 import { signerOf, unsafeSymbolicTools } from './symbolic-tools.ts';
 
 /** What the environment does that it should not: a rule of the host switched off. */

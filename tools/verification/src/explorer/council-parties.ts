@@ -2,33 +2,30 @@
  * The authorities of a council and its server, at the end of a filled buffer: what each does with a message, by the real core, and how
  * that may end. A party has nothing but its records.
  */
-import type {
-  AuthorityRecord,
-  AuthorityStep,
-  CloseAnswer,
-  CloseAnswerOf,
-  CloseRequest,
-  Endorsement,
-  Millis,
-  ModelAppend,
-  ModelEntry,
-  Outcome,
-  SecureBuffer,
-} from '@basa/protocol';
 import {
   AttributeAuthority,
+  type AuthorityRecord,
+  type AuthorityStep,
   agreedOn,
+  type CloseAnswer,
+  type CloseAnswerOf,
+  type CloseRequest,
   closeRequestOf,
   closeSteps,
+  type Endorsement,
   isRefused,
+  type Millis,
+  type ModelAppend,
+  type ModelEntry,
   modelAppendCodec,
   modelEntryCodec,
+  type Outcome,
   recordAbort,
   recordGrant,
+  type SecureBuffer,
   votesFor,
 } from '@basa/protocol';
-import type { Federation } from '@basa/simulator';
-import { granted } from '@basa/simulator';
+import { type Federation, granted } from '@basa/simulator';
 import { councilFederation, filledBuffer } from '../oracle/council-world.ts';
 import { holdToRecords } from './endings.ts';
 

@@ -1,10 +1,8 @@
 /** The ways a step of the core may end: answered, or dead after any of its records. */
 
-import type { Refused } from '@basa/protocol';
-import { isRefused } from '@basa/protocol';
+import { isRefused, type Refused } from '@basa/protocol';
 import { canonical } from './canonical.ts';
-import type { Ending, Message } from './messages.ts';
-import { RestoreError } from './messages.ts';
+import { type Ending, type Message, RestoreError } from './messages.ts';
 
 interface Step<Local, Entry> {
   readonly who: string;

@@ -4,12 +4,16 @@
  */
 import type { AuthorityBuffer } from '@basa/protocol';
 import { canonical } from './canonical.ts';
-import type { AuthorityLog, CouncilEnding, CouncilMessage, CouncilServer } from './council-parties.ts';
-import { CouncilParties } from './council-parties.ts';
+import {
+  type AuthorityLog,
+  type CouncilEnding,
+  type CouncilMessage,
+  CouncilParties,
+  type CouncilServer,
+} from './council-parties.ts';
 import { Interner } from './interner.ts';
 import { remembered } from './remembered.ts';
-import type { Walk, WalkOptions } from './walk.ts';
-import { walk, wander } from './walk.ts';
+import { type Walk, type WalkOptions, walk, wander } from './walk.ts';
 
 export interface CouncilWorldOptions extends WalkOptions {
   readonly authorities: number;

@@ -7,8 +7,7 @@ import type { CastOptions } from './cast.ts';
 import type { SettledFate } from './invariants.ts';
 import { StateChecks } from './state-checks.ts';
 import { nameOf, StateSpace } from './state-space.ts';
-import type { Walk, WalkOptions } from './walk.ts';
-import { walk } from './walk.ts';
+import { type Walk, type WalkOptions, walk } from './walk.ts';
 
 export interface ExploreOptions extends CastOptions, WalkOptions {}
 

@@ -1,7 +1,13 @@
 /** What must hold in every state of an exploration, each broken one as a sentence. */
 import { equalBytes, toHex } from '@basa/masking';
-import type { AuthorityBuffer, BufferSlot, Fate, Outcome, SecureBuffer } from '@basa/protocol';
-import { fateOf } from '@basa/protocol';
+import {
+  type AuthorityBuffer,
+  type BufferSlot,
+  type Fate,
+  fateOf,
+  type Outcome,
+  type SecureBuffer,
+} from '@basa/protocol';
 import { canonical } from './canonical.ts';
 import type { Cast } from './cast.ts';
 import type { Message } from './messages.ts';

@@ -1,7 +1,17 @@
 /** The sum of a granted buffer, from what the server has on disk and the keys of the close answer. */
 import { addInPlace, applyMasksInPlace, unpackVector } from '@basa/masking';
-import type { CloseAnswer, Deposit, SecureBuffer, Slot, SumVerdict } from '@basa/protocol';
-import { judgeSum, openingTerms, prefixElements, readSealedParts, uploadLayout } from '@basa/protocol';
+import {
+  type CloseAnswer,
+  type Deposit,
+  judgeSum,
+  openingTerms,
+  prefixElements,
+  readSealedParts,
+  type SecureBuffer,
+  type Slot,
+  type SumVerdict,
+  uploadLayout,
+} from '@basa/protocol';
 import { ALONE } from '../one-authority.ts';
 import type { Cast } from './cast.ts';
 import type { StoredBuffer } from './server-store.ts';

@@ -1,12 +1,16 @@
-import type { BufferRecord, BufferStep, CloseAnswer, FreezeReason, Millis, SecureBuffer } from '@basa/protocol';
 import {
   acceptDeposit,
   acceptUpload,
+  type BufferRecord,
+  type BufferStep,
+  type CloseAnswer,
   closeRequestOf,
   extendLeases,
+  type FreezeReason,
   freezeBuffer,
   isRefused,
   judgeHeader,
+  type Millis,
   modelAppendCodec,
   outboxOf,
   recordAbort,
@@ -14,6 +18,7 @@ import {
   recordIncluded,
   recordQuarantine,
   restoreSecureBuffer,
+  type SecureBuffer,
   tickBuffer,
 } from '@basa/protocol';
 import { ALONE, grantOf } from '../one-authority.ts';
@@ -21,8 +26,7 @@ import type { Cast } from './cast.ts';
 import { endingsOf, holdToRecords } from './endings.ts';
 import type { Ending, Message } from './messages.ts';
 import { openStoredSum } from './open-stored-sum.ts';
-import type { OpenedSum, ServerLocal } from './server-store.ts';
-import { stored, withBody, withRecords } from './server-store.ts';
+import { type OpenedSum, type ServerLocal, stored, withBody, withRecords } from './server-store.ts';
 
 const REASONS: readonly FreezeReason[] = ['resolved', 'stalled', 'expired'];
 const DOWNTIME_MS = 100;

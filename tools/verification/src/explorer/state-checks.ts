@@ -1,10 +1,10 @@
 /** What must hold in every state, and in those in which nothing more can happen; each part is looked at once. */
 import type { AuthorityBuffer } from '@basa/protocol';
-import type { SettledFate } from './invariants.ts';
 import {
   acknowledgementProblem,
   agreementProblem,
   commitmentProblem,
+  type SettledFate,
   serverProblem,
   settledFate,
 } from './invariants.ts';

@@ -3,11 +3,9 @@
  * those of the parties' local states, the hours of both clocks, and the set of messages that were ever sent.
  */
 import type { AuthorityBuffer, SecureBuffer } from '@basa/protocol';
-import type { AuthorityLocal } from './authority-party.ts';
-import { AuthorityParty } from './authority-party.ts';
+import { type AuthorityLocal, AuthorityParty } from './authority-party.ts';
 import { canonical } from './canonical.ts';
-import type { Cast, CastOptions } from './cast.ts';
-import { castOf, HOURS, nowAt } from './cast.ts';
+import { type Cast, type CastOptions, castOf, HOURS, nowAt } from './cast.ts';
 import { Interner } from './interner.ts';
 import { messageProblem } from './invariants.ts';
 import type { Ending, Message } from './messages.ts';

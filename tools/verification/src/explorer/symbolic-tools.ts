@@ -1,6 +1,5 @@
 /** Signers and mask tools of the explorer's worlds, over the symbolic suite: nobody there tries to forge. */
-import type { Keystream, MaskTools, Signer } from '@basa/masking';
-import { plainVectorKernel } from '@basa/masking';
+import { type Keystream, type MaskTools, plainVectorKernel, type Signer } from '@basa/masking';
 import { unsafeSymbolicSigner, unsafeSymbolicSuite } from '../unsafe-symbolic-suite.ts';
 
 export function signerOf(secretKey: Uint8Array): Signer {

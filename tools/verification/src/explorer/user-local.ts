@@ -1,6 +1,5 @@
 /** What a user of an exploration has on disk. */
-import type { DeviceRecord, LedgerRecord, UserRecord } from '@basa/protocol';
-import { isLedgerRecord, isSessionRecord } from '@basa/protocol';
+import { type DeviceRecord, isLedgerRecord, isSessionRecord, type LedgerRecord, type UserRecord } from '@basa/protocol';
 import type { BrokenRule } from './cast.ts';
 import type { Ending } from './messages.ts';
 

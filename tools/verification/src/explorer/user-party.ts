@@ -1,22 +1,15 @@
 /** A user of an exploration: the real session per buffer, rebuilt from its records before every step. */
 import { applyMasksInPlace } from '@basa/masking';
-import type {
-  BufferSealing,
-  Device,
-  DeviceStep,
-  FrozenSession,
-  PreparedSession,
-  SlottedSession,
-  UserPorts,
-  UserRecord,
-  UserSession,
-} from '@basa/protocol';
 import {
   abandonSession,
   acknowledgeUpload,
+  type BufferSealing,
   bodyOf,
+  type Device,
+  type DeviceStep,
   depositMessage,
   depositToSign,
+  type FrozenSession,
   freezeUpload,
   headerToSign,
   inputDigestOf,
@@ -24,6 +17,7 @@ import {
   keyRequestMessage,
   keyRequestToSign,
   maskInput,
+  type PreparedSession,
   packMasked,
   prepareDeposit,
   receiveKey,
@@ -32,16 +26,18 @@ import {
   releaseSession,
   restoreLedger,
   restoreSession,
+  type SlottedSession,
+  type UserPorts,
+  type UserRecord,
+  type UserSession,
   uploadHeaderMessage,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { ALONE } from '../one-authority.ts';
-import type { Cast, Player } from './cast.ts';
-import { namedBytes } from './cast.ts';
+import { type Cast, namedBytes, type Player } from './cast.ts';
 import { endingsOf, holdToRecords } from './endings.ts';
 import type { Ending, Message } from './messages.ts';
-import type { UserLocal } from './user-local.ts';
-import { forgetful, withRecords } from './user-local.ts';
+import { forgetful, type UserLocal, withRecords } from './user-local.ts';
 
 export class UserParty {
   readonly #cast: Cast;

@@ -1,17 +1,21 @@
 /** A device that does one thing wrong, as a program that was tampered with would. */
-import type { Signer } from '@basa/masking';
-import { concatBytes } from '@basa/masking';
-import type { BufferSealing, BuiltInput, Deposit, DepositRoot, Descriptor, Refused, UserPorts } from '@basa/protocol';
+import { concatBytes, type Signer } from '@basa/masking';
 import {
   authorityMessages,
+  type BufferSealing,
+  type BuiltInput,
+  type Deposit,
+  type DepositRoot,
+  type Descriptor,
   depositMessage,
   depositStatementCodec,
   frameHeader,
   prefixElements,
+  type Refused,
+  type UserPorts,
   unframeHeader,
 } from '@basa/protocol';
-import type { Step, World } from '@basa/simulator';
-import { FederationDevice } from '@basa/simulator';
+import { FederationDevice, type Step, type World } from '@basa/simulator';
 import type { Cheat } from './simulation.ts';
 
 /** Where the weight stands in x'. */

@@ -1,9 +1,7 @@
 /** Carries out a simulation against the real cores, to its end; promises.ts says what must hold then. */
 import { DecodeError, toHex } from '@basa/masking';
-import type { Ctx, SecureBuffer } from '@basa/protocol';
-import { isRefused, millis } from '@basa/protocol';
-import type { Environment, FederationDevice } from '@basa/simulator';
-import { CLOSE_MS, Federation, OPEN_MS } from '@basa/simulator';
+import { type Ctx, isRefused, millis, type SecureBuffer } from '@basa/protocol';
+import { CLOSE_MS, type Environment, Federation, type FederationDevice, OPEN_MS } from '@basa/simulator';
 import { CheatingDevice } from './cheating-device.ts';
 import { brokenPromises, Notes } from './promises.ts';
 import type { Operation, Simulation } from './simulation.ts';

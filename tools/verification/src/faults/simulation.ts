@@ -1,7 +1,6 @@
 /** A simulation is a list of operations on a federation: drawn from a seed, and as short as it can be where it fails. */
 import type { FreezeReason } from '@basa/protocol';
-import type { Step } from '@basa/simulator';
-import { CLOSE_MS, LEASE_MS, OPEN_MS } from '@basa/simulator';
+import { CLOSE_MS, LEASE_MS, OPEN_MS, type Step } from '@basa/simulator';
 import type { Draw } from './draw.ts';
 
 export type Operation =

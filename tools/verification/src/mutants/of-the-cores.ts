@@ -1,6 +1,5 @@
 /** Rules of the cores that the table of the protocol does not list. */
-import type { Mutant } from './mutant.ts';
-import { keyHashNotCompared } from './mutant.ts';
+import { keyHashNotCompared, type Mutant } from './mutant.ts';
 
 export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
   {

@@ -1,6 +1,5 @@
 /** The rules of the protocol's last table of attacks (docs/threat-model.md, "What each check is for"), row by row. */
-import type { Edit, Mutant } from './mutant.ts';
-import { keyHashNotCompared } from './mutant.ts';
+import { type Edit, keyHashNotCompared, type Mutant } from './mutant.ts';
 
 /** The self key hangs on the slot, whoever stands in it. */
 const selfOfTheSlot: Edit = {

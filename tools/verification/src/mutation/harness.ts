@@ -4,8 +4,7 @@
  * first that fails: those that noticed changes nearby first, then quick ones.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Test, TestFile } from './suites.ts';
-import { collected } from './suites.ts';
+import { collected, type Test, type TestFile } from './suites.ts';
 
 /** One that is asked while modules are loaded must be awake before the first of them. */
 let awake = Number(process.argv[5] ?? -1);

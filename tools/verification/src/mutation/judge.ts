@@ -7,8 +7,7 @@ import { ROOT } from '@basa/testkit/root.ts';
 import { drawFrom } from '../faults/draw.ts';
 import type { Area } from './areas.ts';
 import { isEquivalent } from './equivalent.ts';
-import type { Mutant } from './mutants.ts';
-import { mutantsOf } from './mutants.ts';
+import { type Mutant, mutantsOf } from './mutants.ts';
 import { runMutants } from './run.ts';
 
 /** Where no test gives it a chance, a mutant makes no difference to any value. */

@@ -4,8 +4,7 @@ import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { areas } from './areas.ts';
-import type { FileResult } from './judge.ts';
-import { judgeArea, KnownFates } from './judge.ts';
+import { type FileResult, judgeArea, KnownFates } from './judge.ts';
 
 const HELP = `npm run prove -- mutation [--area NAME] [--only TEXT] [--most N] [--survivors] [--workers N] [--seconds N] [--seed S] [--fresh] [--results FILE] [--json]
 

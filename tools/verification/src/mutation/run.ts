@@ -8,8 +8,7 @@ import { ROOT } from '@basa/testkit/root.ts';
 import { build } from 'esbuild';
 import { parseSync } from 'oxc-parser';
 import type { JudgedMutant } from './harness.ts';
-import type { Mutant } from './mutants.ts';
-import { withSwitches } from './mutants.ts';
+import { type Mutant, withSwitches } from './mutants.ts';
 
 const HARNESS = fileURLToPath(new URL('harness.ts', import.meta.url));
 const VITEST = fileURLToPath(new URL('suites.ts', import.meta.url));

@@ -1,12 +1,10 @@
 /** What every attack on `sealed` is made of, and the shapes of the buffers it is played in. */
-import type { DepositAnswer } from '@basa/protocol';
-import { closeRequestOf, freezeBuffer, isRefused } from '@basa/protocol';
+import { closeRequestOf, type DepositAnswer, freezeBuffer, isRefused } from '@basa/protocol';
 import { granted } from '../../../../packages/simulator/src/federation/granted.ts';
 import type { BufferShape } from './bench.ts';
 import { takeSlot } from './exhaustive.ts';
 import type { OracleUser } from './oracle-user.ts';
-import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
-import { keep } from './oracle-world.ts';
+import { keep, type Ledger, type OracleWorld, type Source } from './oracle-world.ts';
 
 interface Attack extends BufferShape {
   /** `broken` takes what is wrong besides secrecy. */

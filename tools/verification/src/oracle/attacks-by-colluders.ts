@@ -2,8 +2,7 @@
 import { authorityMessages, registrationOf } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { ALONE, keysAlone } from '../one-authority.ts';
-import type { Attacks } from './attack-moves.ts';
-import { ALL_OF_THREE, closeAsProtocol, depositOf, FOUR, finish, seated, THREE } from './attack-moves.ts';
+import { ALL_OF_THREE, type Attacks, closeAsProtocol, depositOf, FOUR, finish, seated, THREE } from './attack-moves.ts';
 import { askAsEve } from './eve.ts';
 import { takeKey, takeSlot } from './exhaustive.ts';
 import type { OracleUser, SentUpload } from './oracle-user.ts';

@@ -2,8 +2,16 @@
 import { closeRequestOf, freezeBuffer, isRefused, recordGrant, registrationOf } from '@basa/protocol';
 import { granted } from '../../../../packages/simulator/src/federation/granted.ts';
 import { ALONE, grantOf } from '../one-authority.ts';
-import type { Attacks } from './attack-moves.ts';
-import { closeAsProtocol, finish, seated, send, THREE, TWO_OF_FOUR, uploadedSlots } from './attack-moves.ts';
+import {
+  type Attacks,
+  closeAsProtocol,
+  finish,
+  seated,
+  send,
+  THREE,
+  TWO_OF_FOUR,
+  uploadedSlots,
+} from './attack-moves.ts';
 import { closeWith, takeKey } from './exhaustive.ts';
 import type { OracleUser } from './oracle-user.ts';
 import { keep } from './oracle-world.ts';

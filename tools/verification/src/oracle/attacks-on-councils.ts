@@ -4,27 +4,28 @@
  * them is the promise that they break, which is what the count rests on.
  */
 import { equalBytes } from '@basa/masking';
-import type { BufferPlan, DrawnBuffer, Endorsement, Offer, Refused } from '@basa/protocol';
 import {
   AttributeAuthority,
   agreedOn,
   allSteps,
+  type BufferPlan,
   bufferRequestCodec,
   checkDrawnBuffer,
+  type DrawnBuffer,
   descriptorCodec,
+  type Endorsement,
   isRefused,
   joined,
   listsOf,
   millis,
+  type Offer,
   offerRequestCodec,
+  type Refused,
   slotKeyIssuer,
 } from '@basa/protocol';
-import type { Federation, FederationAuthority } from '@basa/simulator';
-import { granted, OPEN_MS } from '@basa/simulator';
-import type { CouncilWorld, Pool } from './council-world.ts';
-import { councilFederation, filledBuffer } from './council-world.ts';
-import type { Combination } from './solve.ts';
-import { describeCombination, isSpannedBy } from './solve.ts';
+import { type Federation, type FederationAuthority, granted, OPEN_MS } from '@basa/simulator';
+import { type CouncilWorld, councilFederation, filledBuffer, type Pool } from './council-world.ts';
+import { type Combination, describeCombination, isSpannedBy } from './solve.ts';
 import type { AttackReport } from './trace.ts';
 
 const ALL_UPLOAD = ['upload', 'upload', 'upload', 'upload'] as const;

@@ -1,6 +1,5 @@
 /** Attacks that want one update in two sums: outcomes that are forgotten, early or forged. */
-import type { Attacks } from './attack-moves.ts';
-import { closeAsProtocol, finish, seated, THREE } from './attack-moves.ts';
+import { type Attacks, closeAsProtocol, finish, seated, THREE } from './attack-moves.ts';
 import { takeSlot } from './exhaustive.ts';
 import { liedOutcome } from './lies.ts';
 import type { OracleUser } from './oracle-user.ts';

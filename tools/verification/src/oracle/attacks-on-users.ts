@@ -1,9 +1,16 @@
 /** Attacks by what a user is told: tickets, inboxes and keys of the server's making. */
-import type { DepositAnswer } from '@basa/protocol';
-import { isRefused } from '@basa/protocol';
+import { type DepositAnswer, isRefused } from '@basa/protocol';
 import { granted } from '../../../../packages/simulator/src/federation/granted.ts';
-import type { Attacks } from './attack-moves.ts';
-import { closeAsProtocol, depositOf, finish, seated, send, THREE, uploadedSlots } from './attack-moves.ts';
+import {
+  type Attacks,
+  closeAsProtocol,
+  depositOf,
+  finish,
+  seated,
+  send,
+  THREE,
+  uploadedSlots,
+} from './attack-moves.ts';
 import { Dice } from './dice.ts';
 import { ownList } from './engines.ts';
 import { closeWith } from './exhaustive.ts';

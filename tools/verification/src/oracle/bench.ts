@@ -1,24 +1,24 @@
 /** The standing part of an oracle's world: one authority with its log, one server key, enrolled devices. */
-import type { RandomBytes, Signer } from '@basa/masking';
-import { ascii, concatBytes, RING_32, toHex } from '@basa/masking';
-import type {
-  AuthorityPorts,
-  AuthorityRecord,
-  AuthorityStep,
-  Certificate,
-  Ctx,
-  Head,
-  Millis,
-  Refused,
-  TaskId,
-  TaskPolicy,
+import { ascii, concatBytes, type RandomBytes, RING_32, type Signer, toHex } from '@basa/masking';
+import {
+  AttributeAuthority,
+  type AuthorityPorts,
+  type AuthorityRecord,
+  type AuthorityStep,
+  type Certificate,
+  type Ctx,
+  type Head,
+  type Millis,
+  modelAppendCodec,
+  POLICY_DEFAULTS,
+  type Refused,
+  type TaskId,
+  type TaskPolicy,
+  taskIdOf,
 } from '@basa/protocol';
-import { AttributeAuthority, modelAppendCodec, POLICY_DEFAULTS, taskIdOf } from '@basa/protocol';
-import type { Sealings } from '@basa/simulator';
-import { CLOSE_MS, granted, LEASE_MS, OPEN_MS } from '@basa/simulator';
+import { CLOSE_MS, granted, LEASE_MS, OPEN_MS, type Sealings } from '@basa/simulator';
 import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from '../unsafe-symbolic-suite.ts';
-import type { OracleEngine } from './engines.ts';
-import { sealingsOf } from './engines.ts';
+import { type OracleEngine, sealingsOf } from './engines.ts';
 
 export const START = 1_000_000 as Millis;
 

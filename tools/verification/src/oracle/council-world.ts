@@ -3,38 +3,41 @@
  * gets. Every decision of the honest ones, and every opening of a seed, is made by the real core.
  */
 import type { RandomWords } from '@basa/masking';
-import type {
-  CloseAnswer,
-  CloseRequest,
-  Ctx,
-  Endorsement,
-  PartKey,
-  Refused,
-  ReleasedKey,
-  SealedParts,
-  SecureBuffer,
-  Slot,
-  UploadHeader,
-  UserRecord,
-} from '@basa/protocol';
 import {
   AttributeAuthority,
   authorityMessages,
+  type CloseAnswer,
+  type CloseRequest,
+  type Ctx,
   closeRequestOf,
   closingOf,
   ENGINE,
+  type Endorsement,
   endorse,
   listedSlots,
+  type PartKey,
+  type Refused,
+  type ReleasedKey,
   registrationOf,
+  type SealedParts,
+  type SecureBuffer,
+  type Slot,
   slotKeyIssuer,
   slotSealing,
+  type UploadHeader,
+  type UserRecord,
   voteCodec,
 } from '@basa/protocol';
-import type { FederationAuthority, FederationDevice, Sealings, Step } from '@basa/simulator';
-import { Federation, granted } from '@basa/simulator';
+import {
+  Federation,
+  type FederationAuthority,
+  type FederationDevice,
+  granted,
+  type Sealings,
+  type Step,
+} from '@basa/simulator';
 import { signerOf, unsafeSymbolicTools } from '../explorer/symbolic-tools.ts';
-import type { Combination, MaskedRow } from './solve.ts';
-import { learnedCombinations } from './solve.ts';
+import { type Combination, learnedCombinations, type MaskedRow } from './solve.ts';
 
 export interface CouncilShape {
   readonly authorities: number;

@@ -3,13 +3,10 @@
  * close to release by; those that collude sign whatever it asks for, and all their keys are its own.
  */
 import type { RandomWords } from '@basa/masking';
-import type { Endorsement } from '@basa/protocol';
-import { isRefused, joined } from '@basa/protocol';
+import { type Endorsement, isRefused, joined } from '@basa/protocol';
 import type { Step } from '@basa/simulator';
-import type { CouncilShape, CouncilWorld } from './council-world.ts';
-import { councilFederation, filledBuffer, subsetsOf } from './council-world.ts';
-import type { Combination } from './solve.ts';
-import { describeCombination, isSpannedBy } from './solve.ts';
+import { type CouncilShape, type CouncilWorld, councilFederation, filledBuffer, subsetsOf } from './council-world.ts';
+import { type Combination, describeCombination, isSpannedBy } from './solve.ts';
 
 export interface CouncilVerdict {
   readonly schedules: number;

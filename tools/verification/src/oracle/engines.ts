@@ -1,9 +1,16 @@
 /** The sealings of an oracle's world: attributes that hide nothing, and the real slot keys over the symbolic suite. */
 import { concatBytes, keysAtOnce, openWithSlotKeys, slotKeyOf } from '@basa/masking';
-import type { EdgeUse, Registration, SealedBuffer, Slot } from '@basa/protocol';
-import { ENGINE, selfContext, slotKeyIssuer, slotSealing } from '@basa/protocol';
-import type { Sealings } from '@basa/simulator';
-import { transparentSealings } from '@basa/simulator';
+import {
+  type EdgeUse,
+  ENGINE,
+  type Registration,
+  type SealedBuffer,
+  type Slot,
+  selfContext,
+  slotKeyIssuer,
+  slotSealing,
+} from '@basa/protocol';
+import { type Sealings, transparentSealings } from '@basa/simulator';
 import { ALONE } from '../one-authority.ts';
 import { unsafeSymbolicSuite as suite } from '../unsafe-symbolic-suite.ts';
 

@@ -1,6 +1,5 @@
 /** The key request of a colluder for a slot that the server says is its own. */
-import type { DepositAnswer, KeyAnswer, KeyRequest, Refused } from '@basa/protocol';
-import { authorityMessages } from '@basa/protocol';
+import { authorityMessages, type DepositAnswer, type KeyAnswer, type KeyRequest, type Refused } from '@basa/protocol';
 import type { OracleUser } from './oracle-user.ts';
 import type { OracleWorld } from './oracle-world.ts';
 

@@ -2,14 +2,12 @@
  * Every combination of what can become of the slots of one buffer, honest or colluding, before and after close: run
  * through the real core and judged. Free slots are the last ones, since slots are given in order.
  */
-import type { CloseRequest, SecureBuffer, UploadHeader } from '@basa/protocol';
-import { closeRequestOf, freezeBuffer } from '@basa/protocol';
+import { type CloseRequest, closeRequestOf, freezeBuffer, type SecureBuffer, type UploadHeader } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { Bench } from './bench.ts';
 import type { OracleEngine } from './engines.ts';
 import type { OracleUser } from './oracle-user.ts';
-import type { Ledger } from './oracle-world.ts';
-import { keep, OracleWorld } from './oracle-world.ts';
+import { keep, type Ledger, OracleWorld } from './oracle-world.ts';
 import type { Judgement } from './trace.ts';
 
 const FATES = ['deposited', 'keyed', 'late', 'truncated', 'accepted'] as const;

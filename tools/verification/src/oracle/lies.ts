@@ -1,24 +1,22 @@
 /** What a lying server hands out: answers to deposits and keys, requests to close, and outcomes it makes up. */
-import type {
-  CloseRequest,
-  Deposit,
-  DepositAnswer,
-  InboxEntry,
-  KeyAnswer,
-  KeyRequest,
-  Outcome,
-  Slot,
-  Ticket,
-  UploadHeader,
-} from '@basa/protocol';
 import {
   authorityMessages,
+  type CloseRequest,
   commitmentOf,
+  type Deposit,
+  type DepositAnswer,
   depositRootOf,
   depositStatementCodec,
+  type InboxEntry,
   joinTagOf,
+  type KeyAnswer,
+  type KeyRequest,
+  type Outcome,
   outcomeCodec,
+  type Slot,
   sealEnvelope,
+  type Ticket,
+  type UploadHeader,
 } from '@basa/protocol';
 import type { Dice } from './dice.ts';
 import type { OracleUser } from './oracle-user.ts';

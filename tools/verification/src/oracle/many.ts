@@ -1,8 +1,7 @@
 /** Many generated schedules in a row, and what they came to. */
 import { Bench } from './bench.ts';
 import { ORACLE_ENGINES } from './engines.ts';
-import type { ScheduleReport } from './schedule.ts';
-import { runSchedule } from './schedule.ts';
+import { runSchedule, type ScheduleReport } from './schedule.ts';
 
 export interface ScheduleTally {
   schedules: number;

@@ -3,46 +3,42 @@
  * keeps to the protocol, is made by the real core; messages pass as objects, since the codecs have tests of their own.
  */
 import { equalBytes } from '@basa/masking';
-import type {
-  BufferClosed,
-  BufferStep,
-  CloseAnswer,
-  CloseRequest,
-  Ctx,
-  Deposit,
-  DepositAnswer,
-  Descriptor,
-  KeyAnswer,
-  KeyRequest,
-  ModelEntry,
-  Outcome,
-  Pins,
-  Refused,
-  SecureBuffer,
-  ServerPorts,
-  Slot,
-  Ticket,
-} from '@basa/protocol';
 import {
   acceptDeposit,
   acceptUpload,
   allSteps,
   authorityMessages,
+  type BufferClosed,
+  type BufferStep,
   bodyHashOf,
   bufferRequestCodec,
+  type CloseAnswer,
+  type CloseRequest,
+  type Ctx,
+  type Deposit,
+  type DepositAnswer,
+  type Descriptor,
   joinTagOf,
+  type KeyAnswer,
+  type KeyRequest,
+  type ModelEntry,
+  type Outcome,
   openSecureBuffer,
   outboxOf,
+  type Pins,
+  type Refused,
+  type SecureBuffer,
+  type ServerPorts,
+  type Slot,
+  type Ticket,
   ticketCodec,
   uploadLayout,
   viewsOf,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { keysAlone } from '../one-authority.ts';
-import type { Bench, BufferShape } from './bench.ts';
-import { START } from './bench.ts';
-import type { SentUpload } from './oracle-user.ts';
-import { OracleUser } from './oracle-user.ts';
+import { type Bench, type BufferShape, START } from './bench.ts';
+import { OracleUser, type SentUpload } from './oracle-user.ts';
 import { Trace } from './trace.ts';
 
 /** A deposit as the server can tell of it: the message, and the tag it says it has. */

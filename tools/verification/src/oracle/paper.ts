@@ -1,15 +1,20 @@
 /** The oracle over `paper` mode: the attacks of the threat model that live in its masks, and its general law. */
-import type { Signer } from '@basa/masking';
-import { equalBytes, RING_32, SEED_BYTES, unsafeTransparentIssuer } from '@basa/masking';
-import type { Ctx, Millis, PaperBuffer, PaperConnection, PaperContribution, Slot, UserId } from '@basa/protocol';
+import { equalBytes, RING_32, SEED_BYTES, type Signer, unsafeTransparentIssuer } from '@basa/masking';
 import {
   acceptPaperUpload,
+  type Ctx,
   connectPaper,
   contributePaper,
   issuePaperKey,
+  type Millis,
+  type PaperBuffer,
+  type PaperConnection,
+  type PaperContribution,
   paperAttribute,
   paperTicketCodec,
+  type Slot,
   sealingContext,
+  type UserId,
   unsafePaperBuffer,
 } from '@basa/protocol';
 import { granted, transparentPaperSealings } from '@basa/simulator';

@@ -3,17 +3,14 @@
  * and late, some users collude, the server lies as often as the seed says, and updates go on to a second buffer where
  * the user's own check lets them. Most schedules fill their buffer and close it.
  */
-import type { Slot } from '@basa/protocol';
-import { closeRequestOf, freezeBuffer } from '@basa/protocol';
+import { closeRequestOf, freezeBuffer, type Slot } from '@basa/protocol';
 import type { Bench } from './bench.ts';
-import type { Course } from './courses.ts';
-import { Courses } from './courses.ts';
+import { type Course, Courses } from './courses.ts';
 import { Dice } from './dice.ts';
 import { closeWith } from './exhaustive.ts';
 import { Liar } from './liar.ts';
 import { liedClose, liedOutcome } from './lies.ts';
-import type { Ledger } from './oracle-world.ts';
-import { keep, OracleWorld } from './oracle-world.ts';
+import { keep, type Ledger, OracleWorld } from './oracle-world.ts';
 import type { Judgement } from './trace.ts';
 
 export interface ScheduleReport extends Judgement {

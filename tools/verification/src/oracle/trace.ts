@@ -2,12 +2,10 @@
  * What the adversary (the server and the users that collude with it) has seen, and what it can make of it. Seeds are
  * named by the word they start with. Every key is tried on every sealed seed.
  */
-import type { MaskPlan } from '@basa/masking';
-import { equalBytes, toHex } from '@basa/masking';
+import { equalBytes, type MaskPlan, toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
 import type { Opener } from './engines.ts';
-import type { Combination, MaskedRow } from './solve.ts';
-import { describeCombination, isSpannedBy, learnedCombinations } from './solve.ts';
+import { type Combination, describeCombination, isSpannedBy, learnedCombinations, type MaskedRow } from './solve.ts';
 
 interface SeenVector {
   readonly input: number;

@@ -9,8 +9,7 @@ import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { FROM_SOURCE } from '@basa/testkit/root.ts';
 import { MUTANTS_OF_COUNCILS } from '../mutants/of-councils.ts';
-import type { MutantVerdict } from '../mutants/runs.ts';
-import { judgeMutant } from '../mutants/runs.ts';
+import { judgeMutant, type MutantVerdict } from '../mutants/runs.ts';
 
 const HELP = `npm run attacks [-- --json]
 

@@ -1,8 +1,7 @@
 /** One worker of `npm run prove -- councils`: a share of the schedules of one council, by its seed. */
 import { seededWords } from '@basa/experiments/simulation';
 import { serveWorker } from '@basa/runtime/node';
-import type { CouncilVerdict } from '../oracle/council.ts';
-import { judgeCouncil } from '../oracle/council.ts';
+import { type CouncilVerdict, judgeCouncil } from '../oracle/council.ts';
 import type { CouncilShape } from '../oracle/council-world.ts';
 
 export interface CouncilTask {

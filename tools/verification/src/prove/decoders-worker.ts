@@ -1,8 +1,7 @@
 /** One worker of `npm run prove -- decoders`: some hostile inputs at the decoder of one message, by their seed. */
 import { serveWorker } from '@basa/runtime/node';
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
-import type { FuzzResult } from '@basa/testkit/fuzz/decoders.ts';
-import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
+import { type FuzzResult, fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 
 export interface DecoderTask {
   readonly message: string;

@@ -3,19 +3,17 @@ import { parseArgs } from 'node:util';
 import { seededWords } from '@basa/experiments/simulation';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
-import type { NamedWorld } from '../explorer/explorations.ts';
 import {
   CORE_RULES,
   COUNCIL_RULE,
   COUNCIL_WORLDS,
   HOST_RULES,
   LONG_WORLDS,
+  type NamedWorld,
   SMALL_WORLDS,
 } from '../explorer/explorations.ts';
-import type { Exploration, ExploreOptions } from '../explorer/explore.ts';
-import { explore } from '../explorer/explore.ts';
-import type { CouncilExploration } from '../explorer/explore-council.ts';
-import { exploreCouncil, wanderCouncil } from '../explorer/explore-council.ts';
+import { type Exploration, type ExploreOptions, explore } from '../explorer/explore.ts';
+import { type CouncilExploration, exploreCouncil, wanderCouncil } from '../explorer/explore-council.ts';
 import type { Walk } from '../explorer/walk.ts';
 import { drawFrom } from '../faults/draw.ts';
 import { importPatched } from '../patched-core.ts';

@@ -6,8 +6,7 @@ import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { drawFrom } from '../faults/draw.ts';
 import { shrinkList } from '../faults/shrink.ts';
 import { simulate } from '../faults/simulate.ts';
-import type { Operation, Simulation } from '../faults/simulation.ts';
-import { drawSimulation } from '../faults/simulation.ts';
+import { drawSimulation, type Operation, type Simulation } from '../faults/simulation.ts';
 
 const HELP = `npm run prove -- faults [--buffers N | --simulations N] [--seed S] [--json]
 

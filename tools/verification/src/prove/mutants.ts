@@ -2,8 +2,7 @@
 import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { MUTANTS } from '../mutants/list.ts';
-import type { MutantVerdict } from '../mutants/runs.ts';
-import { judgeMutant } from '../mutants/runs.ts';
+import { judgeMutant, type MutantVerdict } from '../mutants/runs.ts';
 
 const HELP = `npm run prove -- mutants [--schedules N] [--json]
 

@@ -1,10 +1,8 @@
 /** One worker of `npm run prove -- oracle`: a share of the situations or of the schedules, and what it came to. */
 import { serveWorker } from '@basa/runtime/node';
 import type { OracleEngine } from '../oracle/engines.ts';
-import type { Share, Tally } from '../oracle/exhaustive.ts';
-import { runEverySituation } from '../oracle/exhaustive.ts';
-import type { ScheduleTally } from '../oracle/many.ts';
-import { runSchedules } from '../oracle/many.ts';
+import { runEverySituation, type Share, type Tally } from '../oracle/exhaustive.ts';
+import { runSchedules, type ScheduleTally } from '../oracle/many.ts';
 
 export type OracleTask =
   | {

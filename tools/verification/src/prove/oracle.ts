@@ -1,16 +1,12 @@
 /** `npm run prove -- oracle [--schedules N] [--seed S] [--workers N] [--json]`: the long version of the leak oracle. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { WorkerPool } from '@basa/runtime/node';
-import { createWorkerPool, workerModule } from '@basa/runtime/node';
+import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
-import type { OracleEngine } from '../oracle/engines.ts';
-import { ORACLE_ENGINES } from '../oracle/engines.ts';
-import type { Tally } from '../oracle/exhaustive.ts';
-import { addSituations, NO_SITUATIONS } from '../oracle/exhaustive.ts';
-import type { ScheduleTally } from '../oracle/many.ts';
-import { addTallies, NO_SCHEDULES } from '../oracle/many.ts';
+import { ORACLE_ENGINES, type OracleEngine } from '../oracle/engines.ts';
+import { addSituations, NO_SITUATIONS, type Tally } from '../oracle/exhaustive.ts';
+import { addTallies, NO_SCHEDULES, type ScheduleTally } from '../oracle/many.ts';
 import { forEachTask, Gapless } from './numbered-tasks.ts';
 import type { OracleAnswer, OracleTask } from './oracle-worker.ts';
 

@@ -1,8 +1,7 @@
 /** `npm run prove -- uniformity [--runs N] [--seed S] [--json]`: the statistical tests of stored uploads, over many seeds. */
 import { parseArgs } from 'node:util';
 import { modulusName } from '@basa/masking';
-import type { Suspicion } from '@basa/simulator';
-import { fixedVersusRandom, uniformityOf } from '@basa/simulator';
+import { fixedVersusRandom, type Suspicion, uniformityOf } from '@basa/simulator';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { GROUPS, MODES } from '../uniformity/uploads.ts';

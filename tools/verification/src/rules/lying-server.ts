@@ -3,12 +3,20 @@
  * authorities on its side. Whatever anybody signed stays signed: messages need no state of their own.
  */
 import type { Space } from '../explorer/walk.ts';
-import type { Hearsay, Records, Rule, Rules } from './authority.ts';
-import { emptyRecords, keysOf, mayAbort, registered, voteOf, votesFor } from './authority.ts';
-import type { Local, LyingState, Renaming } from './lying-state.ts';
-import { byNumber, nameUnder, renamingsOf } from './lying-state.ts';
-import type { Name, Shape, Tables } from './shape.ts';
-import { EVE, tablesOf } from './shape.ts';
+import {
+  emptyRecords,
+  type Hearsay,
+  keysOf,
+  mayAbort,
+  type Records,
+  type Rule,
+  type Rules,
+  registered,
+  voteOf,
+  votesFor,
+} from './authority.ts';
+import { byNumber, type Local, type LyingState, nameUnder, type Renaming, renamingsOf } from './lying-state.ts';
+import { EVE, type Name, type Shape, type Tables, tablesOf } from './shape.ts';
 
 export interface LyingOptions extends Shape {
   readonly missing?: Rule | undefined;

@@ -1,6 +1,5 @@
 /** The table of docs/rules.md: each rule, what breaks without it, the page that says it, the code that holds it, the test that fails without it. */
-import type { HeldBy } from './held-by.ts';
-import { HELD_BY } from './held-by.ts';
+import { HELD_BY, type HeldBy } from './held-by.ts';
 import { MISSING_RULES } from './worlds.ts';
 
 const HEAD = `| rule | without it, in the model | the page that says it | the code that holds it | what fails without that code |

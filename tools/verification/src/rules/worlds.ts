@@ -1,12 +1,9 @@
 /** What the model of the rules is run on: worlds that must keep every promise, and rules whose absence must break one. */
-import type { Space, Walk, WalkOptions } from '../explorer/walk.ts';
-import { walk } from '../explorer/walk.ts';
+import { type Space, type Walk, type WalkOptions, walk } from '../explorer/walk.ts';
 import type { Rule } from './authority.ts';
-import type { ServiceOptions, ServiceRule } from './honest-server.ts';
-import { HonestServer } from './honest-server.ts';
+import { HonestServer, type ServiceOptions, type ServiceRule } from './honest-server.ts';
 import { LyingServer } from './lying-server.ts';
-import type { LogRule } from './model-log.ts';
-import { ModelLogs } from './model-log.ts';
+import { type LogRule, ModelLogs } from './model-log.ts';
 import { brokenPromise } from './promises.ts';
 import type { Shape } from './shape.ts';
 

@@ -2,8 +2,7 @@
  * Exact uniformity in a tiny group: every mask takes every value of Z_q, and each set of uploads must take each of its
  * joint values equally often. The signs come from the mask plans of the real code; only PRG(seed) is enumerated.
  */
-import type { MaskPlan } from '@basa/masking';
-import { toHex } from '@basa/masking';
+import { type MaskPlan, toHex } from '@basa/masking';
 
 /** The masks of one upload: seeds by name, with signs. */
 export type MaskEquation = readonly { readonly seed: string; readonly sign: 1 | -1 }[];

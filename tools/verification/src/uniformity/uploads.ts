@@ -1,10 +1,8 @@
 /** What a server stores of one full buffer, for tests that look for a shape in it: both modes, three groups. */
 import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
-import type { Modulus } from '@basa/masking';
-import { FIELD, RING_32, ring } from '@basa/masking';
+import { FIELD, type Modulus, RING_32, ring } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
-import type { Environment, FederationDevice } from '@basa/simulator';
-import { Federation, granted, PaperFederation } from '@basa/simulator';
+import { type Environment, Federation, type FederationDevice, granted, PaperFederation } from '@basa/simulator';
 
 const K = 3;
 const DIMENSION = 1 << 16;

@@ -1,10 +1,8 @@
 /** The thread that makes keys of an authority, away from the one that answers. It keeps no master key between two tasks. */
-import type { Group } from '@basa/abe';
-import { createMclGroup } from '@basa/abe';
+import { createMclGroup, type Group } from '@basa/abe';
 import { serveWorker } from '@basa/runtime/node';
 import { masterKeysOf } from '../engines.ts';
-import type { KeysMade, KeyTask } from './make-keys.ts';
-import { makeKeys } from './make-keys.ts';
+import { type KeysMade, type KeyTask, makeKeys } from './make-keys.ts';
 
 /** One instance for the thread. */
 let loading: Promise<Group> | undefined;

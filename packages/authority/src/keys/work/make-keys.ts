@@ -1,6 +1,5 @@
 /** Keys that take long, as plain data: what is asked for, and what makes it from a master key, in a thread or not. */
-import type { Ctx, KeySource, Registration, Slot } from '@basa/protocol';
-import { allSteps } from '@basa/protocol';
+import { allSteps, type Ctx, type KeySource, type Registration, type Slot } from '@basa/protocol';
 import type { EpochKeys } from '../engines.ts';
 
 /** A slot of a closed buffer that was accepted. */

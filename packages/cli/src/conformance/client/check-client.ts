@@ -1,7 +1,6 @@
 /** Plays server and authority against a client, scene by scene. */
 import { KIT_BUFFER_SIZE } from '../kit-policy.ts';
-import type { Check, Verdict } from '../report.ts';
-import { Report } from '../report.ts';
+import { type Check, Report, type Verdict } from '../report.ts';
 import type { StartClient } from './client-under-test.ts';
 import { fewOutcomesScene, oneDownScene, oneLiesScene } from './council-scene.ts';
 import { faultScene } from './fault-scene.ts';
@@ -9,8 +8,7 @@ import { honestScene } from './honest-scene.ts';
 import { killedScene } from './killed-scene.ts';
 import { lieScene } from './lie-scene.ts';
 import { lies } from './lies.ts';
-import type { StageServices } from './stage.ts';
-import { Stage } from './stage.ts';
+import { Stage, type StageServices } from './stage.ts';
 import { otherVersionScene, secondUpdateScene } from './version-scene.ts';
 
 export interface ClientTest {

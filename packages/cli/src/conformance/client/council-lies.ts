@@ -2,8 +2,7 @@
 import { certificateCodec, drawnBufferCodec, receiptCodec } from '@basa/protocol';
 import type { ServiceProxy } from '../service-proxy.ts';
 import { changingKeys } from './key-lies.ts';
-import type { Lie } from './lie.ts';
-import { changing, STRANGER, signedBy } from './lie.ts';
+import { changing, type Lie, STRANGER, signedBy } from './lie.ts';
 
 export const COUNCIL_SIZE = 4;
 /** Whose word is forged: the other two are too few. */

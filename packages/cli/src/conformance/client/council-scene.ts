@@ -1,9 +1,9 @@
 /** A task of four authorities, of which three are needed: the client goes on with one that is down or lies, and frees nothing on the word of two. */
 import { fromHex } from '@basa/masking';
-import type { Certificate } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   authorityMessages,
+  type Certificate,
   certificateCodec,
   HEADER,
   outcomeCodec,

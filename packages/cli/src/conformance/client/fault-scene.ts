@@ -3,8 +3,7 @@ import { ring, toHex } from '@basa/masking';
 import { ENGINE, HEADER, PROBLEM_MEDIA_TYPE, problemDocument } from '@basa/protocol';
 import type { Report } from '../report.ts';
 import type { Answer, Asked, ServiceProxy } from '../service-proxy.ts';
-import type { Step } from '../steps.ts';
-import { isStep } from '../steps.ts';
+import { isStep, type Step } from '../steps.ts';
 import type { Stage } from './stage.ts';
 import { noteSum } from './sum-check.ts';
 

@@ -1,12 +1,19 @@
 /** Lies about the key of a slot. An envelope with a good signature is beyond the kit: its proxies have no key of the authority's. */
 import { abeIssuer, createMclGroup, setup } from '@basa/abe';
 import type { AttributeKeyIssuer } from '@basa/masking';
-import type { KeyAnswer, KeyRequest } from '@basa/protocol';
-import { authorityMessages, ENGINE, edgeAttribute, issuedKeyCodec, receiptCodec, sealEnvelope } from '@basa/protocol';
+import {
+  authorityMessages,
+  ENGINE,
+  edgeAttribute,
+  issuedKeyCodec,
+  type KeyAnswer,
+  type KeyRequest,
+  receiptCodec,
+  sealEnvelope,
+} from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { ServiceProxy } from '../service-proxy.ts';
-import type { Lie } from './lie.ts';
-import { changing, flipped, STRANGER, signedBy } from './lie.ts';
+import { changing, flipped, type Lie, STRANGER, signedBy } from './lie.ts';
 import type { Scene } from './stage.ts';
 
 export function keyLies(): readonly Lie[] {

@@ -3,8 +3,7 @@ import { FIELD, toHex } from '@basa/masking';
 import { HEADER } from '@basa/protocol';
 import type { Report } from '../report.ts';
 import type { Asked, ServiceProxy } from '../service-proxy.ts';
-import type { Step } from '../steps.ts';
-import { isStep } from '../steps.ts';
+import { isStep, type Step } from '../steps.ts';
 import type { Scene, Stage } from './stage.ts';
 import { noteSum } from './sum-check.ts';
 

@@ -1,6 +1,5 @@
 /** Lies that a client must not fall for: each is a change of what real services say, and the step that must not follow. */
-import type { Signer } from '@basa/masking';
-import { concatBytes, SLOT_KEY_BYTES, toHex } from '@basa/masking';
+import { concatBytes, type Signer, SLOT_KEY_BYTES, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   certificateCodec,
@@ -15,12 +14,10 @@ import {
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Asked } from '../service-proxy.ts';
 import { slotLies, tellingSlotLie } from '../slot-lies.ts';
-import type { Step } from '../steps.ts';
-import { isStep } from '../steps.ts';
+import { isStep, type Step } from '../steps.ts';
 import { councilLies } from './council-lies.ts';
 import { keyLies } from './key-lies.ts';
-import type { Lie } from './lie.ts';
-import { changing, flipped, STRANGER, signedBy } from './lie.ts';
+import { changing, flipped, type Lie, STRANGER, signedBy } from './lie.ts';
 import type { Stage } from './stage.ts';
 
 export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {

@@ -2,12 +2,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
-import type { ServerOperator } from '@basa/client/operator';
-import { AuthorityOperator } from '@basa/client/operator';
-import type { Signer } from '@basa/masking';
-import { fromHex, toHex } from '@basa/masking';
-import type { TaskPolicy } from '@basa/protocol';
-import { encodePolicy } from '@basa/protocol';
+import { AuthorityOperator, type ServerOperator } from '@basa/client/operator';
+import { fromHex, type Signer, toHex } from '@basa/masking';
+import { encodePolicy, type TaskPolicy } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { firstDifference, updateOf } from '../exact-updates.ts';
 import { kitPolicy, PIECE_BYTES } from '../kit-policy.ts';

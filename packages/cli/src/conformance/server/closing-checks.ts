@@ -1,13 +1,11 @@
 /** The end of a buffer: its sum is exact, its outcome is signed, and whoever comes late is told so. */
 import { fromHex, toHex } from '@basa/masking';
-import type { Ctx } from '@basa/protocol';
-import { AUTHORITY_PATH, agreedOutcome, certificateCodec, outcomeCodec, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, agreedOutcome, type Ctx, certificateCodec, outcomeCodec, SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { firstDifference } from '../exact-updates.ts';
 import { until } from '../until.ts';
 import { depositCodec, signedDeposit } from './deposits.ts';
-import type { KitDevice, KitTask } from './kit-task.ts';
-import { certificateFor } from './kit-task.ts';
+import { certificateFor, type KitDevice, type KitTask } from './kit-task.ts';
 import type { Told } from './probe.ts';
 
 /** All slots are accepted; participants are numbered by slot. */

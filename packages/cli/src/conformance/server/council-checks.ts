@@ -1,7 +1,6 @@
 /** What each of several authorities does alike: the policy, the words of a certificate, and offers for the server alone. */
 import { equalBytes } from '@basa/masking';
-import type { TaskId } from '@basa/protocol';
-import { AUTHORITY_PATH, certificateCodec, encodePolicy, offerRequestCodec } from '@basa/protocol';
+import { AUTHORITY_PATH, certificateCodec, encodePolicy, offerRequestCodec, type TaskId } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { KitTask } from './kit-task.ts';
 

@@ -1,7 +1,8 @@
 /** Deposits that a device of the kit signs though a client would not make them. */
 import type { Signer } from '@basa/masking';
-import type { Codec, Deposit } from '@basa/protocol';
 import {
+  type Codec,
+  type Deposit,
   depositStatementCodec,
   drawnBufferCodec,
   joinTagOf,

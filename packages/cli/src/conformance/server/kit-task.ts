@@ -1,17 +1,13 @@
 /** What the checks of a server share: its probes, a task of the kit's own, and devices in it whose every request is seen. */
 import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
-import type { Signer } from '@basa/masking';
-import { toHex } from '@basa/masking';
-import type { Certificate, TaskPolicy } from '@basa/protocol';
-import { AUTHORITY_PATH, agreedOn, certificateCodec } from '@basa/protocol';
+import { type Signer, toHex } from '@basa/masking';
+import { AUTHORITY_PATH, agreedOn, type Certificate, certificateCodec, type TaskPolicy } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { updateOf } from '../exact-updates.ts';
 import type { Report } from '../report.ts';
-import type { Answer, Asked } from '../service-proxy.ts';
-import { ServiceProxy } from '../service-proxy.ts';
-import type { Step } from '../steps.ts';
-import { isStep } from '../steps.ts';
+import { type Answer, type Asked, ServiceProxy } from '../service-proxy.ts';
+import { isStep, type Step } from '../steps.ts';
 import type { Probe } from './probe.ts';
 
 export interface KitTask {

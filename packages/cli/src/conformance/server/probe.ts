@@ -1,7 +1,6 @@
 /** Asks a service what a client never would, and holds its answers to docs/http.md. */
 import type { Signer } from '@basa/masking';
-import type { ProblemCode } from '@basa/protocol';
-import { PROBLEM_MEDIA_TYPE, problemCodeOf, problemDocument } from '@basa/protocol';
+import { PROBLEM_MEDIA_TYPE, type ProblemCode, problemCodeOf, problemDocument } from '@basa/protocol';
 import type { Report } from '../report.ts';
 import { signingDevice } from '../signing-device.ts';
 

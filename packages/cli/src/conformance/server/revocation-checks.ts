@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec, problemDocument, SERVER_PATH, seatRequestCodec } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { KitTask } from './kit-task.ts';
-import { certificateFor } from './kit-task.ts';
+import { certificateFor, type KitTask } from './kit-task.ts';
 
 /** A server looks every ten seconds unless it is told otherwise. */
 const PATIENCE_MS = 60_000;

@@ -1,10 +1,11 @@
 /** Seats, deposits and keys: what a real client said is said again, by others and with changes. */
 import { equalBytes, fromHex } from '@basa/masking';
-import type { Certificate, Deposit } from '@basa/protocol';
 import {
   AUTHORITY_PATH,
   authorityMessages,
+  type Certificate,
   certificateCodec,
+  type Deposit,
   drawnBufferCodec,
   isDrawn,
   SERVER_PATH,

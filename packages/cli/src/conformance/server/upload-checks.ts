@@ -1,7 +1,6 @@
 /** An upload in pieces: refused where it is not what it should be, and left where it was; accepted once, and then the same. */
 import { fromHex, SLOT_KEY_BYTES, toHex } from '@basa/masking';
-import type { UploadHeader } from '@basa/protocol';
-import { authorityMessages, HEADER } from '@basa/protocol';
+import { authorityMessages, HEADER, type UploadHeader } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Asked } from '../service-proxy.ts';
 import type { KitDevice, KitTask } from './kit-task.ts';

@@ -1,9 +1,7 @@
 /** A tab as a device: connects, trains and contributes for as long as its gate is open, whatever fails in between. */
-import type { Contribution, Outside, RoundTrainer } from '@basa/client/web';
-import { BasaClient, webOutside } from '@basa/client/web';
+import { BasaClient, type Contribution, type Outside, type RoundTrainer, webOutside } from '@basa/client/web';
 import type { Samples } from '@basa/learning';
-import type { Modulus } from '@basa/masking';
-import { modulusSize, RING_32, toHex } from '@basa/masking';
+import { type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
 import { problemOf } from '@basa/protocol';
 import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
 import type { Gate } from './gate.ts';

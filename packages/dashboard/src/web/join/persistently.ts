@@ -1,6 +1,5 @@
 /** Work that a device takes up again, whatever fails for the moment. */
-import type { Outside } from '@basa/client/web';
-import { AnswerError, ProblemError, UnreachableError } from '@basa/client/web';
+import { AnswerError, type Outside, ProblemError, UnreachableError } from '@basa/client/web';
 import type { FromDevice } from './device-messages.ts';
 import type { Gate } from './gate.ts';
 

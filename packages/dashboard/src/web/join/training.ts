@@ -1,6 +1,5 @@
 /** Data and trainer of a tab, loaded when it joins: the engine and its wasm are no part of the core. */
-import type { Dataset, Samples, Trainer } from '@basa/learning';
-import { allSamples, decodeDataset, readModelJson } from '@basa/learning';
+import { allSamples, type Dataset, decodeDataset, readModelJson, type Samples, type Trainer } from '@basa/learning';
 import { createPageTrainer } from '../shared/page-trainer.ts';
 import type { DeviceData, TaskHints } from './device-messages.ts';
 

@@ -1,6 +1,5 @@
 /** How even the bytes of an upload are, as they leave. */
-import type { Modulus } from '@basa/masking';
-import { packVector } from '@basa/masking';
+import { type Modulus, packVector } from '@basa/masking';
 import { chiSquareUniform } from '@basa/simulator';
 
 const MIN_BYTES = 5 * 256;

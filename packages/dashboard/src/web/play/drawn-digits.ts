@@ -1,6 +1,5 @@
 /** Data that a page makes itself: digits, crooked and noisy, and devices that each have a few kinds of them. */
-import type { Dataset, Samples } from '@basa/learning';
-import { randomStream } from '@basa/learning';
+import { type Dataset, randomStream, type Samples } from '@basa/learning';
 
 export const SIDE = 14;
 const CLASSES = 10;

@@ -1,7 +1,17 @@
 /** Both modes over the same fleet in virtual time, with the prices of this machine. */
 import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum } from '@basa/protocol';
-import type { Fleet, PaperCosts, Scheme, SealedCosts, TimedEvent } from '@basa/simulator';
-import { NO_NETWORK, PaperScheme, SealedScheme, Timeline, tripSeconds } from '@basa/simulator';
+import {
+  type Fleet,
+  NO_NETWORK,
+  type PaperCosts,
+  PaperScheme,
+  type Scheme,
+  type SealedCosts,
+  SealedScheme,
+  type TimedEvent,
+  Timeline,
+  tripSeconds,
+} from '@basa/simulator';
 import type { Learner } from './learner.ts';
 import type { EnginePrices, LaneState, PlaySettings, Prices } from './play-messages.ts';
 

@@ -1,10 +1,17 @@
 /** The model of one lane: every update that is in a version was trained, from the version that its device had fetched. */
-import type { Samples, ServerStep, Trainer } from '@basa/learning';
-import { createServerStep, defineModel, dense, flatten, WeightedMean } from '@basa/learning';
+import {
+  createServerStep,
+  defineModel,
+  dense,
+  flatten,
+  type Samples,
+  type ServerStep,
+  type Trainer,
+  WeightedMean,
+} from '@basa/learning';
 import type { TimedEvent } from '@basa/simulator';
 import { createPageTrainer } from '../shared/page-trainer.ts';
-import type { DrawnDigits } from './drawn-digits.ts';
-import { SIDE } from './drawn-digits.ts';
+import { type DrawnDigits, SIDE } from './drawn-digits.ts';
 
 const TRAINING = { epochs: 1, batchSize: 10, learningRate: 0.2 } as const;
 const CLASSES = 10;

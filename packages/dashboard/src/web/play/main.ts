@@ -4,8 +4,7 @@ import { element, make, say } from '../shared/dom.ts';
 import { count, milliseconds, percent } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import { startPage } from '../shared/page.ts';
-import type { PlayedPoint } from './conclusion.ts';
-import { conclusionOf } from './conclusion.ts';
+import { conclusionOf, type PlayedPoint } from './conclusion.ts';
 import type { EnginePrices, FromPlay, Lane, LaneState, PlaySettings, ToPlay } from './play-messages.ts';
 
 const SLIDERS = {

@@ -1,9 +1,7 @@
 /** What sealing and opening take in this tab, with each engine: the fastest of a few runs, for a busy machine is not its fault. */
-import type { Ctx, JoinTag, Registration, Slot, TaskId } from '@basa/protocol';
-import { allSteps, ENGINE } from '@basa/protocol';
+import { allSteps, type Ctx, ENGINE, type JoinTag, type Registration, type Slot, type TaskId } from '@basa/protocol';
 import { webRandomBytes, webSuite } from '@basa/runtime/web';
-import type { Sealings } from '@basa/simulator';
-import { overAttributes } from '@basa/simulator';
+import { overAttributes, type Sealings } from '@basa/simulator';
 import { loadAbeSealings, slotKeySealings } from '../shared/simulation.ts';
 import type { EnginePrices, Prices } from './play-messages.ts';
 

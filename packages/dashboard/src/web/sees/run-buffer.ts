@@ -1,8 +1,7 @@
 /** One real buffer in a page: the cores of users, server and authority with slot keys, and what the server holds of it. */
 
 import { prefixElements } from '@basa/protocol';
-import type { Sealings } from '@basa/simulator';
-import { chiSquareUniform, Federation, uniformityOf } from '@basa/simulator';
+import { chiSquareUniform, Federation, type Sealings, uniformityOf } from '@basa/simulator';
 import { pageEnvironment } from '../shared/simulation.ts';
 import type { FromSees } from './sees-messages.ts';
 

@@ -1,7 +1,6 @@
 /** The worker behind "What the server sees": runs a buffer, and plays the attacks of the threat model. */
 import { REFUSALS } from '@basa/protocol';
-import type { AttackResult } from '@basa/simulator';
-import { ATTACKS } from '@basa/simulator';
+import { ATTACKS, type AttackResult } from '@basa/simulator';
 import { loadAbeSealings, pageEnvironment, slotKeySealings } from '../shared/simulation.ts';
 import { runBuffer } from './run-buffer.ts';
 import type { FromSees, Played, ToSees } from './sees-messages.ts';

@@ -1,6 +1,5 @@
 /** Lines over time or versions by uPlot, in the colours of the page, as wide as their place. */
-import type { AlignedData, Axis, Options } from 'uplot';
-import uPlot from 'uplot';
+import uPlot, { type AlignedData, type Axis, type Options } from 'uplot';
 import { count, seconds } from './format.ts';
 
 interface LineSeries {

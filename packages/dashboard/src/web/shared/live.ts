@@ -1,6 +1,5 @@
 /** The event stream of a task, put together again: every version it told so far, and the newest of everything else. */
-import type { LiveState, LiveVersion } from '@basa/protocol';
-import { SERVER_PATH } from '@basa/protocol';
+import { type LiveState, type LiveVersion, SERVER_PATH } from '@basa/protocol';
 
 export interface Watched extends LiveState {
   /** The server's clock less ours. */

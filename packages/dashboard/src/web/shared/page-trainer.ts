@@ -1,6 +1,5 @@
 /** The trainer of a page: its kernel where the browser runs it, plain code elsewhere. */
-import type { Model, Trainer } from '@basa/learning';
-import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
+import { createKernelEngine, createReferenceEngine, createTrainer, type Model, type Trainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/web';
 
 export function createPageTrainer(network: Model): Trainer {

@@ -1,7 +1,6 @@
 /** What a page asks its server first: where the authorities are, which tasks there are. */
 import { equalBytes, fromHex } from '@basa/masking';
-import type { PageSettings } from '@basa/protocol';
-import { decodePolicy, SERVER_PATH } from '@basa/protocol';
+import { decodePolicy, type PageSettings, SERVER_PATH } from '@basa/protocol';
 
 /** A task as the server describes it (docs/http.md). */
 export interface TaskFacts {

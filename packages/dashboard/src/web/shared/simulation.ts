@@ -1,7 +1,6 @@
 /** The outside of a federation that runs in a page: real cryptography, and randomness that repeats within one visit. */
 import { abeIssuer, abeSealing, createMclGroup, decodePublicKey, setup } from '@basa/abe';
-import type { RandomWords } from '@basa/masking';
-import { plainVectorKernel } from '@basa/masking';
+import { plainVectorKernel, type RandomWords } from '@basa/masking';
 import { ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import {
   createPlainKeystream,

@@ -1,6 +1,5 @@
 /** What the server counts, as bars: steps, refusals, ages, versions that are out. */
-import type { LiveState } from '@basa/protocol';
-import { LIVE_STEPS } from '@basa/protocol';
+import { LIVE_STEPS, type LiveState } from '@basa/protocol';
 import { drawBars } from '../shared/bars.ts';
 import { element } from '../shared/dom.ts';
 import { bytes, count, milliseconds } from '../shared/format.ts';

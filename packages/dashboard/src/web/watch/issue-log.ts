@@ -1,7 +1,6 @@
 /** The heads of the authorities' logs, asked for at the authorities themselves: how long each log is, and that it only grows. */
 import { fromHex, toHex } from '@basa/masking';
-import type { Head } from '@basa/protocol';
-import { AUTHORITY_PATH, headCodec, isSigned } from '@basa/protocol';
+import { AUTHORITY_PATH, type Head, headCodec, isSigned } from '@basa/protocol';
 import { webSuite } from '@basa/runtime/web';
 import { element, make, say } from '../shared/dom.ts';
 import { count } from '../shared/format.ts';

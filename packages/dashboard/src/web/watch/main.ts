@@ -2,17 +2,14 @@
 import { element, make, say } from '../shared/dom.ts';
 import { count, percent, plural } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
-import type { Watched } from '../shared/live.ts';
-import { watchTask } from '../shared/live.ts';
+import { type Watched, watchTask } from '../shared/live.ts';
 import { addressOfTask, fragment, showLink, startPage } from '../shared/page.ts';
-import type { TaskFacts } from '../shared/server-facts.ts';
-import { authoritiesOf, chosenTask, serverFacts } from '../shared/server-facts.ts';
+import { authoritiesOf, chosenTask, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
 import { drawBufferCard } from './buffer-card.ts';
 import { drawCharts } from './charts.ts';
 import { drawDeviceMetrics } from './device-metrics.ts';
 import { watchIssueLogs } from './issue-log.ts';
-import type { OperatorControls } from './operator.ts';
-import { operatorControls } from './operator.ts';
+import { type OperatorControls, operatorControls } from './operator.ts';
 
 startPage();
 const facts = await serverFacts();

@@ -1,5 +1,4 @@
 /** How good a model is on held-out examples; loaded by a thread that is asked for it. */
-import type { Samples, Trainer } from '@basa/learning';
 import {
   allSamples,
   createKernelEngine,
@@ -7,10 +6,11 @@ import {
   createTrainer,
   decodeDataset,
   readModelJson,
+  type Samples,
+  type Trainer,
 } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
-import type { BlobStore } from '../../blobs/blob-store.ts';
-import { readWhole } from '../../blobs/blob-store.ts';
+import { type BlobStore, readWhole } from '../../blobs/blob-store.ts';
 import type { Evaluated, EvaluateTask } from './tasks.ts';
 
 const BATCH = 64;

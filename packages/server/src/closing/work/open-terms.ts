@@ -1,16 +1,20 @@
 /** Opens the seeds behind the masks of a share of a closed buffer's slots. */
 import type { Suite } from '@basa/masking';
-import type { Opening, SealedParts, SecureBuffer, StoredUpload, UploadHeader, UploadLayout } from '@basa/protocol';
 import {
   decodeBufferRecord,
   drawnBufferCodec,
+  type Opening,
   openingTerms,
   readSealedParts,
   restoreSecureBuffer,
+  type SealedParts,
+  type SecureBuffer,
+  type StoredUpload,
+  type UploadHeader,
+  type UploadLayout,
   uploadLayout,
 } from '@basa/protocol';
-import type { BlobStore } from '../../blobs/blob-store.ts';
-import { collect } from '../../blobs/blob-store.ts';
+import { type BlobStore, collect } from '../../blobs/blob-store.ts';
 import { messagesOf } from '../../buffers/messages.ts';
 import { packTerms } from './packed-terms.ts';
 import { sealingOf } from './sealing.ts';

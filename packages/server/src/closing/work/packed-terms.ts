@@ -1,6 +1,5 @@
 /** The terms of a mask plan as two arrays: there may be hundreds of thousands, and threads copy arrays at once. */
-import type { MaskTerm } from '@basa/masking';
-import { concatBytes, SEED_BYTES, Secret } from '@basa/masking';
+import { concatBytes, type MaskTerm, SEED_BYTES, Secret } from '@basa/masking';
 
 export interface PackedTerms {
   /** One seed after the other. */

@@ -1,8 +1,7 @@
 /** The sealing of a closed buffer, by its engine. The pairing library is loaded where a buffer needs it. */
 import type { Group } from '@basa/abe';
 import type { Suite } from '@basa/masking';
-import type { BufferSealing, Descriptor } from '@basa/protocol';
-import { attributeSealing, ENGINE, slotSealing } from '@basa/protocol';
+import { attributeSealing, type BufferSealing, type Descriptor, ENGINE, slotSealing } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 
 /** One instance a thread. */

@@ -1,10 +1,16 @@
 /** One shard of a sum: adds that part of every body block by block, takes the masks off, and judges what is left. */
-import type { Keystream, MaskTools, VectorKernel } from '@basa/masking';
-import { addInPlace, addPackedInPlace, applyMasksInPlace, dequantizeSum, elementBits } from '@basa/masking';
-import type { Descriptor } from '@basa/protocol';
-import { ctxOf, descriptorCodec, judgeCoordinates, judgePrefix, prefixElements } from '@basa/protocol';
-import type { BlobStore } from '../../blobs/blob-store.ts';
-import { collect } from '../../blobs/blob-store.ts';
+import {
+  addInPlace,
+  addPackedInPlace,
+  applyMasksInPlace,
+  dequantizeSum,
+  elementBits,
+  type Keystream,
+  type MaskTools,
+  type VectorKernel,
+} from '@basa/masking';
+import { ctxOf, type Descriptor, descriptorCodec, judgeCoordinates, judgePrefix, prefixElements } from '@basa/protocol';
+import { type BlobStore, collect } from '../../blobs/blob-store.ts';
 import { wordPieces } from '../../blobs/words.ts';
 import { unpackTerms, wipeTerms } from './packed-terms.ts';
 import type { SummedShard, SumShardTask } from './tasks.ts';

@@ -4,10 +4,8 @@ import { plainVectorKernel } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite, serveWorker } from '@basa/runtime/node';
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import { openBlobs } from '../../blobs/place.ts';
-import type { OpenTermsTools } from './open-terms.ts';
-import { openTerms } from './open-terms.ts';
-import type { SumShardTools } from './sum-shard.ts';
-import { sumShard } from './sum-shard.ts';
+import { type OpenTermsTools, openTerms } from './open-terms.ts';
+import { type SumShardTools, sumShard } from './sum-shard.ts';
 import type { WorkerOptions, WorkResult, WorkTask } from './tasks.ts';
 
 type OpeningTools = OpenTermsTools & SumShardTools;

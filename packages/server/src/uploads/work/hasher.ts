@@ -1,6 +1,5 @@
 /** The thread that hashes long bodies: blocks lie in shared memory, and every question gets one answer, in order. */
-import type { Hash } from 'node:crypto';
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 
 /** A block of a body; or its end, which asks for the digest; or that nobody wants it any more. */

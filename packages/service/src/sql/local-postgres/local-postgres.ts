@@ -1,6 +1,5 @@
 /** A PostgreSQL of one's own for development and tests: a cluster in a folder, on loopback, with a password nobody else has. */
-import type { ChildProcess } from 'node:child_process';
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,5 @@
 /** Masks a vector in a Web Worker each time it is asked to, and says how long that took, and how long WebCrypto takes for the keystream alone. */
-import type { MaskPlan } from '@basa/masking';
-import { applyMasksInPlaceAsync, plainVectorKernel, RING_32, Secret } from '@basa/masking';
+import { applyMasksInPlaceAsync, type MaskPlan, plainVectorKernel, RING_32, Secret } from '@basa/masking';
 import { createWasmVectorKernel, createWebKeystream, webSuite } from '@basa/runtime/web';
 
 interface Asked {

@@ -1,6 +1,5 @@
 /** Small sums that are run with nothing left out, beside what composing them says. */
-import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
-import { lightSecAgg, publishedCode } from '@basa/baselines';
+import { type AggregationProtocol, type AggregationTools, lightSecAgg, publishedCode } from '@basa/baselines';
 import { costOf, priceOf } from './composed.ts';
 import type { Contender } from './contenders.ts';
 import type { Amounts, Cost } from './cost.ts';

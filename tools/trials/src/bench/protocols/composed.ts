@@ -1,10 +1,8 @@
 /** A whole run at a small dimension with everything in it real, and the work on vectors at the price of the real one. */
 import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
-import type { Account, Book, Counted, Meter } from '@basa/experiments';
-import { accountIn, median } from '@basa/experiments';
+import { type Account, accountIn, type Book, type Counted, type Meter, median } from '@basa/experiments';
 import type { Amounts, Cost } from './cost.ts';
-import type { Run } from './one-run.ts';
-import { runOnce } from './one-run.ts';
+import { type Run, runOnce } from './one-run.ts';
 import type { VectorPrices } from './prices.ts';
 
 /** Elements of the run that is timed and whose sum is checked. */

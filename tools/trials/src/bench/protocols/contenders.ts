@@ -1,18 +1,13 @@
 /** The protocols whose cost is composed, each with and without real sealing. */
-import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
-import { plainAggregation, secAgg, secAggPlus } from '@basa/baselines';
-import type { Meter } from '@basa/experiments';
-import { countedSealings } from '@basa/experiments';
+import { type AggregationProtocol, type AggregationTools, plainAggregation, secAgg, secAggPlus } from '@basa/baselines';
+import { countedSealings, type Meter } from '@basa/experiments';
 import { abeSealings, paperAbeSealings, slotKeySealings } from '@basa/experiments/real-sealings';
 import { nodeEnvironment } from '@basa/experiments/simulation';
 import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { Environment, SealedOptions } from '@basa/simulator';
-import { basaSealed, overAttributes, unsafeBasaPaper } from '@basa/simulator';
-import type { Charged, VectorHashes } from './composed.ts';
-import { counted } from './composed.ts';
-import type { SealingPrices } from './prices.ts';
-import { sealingPrices } from './prices.ts';
+import { basaSealed, type Environment, overAttributes, type SealedOptions, unsafeBasaPaper } from '@basa/simulator';
+import { type Charged, counted, type VectorHashes } from './composed.ts';
+import { type SealingPrices, sealingPrices } from './prices.ts';
 
 type EngineName = 'slot keys' | 'CP-ABE';
 export type EnginePrices = Readonly<Record<EngineName, SealingPrices>>;

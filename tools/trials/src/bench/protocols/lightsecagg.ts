@@ -1,9 +1,14 @@
 /** One user and the server of LightSecAgg at the real dimension; what the other users send is of the real length. */
-import type { AggregationTools, CodeParameters } from '@basa/baselines';
-import { LightSecAggUser, MaskCode, pieceLength, primeField } from '@basa/baselines';
+import {
+  type AggregationTools,
+  type CodeParameters,
+  LightSecAggUser,
+  MaskCode,
+  pieceLength,
+  primeField,
+} from '@basa/baselines';
 import { FIELD, FIELD_PRIME, packVector, unpackVector } from '@basa/masking';
-import type { Cost } from './cost.ts';
-import { inAll, NOTHING } from './cost.ts';
+import { type Cost, inAll, NOTHING } from './cost.ts';
 import { best } from './prices.ts';
 
 interface Summed {

@@ -1,7 +1,6 @@
 /** One sum that is run in full and checked, with a meter on it. */
 import type { AggregationProtocol } from '@basa/baselines';
-import type { Book } from '@basa/experiments';
-import { Meter } from '@basa/experiments';
+import { type Book, Meter } from '@basa/experiments';
 
 export interface Run {
   readonly protocol: AggregationProtocol;

@@ -1,11 +1,9 @@
 /** What the counted operations cost on this machine, measured in this run: best of a few. */
 import type { AggregationTools } from '@basa/baselines';
 import { cpuMs } from '@basa/experiments';
-import type { Modulus } from '@basa/masking';
-import { addInPlace, applyMasksInPlace, FIELD, packVector, Secret, unpackVector } from '@basa/masking';
+import { addInPlace, applyMasksInPlace, FIELD, type Modulus, packVector, Secret, unpackVector } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import type { Sealings } from '@basa/simulator';
-import { sealingTrial } from '@basa/simulator';
+import { type Sealings, sealingTrial } from '@basa/simulator';
 
 export interface VectorPrices {
   /** One mask expanded and added. */

@@ -1,9 +1,7 @@
 /** The tables of the benchmark of the protocols, and its rows as JSON. */
 import { formatTable } from '../table.ts';
-import type { Check } from './check.ts';
-import { AGREEMENT, CHECKED, isWithin } from './check.ts';
-import type { EnginePrices } from './contenders.ts';
-import { COUNCILS, slotKeysName } from './contenders.ts';
+import { AGREEMENT, CHECKED, type Check, isWithin } from './check.ts';
+import { COUNCILS, type EnginePrices, slotKeysName } from './contenders.ts';
 import type { Amounts, Cost } from './cost.ts';
 import type { VectorPrices } from './prices.ts';
 import { PUBLISHED } from './published.ts';

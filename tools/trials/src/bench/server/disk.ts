@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileBlobs } from '../../../../../packages/server/src/blobs/files.ts';
 import { WriteBehind } from '../../../../../packages/server/src/blobs/write-behind.ts';
-import type { Load } from './load.ts';
-import { timed } from './load.ts';
+import { type Load, timed } from './load.ts';
 
 /** `buffered`: through the system's memory; `direct`: by the server's own blocks, past it. */
 export async function loadDisk(

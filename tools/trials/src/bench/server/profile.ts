@@ -2,14 +2,12 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StageOptions } from '@basa/testkit/processes/stage.ts';
-import { Stage } from '@basa/testkit/processes/stage.ts';
+import { Stage, type StageOptions } from '@basa/testkit/processes/stage.ts';
 import { bundleTrial } from '../../bundle.ts';
 import { formatTable } from '../table.ts';
 import type { HeldRequest } from './held-devices.ts';
 import { loadHttp } from './load.ts';
-import type { RoundOptions } from './round.ts';
-import { playRound } from './round.ts';
+import { playRound, type RoundOptions } from './round.ts';
 import type { StepSums } from './step-sums.ts';
 
 const LOOK_MS = 20;

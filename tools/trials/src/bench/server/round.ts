@@ -2,10 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stage } from '@basa/testkit/processes/stage.ts';
 import { loadDisk } from './disk.ts';
-import type { HeldRequest } from './held-devices.ts';
-import { HeldDevices } from './held-devices.ts';
-import type { Load } from './load.ts';
-import { loadHttp, loadTcp } from './load.ts';
+import { HeldDevices, type HeldRequest } from './held-devices.ts';
+import { type Load, loadHttp, loadTcp } from './load.ts';
 
 const LOOK_MS = 2;
 

@@ -8,8 +8,7 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { PerformanceObserver, performance } from 'node:perf_hooks';
 import { PASS } from '../../crash/pass.ts';
-import type { StepSums } from './step-sums.ts';
-import { noSteps } from './step-sums.ts';
+import { noSteps, type StepSums } from './step-sums.ts';
 
 let sums = noSteps();
 let cpu = process.cpuUsage();

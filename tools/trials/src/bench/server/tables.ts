@@ -1,9 +1,7 @@
 /** What the rounds of a benchmark of the server come to, as tables. */
 import { formatTable } from '../table.ts';
-import type { Load } from './load.ts';
-import { percentile } from './load.ts';
-import type { Round, Step } from './round.ts';
-import { STEPS } from './round.ts';
+import { type Load, percentile } from './load.ts';
+import { type Round, STEPS, type Step } from './round.ts';
 
 export interface Measured {
   readonly name: string;
