@@ -4,10 +4,10 @@ import { LongestFirst } from './test/longest-first.ts';
 /** What changes the whole process, for good: V8's flags. */
 const ALONE = ['packages/runtime/test/training-kernel.test.ts', 'test/relaxed-training.test.ts'];
 
-/** Tests that take long are a command of their own: `npm run trial -- tests`. */
+/** Tests that take long are a command of their own: `npm run lab -- trial tests`. */
 const LONG = '**/*.long.test.ts';
 const isLong = process.env['BASA_LONG_TESTS'] === '1';
-const ALL = ['{packages,tools}/*/test/**/*.test.ts', '{scripts/,}test/**/*.test.ts'];
+const ALL = ['packages/*/test/**/*.test.ts', '{lab/,scripts/,}test/**/*.test.ts'];
 const projects = isLong
   ? [
       {

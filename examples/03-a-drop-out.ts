@@ -6,10 +6,11 @@
  *
  * Run it with `node --import ./scripts/typescript.mjs --conditions=@basa/source examples/03-a-drop-out.ts`.
  */
-import { abeSealings } from '@basa/experiments/real-sealings';
-import { nodeEnvironment } from '@basa/experiments/simulation';
+
 import { judgeOutcome, millis, type UserSession } from '@basa/protocol';
 import { Federation, LEASE_MS } from '@basa/simulator';
+import { abeSealings } from '@basa/virtual-time/real-sealings';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 
 const world = new Federation(nodeEnvironment, { bufferSize: 4, minimum: 3, dimension: 4, sealings: abeSealings() });
 const [ann, bob, cem, dee] = [world.device(), world.device(), world.device(), world.device()];

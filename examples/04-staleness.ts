@@ -5,10 +5,11 @@
  *
  * Run it with `node --import ./scripts/typescript.mjs --conditions=@basa/source examples/04-staleness.ts`.
  */
-import { nodeEnvironment } from '@basa/experiments/simulation';
+
 import { dequantizeSum, FIELD } from '@basa/masking';
 import { stalenessWeight } from '@basa/protocol';
 import { Federation } from '@basa/simulator';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 
 const staleness = { kind: 'polynomial', exponent: 0.5 } as const; // FedBuff's (1 + tau)^-1/2
 const world = new Federation(nodeEnvironment, {

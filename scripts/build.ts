@@ -11,5 +11,5 @@ const packages = readdirSync(join(root, 'packages')).map((name) => join(root, 'p
 
 for (const folder of packages) rmSync(join(folder, 'dist'), { recursive: true, force: true });
 execFileSync(join(root, 'node_modules/.bin/tsc'), ['-b', ...packages], { stdio: 'inherit' });
-await bundlePages(join(root, 'packages/dashboard/dist/pages'));
+await bundlePages(join(root, 'packages/web/dist/pages'));
 console.log(`built ${packages.length} packages`);

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const builtAt = statSync(join(root, 'packages/dashboard/dist/pages/.stamp'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+const builtAt = statSync(join(root, 'packages/web/dist/pages/.stamp'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const sources = [
   ...readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name, 'src')),
-  join(root, 'packages/dashboard/site'),
-  join(root, 'tools/testkit/src/browser'),
+  join(root, 'packages/web/site'),
+  join(root, 'test/kit/src/browser'),
 ];
 if (sources.some(isNewer)) {
   console.error('Building the web pages (once) ...');

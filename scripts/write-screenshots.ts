@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createDemoTask, fleetWork } from '@basa/cli/internal/demo/demo-task.ts';
+import { Fleet } from '@basa/cli/internal/demo/fleet.ts';
+import { startLocalServices } from '@basa/cli/internal/local-services.ts';
+import { joinLink, writeShares } from '@basa/cli/internal/pages.ts';
 import { loadMnist } from '@basa/datasets';
 import { launchChromium } from '@basa/testkit/browser/chromium.ts';
 import type { Browser, Page } from 'playwright-core';
-import { createDemoTask, fleetWork } from '../packages/cli/src/demo/demo-task.ts';
-import { Fleet } from '../packages/cli/src/demo/fleet.ts';
-import { startLocalServices } from '../packages/cli/src/local-services.ts';
-import { joinLink, writeShares } from '../packages/cli/src/pages.ts';
 
 const OUT = fileURLToPath(new URL('../docs/images', import.meta.url));
 const WIDE = { width: 1280, height: 800 };

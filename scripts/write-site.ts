@@ -17,7 +17,7 @@ const place = (address: string): string => {
 };
 for (const [address, text] of texts) writeFileSync(place(address), text);
 for (const [address, path] of files) copyFileSync(join(ROOT, path), place(address));
-copyFileSync(join(ROOT, 'packages/dashboard/site/icon.svg'), place('icon.svg'));
+copyFileSync(join(ROOT, 'packages/web/site/icon.svg'), place('icon.svg'));
 const here = fileURLToPath(new URL('site/browser/', import.meta.url));
 await build({
   entryPoints: [join(here, 'site.ts'), join(here, 'style.css')],

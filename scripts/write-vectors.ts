@@ -1,4 +1,4 @@
-/** `npm run write -- vectors`: writes vectors/*.json anew. Review the diff: a changed vector is a changed protocol. */
+/** `npm run write -- vectors`: writes conformance/vectors/*.json anew. Review the diff: a changed vector is a changed protocol. */
 import { writeFileSync } from 'node:fs';
 import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 

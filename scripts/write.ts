@@ -3,7 +3,7 @@ import { runNamed } from '@basa/testkit/programs/named.ts';
 
 await runNamed('write', {
   vectors: {
-    about: 'vectors/*.json; a changed vector is a changed protocol',
+    about: 'conformance/vectors/*.json; a changed vector is a changed protocol',
     program: at('write-vectors.ts'),
     isPlain: true,
   },
@@ -23,7 +23,7 @@ await runNamed('write', {
   wasm: { about: 'the wasm kernels, from packages/runtime/assembly', program: at('write-wasm.ts'), isPlain: true },
   screenshots: { about: 'docs/images: the web pages as pictures', program: at('write-screenshots.ts'), isPlain: true },
   pages: {
-    about: 'packages/dashboard/dist/pages: the web pages (not committed)',
+    about: 'packages/web/dist/pages: the web pages (not committed)',
     program: at('write-pages.ts'),
     isPlain: true,
   },

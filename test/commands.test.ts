@@ -155,7 +155,7 @@ it.each([Object.assign(new Error('a fault of ours'), { code: 1 }), undefined])(
 );
 
 it('every page and program that gives a script a name gives it one that it knows', () => {
-  const texts = [...files, ...pages, 'vectors/check.py', 'deploy/Dockerfile'].map(
+  const texts = [...files, ...pages, 'conformance/vectors/check.py', 'deploy/Dockerfile'].map(
     (path) => [path, readFileSync(join(ROOT, path), 'utf8')] as const,
   );
   const unknown = texts.flatMap(([path, text]) =>

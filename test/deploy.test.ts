@@ -1,11 +1,11 @@
 /** The files of deploy/ cannot be run everywhere; what can be held against the code is. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { authorityConfigSchema } from '@basa/authority/internal/process/config.ts';
+import { COMMANDS } from '@basa/cli/internal/commands/all.ts';
+import { serverConfigSchema } from '@basa/server/internal/process/config.ts';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { authorityConfigSchema } from '../packages/authority/src/process/config.ts';
-import { COMMANDS } from '../packages/cli/src/commands/all.ts';
-import { serverConfigSchema } from '../packages/server/src/process/config.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const text = (path: string): string => readFileSync(`${root}deploy/${path}`, 'utf8');

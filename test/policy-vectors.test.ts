@@ -1,12 +1,14 @@
-/** vectors/policies.json: what must be refused is refused, what must be accepted is accepted, and floors are held. */
+/** conformance/vectors/policies.json: what must be refused is refused, what must be accepted is accepted, and floors are held. */
 import { readFileSync } from 'node:fs';
+import { floorProblem } from '@basa/client/internal/device/floor.ts';
 import { DecodeError } from '@basa/masking';
 import { decodePolicy, epsilonBudget, policyProblem, sealedBytesOf } from '@basa/protocol';
 import type { PolicyRefusal, PolicyVectors } from '@basa/testkit/vectors/policies.ts';
 import { expect, it } from 'vitest';
-import { floorProblem } from '../packages/client/src/device/floor.ts';
 
-const vectors = JSON.parse(readFileSync(new URL('../vectors/policies.json', import.meta.url), 'utf8')) as PolicyVectors;
+const vectors = JSON.parse(
+  readFileSync(new URL('../conformance/vectors/policies.json', import.meta.url), 'utf8'),
+) as PolicyVectors;
 
 it('every policy that must be refused is refused for its reason', () => {
   const wrong = vectors.refused.filter(({ policy, refusal }) => verdict(policy) !== refusal);

@@ -17,7 +17,7 @@ import type { SlotKeyVectors } from '@basa/testkit/vectors/slot-keys.ts';
 import { describe, expect, it } from 'vitest';
 
 const vectors = JSON.parse(
-  readFileSync(new URL('../vectors/slot-keys.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../conformance/vectors/slot-keys.json', import.meta.url), 'utf8'),
 ) as SlotKeyVectors;
 
 describe.each([

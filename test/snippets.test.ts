@@ -4,12 +4,12 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readAuthorityConfig } from '@basa/authority';
+import { COMMANDS } from '@basa/cli/internal/commands/all.ts';
 import { readModelJson } from '@basa/learning';
 import { readServerConfig } from '@basa/server';
 import { folderOfPrograms, pagePaths, readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { COMMANDS } from '../packages/cli/src/commands/all.ts';
 
 const pages = pagePaths().filter((path) => !path.startsWith('docs/api/'));
 const shown = (language: string) =>
@@ -37,7 +37,7 @@ it('every program that a page shows compiles as it stands there', async () => {
 
 it('every program that needs no service and no browser runs as it stands there, and says something', async () => {
   const own = programs.filter(({ needs }) => needs.length === 0);
-  const runner = join(ROOT, 'tools/testkit/src/pages/run-programs.ts');
+  const runner = join(ROOT, 'test/kit/src/pages/run-programs.ts');
   const flags = [...FROM_SOURCE, runner, ...own.map(fileOf)];
   const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: ROOT });
   const said = JSON.parse(stdout) as Record<string, { readonly text: string; readonly error?: string }>;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 import { expect, it } from 'vitest';
 
-const folder = new URL('../vectors/', import.meta.url);
+const folder = new URL('../conformance/vectors/', import.meta.url);
 
 it.each(Object.keys(VECTOR_FILES))('the code makes vectors/%s as it is committed', async (name) => {
   const made = await VECTOR_FILES[name]?.();

@@ -1,4 +1,4 @@
-"""`python3 examples/python/check_policies.py`: holds this client to vectors/policies.json. It needs Python's own modules alone."""
+"""`python3 examples/python/check_policies.py`: holds this client to conformance/vectors/policies.json. It needs Python's own modules alone."""
 from basa.agreement import all_agree, read_vectors
 from basa.policycheck import policy_checks
 

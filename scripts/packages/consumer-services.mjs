@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createAuthority } from '@basa/authority';
 import { BasaClient } from '@basa/client/node';
-import { pagesFolder } from '@basa/dashboard';
 import { logisticRegression, manifestText } from '@basa/learning';
 import { ascii, RING_32, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, ENGINE, encodePolicy, POLICY_DEFAULTS, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { startServer } from '@basa/server';
+import { pagesFolder } from '@basa/web';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-consumer-data-'));
 const token = 'operator';

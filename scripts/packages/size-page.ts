@@ -33,7 +33,7 @@ export async function writeSizes(project: string, tarballs: readonly Tarball[]):
   const page = `# Sizes of the packages
 
 In kB (1000 bytes). Written by \`npm run write -- sizes\`; \`npm run gate -- packages\` fails where a size left this page by more than a
-quarter. \`npm run bench -- messages\` counts what a user sends.
+quarter. \`npm run lab -- bench messages\` counts what a user sends.
 
 ## Packed
 

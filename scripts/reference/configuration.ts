@@ -1,7 +1,8 @@
 /** The keys of both services' configuration, from the schemas that hold it. */
+
+import { authorityConfigSchema } from '@basa/authority/internal/process/config.ts';
+import { serverConfigSchema } from '@basa/server/internal/process/config.ts';
 import { commonKeys } from '@basa/service';
-import { authorityConfigSchema } from '../../packages/authority/src/process/config.ts';
-import { serverConfigSchema } from '../../packages/server/src/process/config.ts';
 import { markdownPage, markdownTable, writtenFrom } from './markdown.ts';
 
 /** What is read of a JSON schema. */

@@ -1,8 +1,8 @@
 /** What BASA's parties do not do twice. */
 import { NOBODY_LISTENS, type Observer } from '@basa/baselines';
-import { nodeEnvironment } from '@basa/experiments/simulation';
 import { ascii, equalBytes, toHex, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import { basaSealed, type Environment, overAttributes } from '@basa/simulator';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { expect, it } from 'vitest';
 
 const USERS = 6;

@@ -10,10 +10,10 @@ import {
   secAgg,
   secAggPlus,
 } from '@basa/baselines';
-import { nodeEnvironment, seededWords } from '@basa/experiments/simulation';
 import { FIELD_PRIME } from '@basa/masking';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
 import { seededTools } from '@basa/testkit/core/seeded-tools.ts';
+import { nodeEnvironment, seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 function inputsOf(users: number, dimension: number): Uint32Array[] {

@@ -1,13 +1,13 @@
 /** Tabs of a real Chromium as devices, against real processes: exact sums, once each, whatever is killed in between. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { joinLink } from '@basa/cli/internal/pages.ts';
 import { toHex } from '@basa/masking';
 import { encodePolicy } from '@basa/protocol';
 import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
 import { quantisedOf, versionOf, WebStage, wholeUpdate } from '@basa/testkit/browser/web-stage.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { joinLink } from '../../packages/cli/src/pages.ts';
 
 /** Only a hang is an error. */
 const FOR_LONG = { timeout: 600_000, interval: 50 };

@@ -7,11 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { runCli } from '@basa/cli';
 import { toHex } from '@basa/masking';
 import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
 import { expect, it } from 'vitest';
-import { runCli } from '../../packages/cli/src/index.ts';
 
 const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.html': 'text/html' };
 

@@ -1,7 +1,7 @@
 /** The pages that show: a live federation, the paper in virtual time, and what a server sees of a buffer. */
 
+import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { ENGINE } from '@basa/protocol';
-import { ATTACKS } from '@basa/simulator';
 import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { BUFFER_SIZE, WebStage, wholeUpdate } from '@basa/testkit/browser/web-stage.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';

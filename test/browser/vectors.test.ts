@@ -12,7 +12,7 @@ let browser: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  const script = await bundleForBrowser(join(ROOT, 'tools/testkit/src/browser/write-vectors.ts'));
+  const script = await bundleForBrowser(join(ROOT, 'test/kit/src/browser/write-vectors.ts'));
   browser = await launchChromium();
   page = await browser.newPage();
   await page.addScriptTag({ content: script, type: 'module' });

@@ -1,8 +1,8 @@
-/** `basa experiment privacy` in its smallest profile: noisy sums learn, less noise learns more, and nothing is trained twice. */
+/** `npm run lab -- experiment privacy` in its smallest profile: noisy sums learn, less noise learns more, and nothing is trained twice. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HASTY, runStudies, STUDIES } from '@basa/experiments';
+import { HASTY, runStudies, STUDIES } from '@basa/lab/experiments/index.ts';
 import { afterAll, expect, it } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-private-'));

@@ -1,6 +1,7 @@
 /** The engines make what the wire format says they make. */
-import { abeSealings, slotKeySealings } from '@basa/experiments/real-sealings';
+
 import { sealedBytesOf } from '@basa/protocol';
+import { abeSealings, slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { expect, it } from 'vitest';
 
 it.each([

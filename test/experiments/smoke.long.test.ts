@@ -1,10 +1,10 @@
-/** `basa experiment` in its smallest profile: interrupted, gone on with, repeated, and read as JSON. */
+/** `npm run lab -- experiment` in its smallest profile: interrupted, gone on with, repeated, and read as JSON. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { runCli } from '@basa/cli';
-import { HASTY, runStudies, STUDIES } from '@basa/experiments';
+import { HASTY, runStudies, STUDIES } from '@basa/lab/experiments/index.ts';
 import { afterAll, expect, it } from 'vitest';
 
 const root = mkdtempSync(join(tmpdir(), 'basa-experiments-'));

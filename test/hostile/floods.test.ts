@@ -1,4 +1,6 @@
 /** Floods: whoever asks too often is told to wait, and for how long; who does not, is served. */
+
+import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import {
@@ -10,7 +12,6 @@ import {
 } from '@basa/testkit/services/fleet.ts';
 import { House } from '@basa/testkit/services/house.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 
 let house: House | undefined;
 afterEach(() => house?.close());

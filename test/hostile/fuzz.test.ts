@@ -1,4 +1,4 @@
-/** The short version of `npm run trial -- hostile`. */
+/** The short version of `npm run lab -- trial hostile`. */
 
 import { fuzzHttp } from '@basa/testkit/fuzz/services.ts';
 import { expect, it } from 'vitest';

@@ -13,9 +13,9 @@ import {
   type TaskId,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { Seats } from '@basa/server/internal/seats/seats.ts';
 import { heapGrowthOf } from '@basa/testkit/services/fleet.ts';
 import { expect, it } from 'vitest';
-import { Seats } from '../../packages/server/src/seats/seats.ts';
 
 const IDLE = 2100;
 const CROWD = 60;

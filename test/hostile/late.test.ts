@@ -1,6 +1,8 @@
 /** What an honest device says too late: well-formed, signed, of somebody enrolled, for a buffer that is over. */
 import { join } from 'node:path';
 import { inMemoryStoreForTests } from '@basa/client/node';
+import type { Asked } from '@basa/conformance/service-proxy.ts';
+import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { problemCodeOf } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { askSigned, honestFleet, honestFleetGoesOn } from '@basa/testkit/services/fleet.ts';
@@ -8,8 +10,6 @@ import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
 import { House, oneHot, until } from '@basa/testkit/services/house.ts';
 import { filesBelow, snapshot } from '@basa/testkit/services/snapshot.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Asked } from '../../packages/cli/src/conformance/service-proxy.ts';
-import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 
 const SEAT_MS = 1000;
 

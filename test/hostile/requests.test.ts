@@ -1,5 +1,7 @@
 /** Requests that are not what they say: too long, cut off, compressed, said twice, or somebody else's. */
 import { gzipSync } from 'node:zlib';
+import type { Asked } from '@basa/conformance/service-proxy.ts';
+import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, authorityMessages, certificateCodec, problemCodeOf, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
@@ -15,8 +17,6 @@ import {
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
 import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Asked } from '../../packages/cli/src/conformance/service-proxy.ts';
-import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 
 let house: House;
 beforeAll(async () => {

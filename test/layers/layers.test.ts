@@ -114,34 +114,24 @@ describe('each rule bites', () => {
       'into test',
     ],
     ['a test that imports a script', './test/a.test.ts', "import '../scripts/x.ts';", 'into scripts'],
-    [
-      'a script that looks inside a tool',
-      './scripts/a.ts',
-      "import '../tools/testkit/src/x.ts';",
-      'into tools/testkit',
-    ],
+    ['a script that looks inside a tool', './scripts/a.ts', "import '../test/kit/src/x.ts';", 'into test/kit'],
     [
       'a tool that looks inside another',
-      './tools/testkit/src/a.ts',
+      './test/kit/src/a.ts',
       "import '../../trials/src/x.ts';",
-      'into tools/trials',
+      'into lab/src/trials',
     ],
-    [
-      'an import of the trials',
-      './tools/testkit/src/a.ts',
-      "import '@basa/trials/x.ts';",
-      'nobody imports @basa/trials',
-    ],
+    ['an import of the trials', './test/kit/src/a.ts', "import '@basa/trials/x.ts';", 'nobody imports @basa/trials'],
     [
       'an example that looks inside a package',
       './examples/a.ts',
       "import '../packages/abe/src/index.ts';",
       'leaves the',
     ],
-    ['a tool that could be published', './tools/testkit/package.json', '{"name":"@basa/testkit"}', 'is private'],
+    ['a tool that could be published', './test/kit/package.json', '{"name":"@basa/testkit"}', 'is private'],
     ['a cycle in the tests', './test/a.ts', "import './a.ts';", 'import cycle test/a.ts -> test/a.ts'],
   ])('%s', (_, path, text, breach) => {
-    const folder = houseWith({ '../tools/testkit/package.json': '{"name":"@basa/testkit","private":true}' });
+    const folder = houseWith({ '../test/kit/package.json': '{"name":"@basa/testkit","private":true}' });
     expect(findWorkshopBreaches(folder)).toEqual([]);
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);

@@ -48,8 +48,6 @@ function importBreaches(root: string, { path, imports }: Source): readonly strin
     const other = roomOf(root, resolve(dirname(path), specifier));
     if (other === room) return [];
     if (room === 'examples') return [`${place}: ${specifier} leaves the examples`];
-    return other.startsWith('packages/')
-      ? []
-      : [`${place}: ${specifier} reaches into ${other}; share it in tools/testkit`];
+    return other.startsWith('packages/') ? [] : [`${place}: ${specifier} reaches into ${other}; share it in test/kit`];
   });
 }

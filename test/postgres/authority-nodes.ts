@@ -1,9 +1,10 @@
 /** Several nodes of one authority on one PostgreSQL: how they start, what lies behind their back, what their log says. */
+
+import { type Authority, type LogReport, verifyLog } from '@basa/authority';
+import { AUTHORITY_DATABASE } from '@basa/authority/internal/store/store.ts';
 import { AUTHORITY_PATH } from '@basa/protocol';
 import { openPostgres, type SqlDatabase } from '@basa/service';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
-import { type Authority, type LogReport, verifyLog } from '../../packages/authority/src/index.ts';
-import { AUTHORITY_DATABASE } from '../../packages/authority/src/store/store.ts';
 import { ask } from '../../packages/authority/test/asking.ts';
 import { AUDITOR, cleanUp, type Home, nodeOf, start, testPostgres } from '../../packages/authority/test/homes.ts';
 

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Authority, createAuthority } from '@basa/authority';
 import { type BasaClient, BasaClient as Clients, type NodeConnectOptions } from '@basa/client/node';
+import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, encodePolicy, SERVER_PATH, type TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { migrateServer, type RunningServer, type ServerOptions, startServer } from '@basa/server';
+import { migrationsFor } from '@basa/server/internal/store/schema.ts';
 import { openPostgres, POSTGRES } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { Balancer } from '@basa/testkit/processes/balancer.ts';
 import { NEVER_LATE, OPERATORS, oneHot, operate, testPolicy } from '@basa/testkit/services/house.ts';
-import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
-import { migrationsFor } from '../../packages/server/src/store/schema.ts';
 
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
 /** However slow the machine is. */

@@ -5,19 +5,15 @@ import type { Authority } from '@basa/authority';
 import { runCli } from '@basa/cli';
 import { BasaClient } from '@basa/client/node';
 import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
+import { checkClient } from '@basa/conformance/client/check-client.ts';
+import { type ClientEnd, commandClient, type StartClient } from '@basa/conformance/client/client-under-test.ts';
+import type { Verdict } from '@basa/conformance/report.ts';
+import { checkServer } from '@basa/conformance/server/check-server.ts';
 import { fromHex, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner } from '@basa/runtime/node';
 import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkClient } from '../../packages/cli/src/conformance/client/check-client.ts';
-import {
-  type ClientEnd,
-  commandClient,
-  type StartClient,
-} from '../../packages/cli/src/conformance/client/client-under-test.ts';
-import type { Verdict } from '../../packages/cli/src/conformance/report.ts';
-import { checkServer } from '../../packages/cli/src/conformance/server/check-server.ts';
 
 let house: House;
 /** The first is the house's own. */

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BasaClient } from '@basa/client/node';
+import type { ServiceProxy } from '@basa/conformance/service-proxy.ts';
+import { type SlotLie, slotLies, tellingSlotLie } from '@basa/conformance/slot-lies.ts';
 import { fromHex, type Signer } from '@basa/masking';
 import { descriptorCodec, drawnBufferCodec } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
-import { type SlotLie, slotLies, tellingSlotLie } from '../../packages/cli/src/conformance/slot-lies.ts';
 
 const BUFFER_SIZE = 4;
 const LIES = slotLies(createNodeSigner(nodeRandomBytes(32)), BUFFER_SIZE).map(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Authority, createAuthority } from '@basa/authority';
 import type { BasaClient } from '@basa/client/node';
 import { AuthorityOperator, createTask, ProblemError } from '@basa/client/operator';
+import { type Answer, type Asked, ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { defineModel, dense } from '@basa/learning';
 import { equalBytes, type Signer, toHex } from '@basa/masking';
 import {
@@ -20,7 +21,6 @@ import {
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS, until } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Answer, type Asked, ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
 
 const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
 const K = 3;

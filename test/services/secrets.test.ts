@@ -2,12 +2,12 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DeviceStore, inMemoryStoreForTests } from '@basa/client/node';
+import type { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { toHex } from '@basa/masking';
 import { authorityMessages, type DeviceRecord, deviceRecordCodec, KIND, openEnvelope } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ServiceProxy } from '../../packages/cli/src/conformance/service-proxy.ts';
 
 interface Found {
   readonly what: string;

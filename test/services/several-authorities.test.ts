@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Authority, createAuthority, verifyLog } from '@basa/authority';
+import { AuthorityClient } from '@basa/client/internal/services/authority-client.ts';
 import type { BasaClient, Contribution } from '@basa/client/node';
 import {
   AuthorityOperator,
@@ -14,10 +15,9 @@ import { defineModel, dense } from '@basa/learning';
 import { toHex } from '@basa/masking';
 import { type CloseAnswerOf, isRefused } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
+import { TaskAuthorities } from '@basa/server/internal/authority/task-authorities.ts';
 import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS, until } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { AuthorityClient } from '../../packages/client/src/services/authority-client.ts';
-import { TaskAuthorities } from '../../packages/server/src/authority/task-authorities.ts';
 
 const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
 const K = 3;

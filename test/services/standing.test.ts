@@ -1,5 +1,6 @@
 /** What a device has to show at each step before anything is done for it: its own certificate, a seat, a good standing. */
 import { inMemoryStoreForTests } from '@basa/client/node';
+import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec, ctxOf, drawnBufferCodec, ENGINE, SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -7,7 +8,6 @@ import { askSigned, bytesOf, enrolledDevices, seatRequestOf } from '@basa/testki
 import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
 import { House, type HouseOptions, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
 
 let house: House;
 afterEach(() => house.close());

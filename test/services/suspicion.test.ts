@@ -1,11 +1,12 @@
 /** A device that masks something else than it promised, over HTTP: suspected, tested, suspended, cleared or banned. */
+
+import { connect } from '@basa/client/internal/connect.ts';
 import { type BasaClient, inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
 import { toHex } from '@basa/masking';
 import { SERVER_PATH, userIdOf } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { House, oneHot, operate, scraped, until } from '@basa/testkit/services/house.ts';
 import { afterEach, expect, it } from 'vitest';
-import { connect } from '../../packages/client/src/connect.ts';
 
 let house: House;
 afterEach(() => house?.close());

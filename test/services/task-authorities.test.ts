@@ -26,6 +26,12 @@ import {
   type Vote,
   voteCodec,
 } from '@basa/protocol';
+import {
+  type AuthorityLink,
+  AuthorityRefusal,
+  AuthorityUnreachable,
+} from '@basa/server/internal/authority/authority-link.ts';
+import { TaskAuthorities } from '@basa/server/internal/authority/task-authorities.ts';
 import { type Federation, type FederationDevice, granted } from '@basa/simulator';
 import {
   atSeveralCloses,
@@ -36,12 +42,6 @@ import {
   severalAuthorities,
 } from '@basa/testkit/core/several.ts';
 import { expect, it } from 'vitest';
-import {
-  type AuthorityLink,
-  AuthorityRefusal,
-  AuthorityUnreachable,
-} from '../../packages/server/src/authority/authority-link.ts';
-import { TaskAuthorities } from '../../packages/server/src/authority/task-authorities.ts';
 
 type Question = 'policy' | 'offer' | 'draw' | 'append' | 'adopt' | 'close' | 'outcome';
 

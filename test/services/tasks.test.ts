@@ -1,13 +1,13 @@
 /** Tasks over their life: side by side, paused, evaluated, ended, and taken up again as if nothing had happened. */
 import type { BasaClient } from '@basa/client/node';
+import { signingDevice } from '@basa/conformance/signing-device.ts';
+import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
 import { encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { countsOf, House, OPERATOR_TOKEN, oneHot, testPolicy, until } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { signingDevice } from '../../packages/cli/src/conformance/signing-device.ts';
-import { WHOLE_STEP } from '../../packages/cli/src/conformance/whole-step.ts';
 
 let house: House;
 beforeAll(async () => {

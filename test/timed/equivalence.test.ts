@@ -1,11 +1,8 @@
 /** Protocols that differ in cost alone learn the same, bit by bit. */
 import type { AggregationProtocol } from '@basa/baselines';
 import { PlainScheme, rounds, Timeline } from '@basa/simulator';
+import { orderDigest, PROTOCOLS, partiesOf, scheduleOf, type TrainOrder, trainOrder } from '@basa/virtual-time';
 import { expect, it } from 'vitest';
-import { PROTOCOLS } from '../../packages/experiments/src/cells/cell.ts';
-import { partiesOf } from '../../packages/experiments/src/cells/parties.ts';
-import { orderDigest, scheduleOf } from '../../packages/experiments/src/cells/trajectory.ts';
-import { type TrainOrder, trainOrder } from '../../packages/experiments/src/training/train-order.ts';
 import { fleetOf } from './fleet.ts';
 import { tinyTask, tinyTrainer } from './tiny-task.ts';
 

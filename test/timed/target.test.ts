@@ -1,7 +1,7 @@
 /** When a run has its target: by the mean of its last three evaluations, not by one lucky look. */
 import type { Trainer } from '@basa/learning';
+import { trainOrder } from '@basa/virtual-time';
 import { expect, it } from 'vitest';
-import { trainOrder } from '../../packages/experiments/src/training/train-order.ts';
 import { tinyTask, tinyTrainer } from './tiny-task.ts';
 
 /** A trainer that is as accurate as the list says, and trains nothing. */

@@ -1,5 +1,5 @@
 /** A learning task of a few pixels: four classes, each with a bright corner. */
-import type { LearnTask } from '@basa/experiments';
+
 import {
   allSamples,
   createReferenceEngine,
@@ -9,6 +9,7 @@ import {
   flatten,
   randomStream,
 } from '@basa/learning';
+import type { LearnTask } from '@basa/virtual-time';
 
 const SHAPE = { height: 4, width: 4, channels: 1 };
 const CORNERS = [0, 3, 12, 15];

@@ -1,4 +1,4 @@
-"""Policies, floors and budgets against vectors/policies.json: part of the self-check, and without any package but Python's own."""
+"""Policies, floors and budgets against conformance/vectors/policies.json: part of the self-check, and without any package but Python's own."""
 from __future__ import annotations
 
 import math

@@ -1,4 +1,4 @@
-/** vectors/abe.json is what both backends write, and its negatives are refused by both. */
+/** conformance/vectors/abe.json is what both backends write, and its negatives are refused by both. */
 import { readFileSync } from 'node:fs';
 import {
   abeSealing,
@@ -16,7 +16,9 @@ import { type AbeVectors, abeVectors } from '@basa/testkit/vectors/abe.ts';
 import { describe, expect, it } from 'vitest';
 import { seededBytes, suite } from './tools.ts';
 
-const vectors = JSON.parse(readFileSync(new URL('../../../vectors/abe.json', import.meta.url), 'utf8')) as AbeVectors;
+const vectors = JSON.parse(
+  readFileSync(new URL('../../../conformance/vectors/abe.json', import.meta.url), 'utf8'),
+) as AbeVectors;
 const backends: readonly Group[] = [await createMclGroup(), createNobleGroup()];
 
 describe.each(backends.map((group) => [group.name, group] as const))('with %s', (_, group) => {

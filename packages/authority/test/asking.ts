@@ -1,7 +1,8 @@
 /** Requests to an authority over HTTP, as an operator or signed by a device. */
+
+import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { HEADER, problemCodeOf, userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { signingDevice } from '../../cli/src/conformance/signing-device.ts';
 import type { Authority } from '../src/index.ts';
 import { time } from './homes.ts';
 

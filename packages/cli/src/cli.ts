@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { COMMON_FLAGS, type Command, CommandError, type CommandInput, EXIT_CODE, type Flags } from './command.ts';
 import { COMMANDS } from './commands/all.ts';
-import { groupHelp, groupOf, helpOf, nearest, overview } from './help.ts';
+import { groupHelp, groupOf, helpOf, nearest, overview, type Program } from './help.ts';
 import { fitted } from './invocation.ts';
 import { sentenceOf } from './sentences.ts';
 import { createTerminal, type OutStream } from './terminal.ts';
@@ -17,51 +17,74 @@ export interface Streams {
   readonly stderr: OutStream;
 }
 
-/** Resolves with the exit code. `program` is what a person types to start it; hints are written with it. */
+const BASA: Program = {
+  name: 'basa',
+  about: 'secure aggregation for asynchronous federated learning',
+  commands: COMMANDS,
+  closing: [
+    'Every command takes --help, --debug and --json. `basa <group> --help` lists a group, for example `basa task --help`.',
+    '`basa --version` prints the version. `basa completion --help` says how Tab completes commands and flags.',
+  ],
+};
+
+/** Resolves with the exit code. `typed` is what a person types to start it; hints are written with it. */
 export async function runCli(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
+  streams: Streams = process,
+  typed = 'basa',
+): Promise<number> {
+  return runProgram(BASA, args, environment, streams, typed);
+}
+
+export async function runProgram(
+  program: Program,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
   { stdout, stderr }: Streams = process,
-  program = 'basa',
+  typed = program.name,
 ): Promise<number> {
   const own = ownArgs(args);
   const isJson = own.includes('--json');
   const isDebug = own.includes('--debug') || environment['BASA_DEBUG'] === '1';
   const say = (text: string, code: number): number => {
-    stdout.write(`${fitted(text, program)}\n`);
+    stdout.write(`${fitted(text, typed)}\n`);
     return code;
   };
   /** Help is written with `basa`, which is not what everybody types. */
   const explain = (text: string, code: number): number =>
-    say(program === 'basa' ? text : `${text}\n\nHere basa is started with: ${program}`, code);
+    say(typed === program.name ? text : `${text}\n\nHere basa is started with: ${typed}`, code);
   const fail = (sentence: string, code: number): number => {
-    const words = fitted(sentence, program);
-    stderr.write(`basa: ${words}\n`);
+    const words = fitted(sentence, typed);
+    stderr.write(`${program.name}: ${words}\n`);
     if (isJson) stdout.write(`${jsonText({ error: words, exitCode: code }, stdout)}\n`);
     return code;
   };
-  const found = findCommand(args);
+  const found = findCommand(program, args);
   if (found === undefined) {
     const [first = '', second = ''] = args.filter((arg) => !arg.startsWith('-'));
     const isAsked = own.some((arg) => arg === '--help' || arg === '-h');
     const code = isAsked ? EXIT_CODE.fine : EXIT_CODE.usage;
     if (first === '')
-      return own.includes('--version') ? say(await versionText(), EXIT_CODE.fine) : explain(overview(), code);
-    if (second === '' && groupOf(first).length > 0) return explain(groupHelp(first), code);
+      return own.includes('--version') ? say(await versionText(), EXIT_CODE.fine) : explain(overview(program), code);
+    if (second === '' && groupOf(program, first).length > 0) return explain(groupHelp(program, first), code);
     const words = `${first} ${second}`.trim();
-    return fail(`there is no command "${words}"${nearest(words)}; \`basa --help\` lists them`, EXIT_CODE.usage);
+    return fail(
+      `there is no command "${words}"${nearest(program, words)}; \`${program.name} --help\` lists them`,
+      EXIT_CODE.usage,
+    );
   }
   const { command, rest } = found;
   const stopping = new AbortController();
   const stop = (): void => stopping.abort(new CommandError('interrupted', EXIT_CODE.interrupted));
   for (const name of STOP_SIGNALS) process.once(name, stop);
   try {
-    const { values, positionals } = readFlags(command, rest);
-    if (values['help']) return explain(helpOf(command), EXIT_CODE.fine);
+    const { values, positionals } = readFlags(program, command, rest);
+    if (values['help']) return explain(helpOf(program, command), EXIT_CODE.fine);
     const terminal = createTerminal(isJson ? stderr : stdout, stderr);
     if (command.opening !== undefined) terminal.line(`${command.opening} ...`);
-    const line = (text = ''): void => terminal.line(fitted(text, program));
-    const warn = (text: string): void => terminal.warn(fitted(text, program));
+    const line = (text = ''): void => terminal.line(fitted(text, typed));
+    const warn = (text: string): void => terminal.warn(fitted(text, typed));
     const input: CommandInput = {
       values,
       positionals,
@@ -74,7 +97,7 @@ export async function runCli(
     if (isJson) stdout.write(`${jsonText(json, stdout)}\n`);
     return exitCode;
   } catch (error) {
-    const { sentence, code, isFault = false } = sentenceOf(error, command.name);
+    const { sentence, code, isFault = false } = sentenceOf(error, `${program.name} ${command.name}`);
     const isStackShown = isDebug || (isFault && command.isService === true);
     if (isStackShown) stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     return fail(sentence, code);
@@ -93,16 +116,19 @@ function ownArgs(args: readonly string[]): readonly string[] {
   return args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
 }
 
-function findCommand(args: readonly string[]): { command: Command; rest: readonly string[] } | undefined {
+function findCommand(
+  { commands }: Program,
+  args: readonly string[],
+): { command: Command; rest: readonly string[] } | undefined {
   for (const words of [2, 1]) {
     const name = args.slice(0, words).join(' ');
-    const command = COMMANDS.find((candidate) => candidate.name === name);
+    const command = commands.find((candidate) => candidate.name === name);
     if (command !== undefined) return { command, rest: args.slice(words) };
   }
   return undefined;
 }
 
-function readFlags(command: Command, args: readonly string[]) {
+function readFlags({ name }: Program, command: Command, args: readonly string[]) {
   const { positionals = 0 } = command;
   const options = { ...command.flags, ...COMMON_FLAGS };
   const own = ownArgs(args);
@@ -110,7 +136,7 @@ function readFlags(command: Command, args: readonly string[]) {
   const read = parseArgs({ args: joined, allowPositionals: positionals > 0, options });
   if (read.positionals.length > positionals)
     throw new CommandError(
-      `"${read.positionals[positionals]}" is one argument too many; see \`basa ${command.name} --help\``,
+      `"${read.positionals[positionals]}" is one argument too many; see \`${name} ${command.name} --help\``,
     );
   return { values: read.values as CommandInput['values'], positionals: read.positionals };
 }

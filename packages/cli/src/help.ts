@@ -1,6 +1,16 @@
 /** The words of `--help`: of everything, of a group such as `task`, and of one command. */
 import type { Command } from './command.ts';
-import { COMMANDS } from './commands/all.ts';
+
+/** A program of commands: `basa`, and the laboratory's. */
+export interface Program {
+  /** What people call it; hints in backticks begin with it. */
+  readonly name: string;
+  /** The rest of the first line of its `--help`. */
+  readonly about: string;
+  readonly commands: readonly Command[];
+  /** Sentences below the list of commands. */
+  readonly closing: readonly string[];
+}
 
 const COMMON_USAGE = [
   '  --json               end standard output with one JSON object: on one line, or indented on a terminal',
@@ -8,48 +18,41 @@ const COMMON_USAGE = [
   '  --help               this text',
 ];
 
-export function overview(): string {
-  return [
-    'basa: secure aggregation for asynchronous federated learning',
-    '',
-    listOf(COMMANDS),
-    '',
-    'Every command takes --help, --debug and --json. `basa <group> --help` lists a group, for example `basa task --help`.',
-    '`basa --version` prints the version. `basa completion --help` says how Tab completes commands and flags.',
-  ].join('\n');
+export function overview({ name, about, commands, closing }: Program): string {
+  return [`${name}: ${about}`, '', listOf(name, commands), '', ...closing].join('\n');
 }
 
 /** Commands of two words that begin with this one; none where there is no such group. */
-export function groupOf(word: string): readonly Command[] {
-  return COMMANDS.filter(({ name }) => name.startsWith(`${word} `));
+export function groupOf({ commands }: Program, word: string): readonly Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-export function groupHelp(word: string): string {
+export function groupHelp(program: Program, word: string): string {
   return [
-    `basa ${word}: choose one of`,
+    `${program.name} ${word}: choose one of`,
     '',
-    listOf(groupOf(word)),
+    listOf(program.name, groupOf(program, word)),
     '',
-    `\`basa ${word} <command> --help\` has more.`,
+    `\`${program.name} ${word} <command> --help\` has more.`,
   ].join('\n');
 }
 
-export function helpOf({ name, summary, usage }: Command): string {
-  const others = groupOf(name);
-  const also = others.length === 0 ? [] : ['', 'See also:', listOf(others)];
-  return [`basa ${name}: ${summary}`, '', usage, ...COMMON_USAGE, ...also].join('\n');
+export function helpOf(program: Program, { name, summary, usage }: Command): string {
+  const others = groupOf(program, name);
+  const also = others.length === 0 ? [] : ['', 'See also:', listOf(program.name, others)];
+  return [`${program.name} ${name}: ${summary}`, '', usage, ...COMMON_USAGE, ...also].join('\n');
 }
 
-function listOf(commands: readonly Command[]): string {
+function listOf(program: string, commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
-  return commands.map(({ name, summary }) => `  basa ${name.padEnd(width)}  ${summary}`).join('\n');
+  return commands.map(({ name, summary }) => `  ${program} ${name.padEnd(width)}  ${summary}`).join('\n');
 }
 
 /** The command that a typo probably meant. */
-export function nearest(words: string): string {
-  const [first] = COMMANDS.map(({ name }) => ({ name, distance: editDistance(words, name) })).sort(
-    (a, b) => a.distance - b.distance,
-  );
+export function nearest({ commands }: Program, words: string): string {
+  const [first] = commands
+    .map(({ name }) => ({ name, distance: editDistance(words, name) }))
+    .sort((a, b) => a.distance - b.distance);
   return first !== undefined && first.distance <= 2 ? ` (did you mean "${first.name}"?)` : '';
 }
 

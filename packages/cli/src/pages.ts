@@ -1,9 +1,9 @@
 /** What the local services need to show web pages: where they lie, from where they may ask, and data to train on. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pagesFolder } from '@basa/dashboard';
 import { type Dataset, encodeDataset, randomStream } from '@basa/learning';
 import { freePort } from '@basa/service/free-port';
+import { pagesFolder } from '@basa/web';
 
 const SHARES = 12;
 const EXAMPLES = 400;

@@ -37,7 +37,7 @@ export function sentenceOf(error: unknown, command: string): Sentence {
   if (error instanceof CommandError) return { sentence: error.message, code: error.exitCode };
   const { name, message, code, exitCode } = error as SystemError;
   if (code?.startsWith('ERR_PARSE_ARGS') === true)
-    return { sentence: `${flagSentence(message)}; see \`basa ${command} --help\``, code: EXIT_CODE.usage };
+    return { sentence: `${flagSentence(message)}; see \`${command} --help\``, code: EXIT_CODE.usage };
   if (name === 'StartError' && exitCode !== undefined) return { sentence: message, code: exitCode };
   const known = EXIT_CODES[name];
   if (known !== undefined) return { sentence: `${inWords(name, message)}${adviceFor(code)}`, code: known };

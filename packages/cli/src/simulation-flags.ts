@@ -1,6 +1,7 @@
 /** A simulation as people type it: devices, protocols, delays, how long it goes on. */
-import type { SimulateOptions } from '@basa/experiments';
+
 import type { OwnModel } from '@basa/learning';
+import type { SimulateOptions } from '@basa/virtual-time';
 import { CommandError, type CommandInput, numberFlag, textFlag } from './command.ts';
 import { positive } from './learning-flags.ts';
 import { OWN_TRAINING } from './models.ts';

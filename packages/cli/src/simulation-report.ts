@@ -1,15 +1,15 @@
 /** What a simulation leaves behind: a table and a plot for people, a CSV, a picture and the model as files. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { OwnRun } from '@basa/experiments';
 import type { Model } from '@basa/learning';
+import type { OwnRun } from '@basa/virtual-time';
 import { percent, plot, table } from './terminal.ts';
 
 /** More points of a line than this cannot be told apart. */
 const MAX_POINTS = 40;
 
 export async function writeSimulation(folder: string, model: Model, runs: readonly OwnRun[]): Promise<void> {
-  const { figureSvg } = await import('@basa/experiments');
+  const { figureSvg } = await import('@basa/virtual-time');
   const { encodeSafetensors } = await import('@basa/learning');
   const { csvOf } = await import('@basa/learning/files');
   const series = runs.map(({ protocol, curve }) => {

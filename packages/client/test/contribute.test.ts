@@ -1,8 +1,8 @@
 /** A device in a task, over real HTTP, against the real cores of server and authority. */
 import { join } from 'node:path';
 import { seatRequestCodec } from '@basa/protocol';
+import { abeSealings } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';
-import { abeSealings } from '../../experiments/src/simulation/real-sealings.ts';
 import { BasaClient, type Contribution } from '../src/node/index.ts';
 import { deltaOf, optionsFor } from './support/connect.ts';
 import { problem } from './support/http-replies.ts';

@@ -1,7 +1,7 @@
 /** `paper` mode over the network, for tasks that run in it and for no other. */
 
+import { abeSealings } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';
-import { abeSealings } from '../../experiments/src/simulation/real-sealings.ts';
 import { unsafePaperContribute } from '../src/unsafe-paper/index.ts';
 import { deltaOf } from './support/connect.ts';
 import { PaperService } from './support/paper-service.ts';

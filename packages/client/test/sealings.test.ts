@@ -2,8 +2,8 @@
 import type { CachedSealing } from '@basa/abe';
 import type { BufferPart, Ctx, JoinTag, Slot } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { abeSealings } from '@basa/virtual-time';
 import { expect, it, vi } from 'vitest';
-import { abeSealings } from '../../experiments/src/simulation/real-sealings.ts';
 import { Sealings } from '../src/session/sealings.ts';
 
 it('the CP-ABE key of a slot is forgotten once the inbox is open', async () => {

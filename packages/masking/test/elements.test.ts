@@ -1,6 +1,6 @@
 import { wasmTools } from '@basa/testkit/core/tools.ts';
+import { seededWords } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';
-import { seededWords } from '../../experiments/src/simulation/environment.ts';
 import {
   addInPlace,
   addPackedInPlace,

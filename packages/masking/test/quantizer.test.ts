@@ -1,6 +1,6 @@
+import { seededWords } from '@basa/virtual-time';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seededWords } from '../../experiments/src/simulation/environment.ts';
 import {
   dequantizeSum,
   FIELD,

@@ -1,6 +1,5 @@
 /** `sealed` mode with real cryptography: the sum comes out, and nothing else does. */
 
-import { abeSealings, slotKeySealings } from '@basa/experiments/real-sealings';
 import { applyMasksInPlace, RING_32, Secret, subtractInPlace, toHex } from '@basa/masking';
 import {
   closeRequestOf,
@@ -16,6 +15,7 @@ import { nodeSuite } from '@basa/runtime/node';
 import { type Federation, type FederationDevice, granted, LEASE_MS, type Sealings } from '@basa/simulator';
 import { keysFor } from '@basa/testkit/core/endorsed.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { abeSealings, slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it } from 'vitest';
 
 describe.each([

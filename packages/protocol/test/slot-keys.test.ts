@@ -1,5 +1,5 @@
 /** What version 2 of `sealed` promises with slot keys: which key opens what, who signs for which seed, and who is to blame. */
-import { slotKeySealings } from '@basa/experiments/real-sealings';
+
 import {
   allSteps,
   authorityMessages,
@@ -19,6 +19,7 @@ import { type FederationDevice, granted, reasonOf } from '@basa/simulator';
 import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { keysFor } from '@basa/testkit/core/endorsed.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it } from 'vitest';
 
 const messages = authorityMessages(4);

@@ -1,5 +1,5 @@
 /** Slot keys through the platform's asynchronous X25519: the same bytes and the same verdicts as at once. */
-import { slotKeySealings } from '@basa/experiments/real-sealings';
+
 import {
   allSteps,
   type Ctx,
@@ -13,6 +13,7 @@ import {
 } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { createWebX25519, webSuite } from '@basa/runtime/web';
+import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it } from 'vitest';
 
 const { issuer, sealing } = slotKeySealings();

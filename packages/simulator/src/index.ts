@@ -1,6 +1,4 @@
 /** Federations in memory. */
-export type { Attack, AttackRefusal, AttackResult, AttackSetting } from './attacks/attack.ts';
-export { ATTACKS } from './attacks/registry.ts';
 export { FederationAuthority } from './federation/authority.ts';
 export type { PartyName } from './federation/crash.ts';
 export { Crash } from './federation/crash.ts';
@@ -10,10 +8,10 @@ export type { FederationOptions } from './federation/federation.ts';
 export { CLOSE_MS, Federation, LEASE_MS, OPEN_MS } from './federation/federation.ts';
 export { granted, reasonOf } from './federation/granted.ts';
 export type { PaperFederationOptions, PaperPrepared } from './federation/paper-federation.ts';
-export { PaperFederation } from './federation/paper-federation.ts';
+export { PAPER_LEASE_MS, PaperFederation } from './federation/paper-federation.ts';
 export type { SealingTrial } from './federation/sealing-trial.ts';
 export { sealingTrial } from './federation/sealing-trial.ts';
-export { FederationServer } from './federation/server.ts';
+export { FederationServer, SEAT_MS } from './federation/server.ts';
 export { overAttributes, transparentPaperSealings, transparentSealings } from './federation/transparent-sealings.ts';
 export type { AuthorityPeer, Environment, PaperSealings, Sealings, ServerPeer, World } from './federation/world.ts';
 export { unsafeBasaPaper } from './protocols/basa-paper.ts';

@@ -1,17 +1,13 @@
 /** Every command, in the order of `--help`. */
 import type { Command } from '../command.ts';
-import { attacks } from './attacks.ts';
 import { backupAuthority, backupServer, restoreAuthority, restoreServer } from './backup.ts';
-import { bench } from './bench.ts';
 import { client } from './client.ts';
 import { completionOf } from './completion.ts';
 import { configCheck, configPrint } from './config.ts';
-import { conformanceClient, conformanceServer } from './conformance.ts';
 import { demo } from './demo.ts';
 import { dev } from './dev.ts';
 import { deviceList } from './device.ts';
 import { doctor } from './doctor.ts';
-import { experiment } from './experiment.ts';
 import { init } from './init.ts';
 import { authorityVerifyLog, inspectBuffer } from './inspect.ts';
 import { keysEnroll, keysRevoke } from './keys.ts';
@@ -62,10 +58,5 @@ export const COMMANDS: readonly Command[] = [
   keysRevoke,
   keysRotateVault,
   inspectBuffer,
-  attacks,
-  bench,
-  experiment,
-  conformanceClient,
-  conformanceServer,
   completionOf(() => COMMANDS),
 ];

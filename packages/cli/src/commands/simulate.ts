@@ -1,6 +1,7 @@
 /** `basa simulate`: a model and data of one's own with virtual devices, under any protocol. */
-import type { SimulatedVersion } from '@basa/experiments';
+
 import type { OwnModel, Samples } from '@basa/learning';
+import type { SimulatedVersion } from '@basa/virtual-time';
 import { type Command, CommandError, textFlag, textFlags } from '../command.ts';
 import { loadOwnModel } from '../own-model.ts';
 import { DELAYS_USAGE, localTrainingOf, SIMULATED_PROTOCOLS, simulationOf } from '../simulation-flags.ts';
@@ -62,7 +63,7 @@ export const simulate: Command = {
     const test = own.test === undefined ? (shares[0] as Samples) : allSamples(await own.test());
     if (own.test === undefined)
       terminal.line(`${file} exports no \`test\`: versions are evaluated on the examples of device 0`);
-    const { simulateOwn } = await import('@basa/experiments');
+    const { simulateOwn } = await import('@basa/virtual-time');
     const runs = await simulateOwn({
       ...settings,
       trainer: (await own.trainer?.()) ?? (await trainerFor(model, { equalBits: true })),

@@ -1,8 +1,8 @@
 /** What the demo draws while it runs and says at its end. */
 import type { Step } from '@basa/client/node';
-import type { EngineCost } from '../bench/contribution.ts';
 import { ENGINE_TITLE } from '../engines.ts';
 import { counted, plot, table } from '../terminal.ts';
+import type { EngineCost } from './contribution.ts';
 import type { AcceptedNews } from './fleet-messages.ts';
 import type { DemoProgress, DemoResult } from './run-demo.ts';
 
@@ -112,7 +112,7 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
     '',
     ...enginesOf(result),
     '',
-    'next: `basa dev` keeps server and authority up for your own clients; `basa attacks` shows what sealed mode is for',
+    'next: `basa dev` keeps server and authority up for your own clients; `npm run lab -- attacks` shows what sealed mode is for',
   ].join('\n');
 }
 

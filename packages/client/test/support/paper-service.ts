@@ -15,7 +15,7 @@ import {
   userIdOf,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { paperAbeSealings } from '../../../experiments/src/simulation/real-sealings.ts';
+import { paperAbeSealings } from '@basa/virtual-time';
 import type { TestWorld } from './test-world.ts';
 
 export class PaperService {

@@ -18,8 +18,7 @@ import {
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { FederationAuthority, FederationServer, type Sealings, type World } from '@basa/simulator';
-import { nodeEnvironment } from '../../../experiments/src/simulation/environment.ts';
-import { slotKeySealings } from '../../../experiments/src/simulation/real-sealings.ts';
+import { nodeEnvironment, slotKeySealings } from '@basa/virtual-time';
 
 export const DIMENSION = 40;
 

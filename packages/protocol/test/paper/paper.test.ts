@@ -1,8 +1,8 @@
-import { paperAbeSealings } from '@basa/experiments/real-sealings';
-import { nodeEnvironment } from '@basa/experiments/simulation';
 import { issuePaperKey, type Millis, millis, restorePaperBuffer, tickPaper, type UserId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { granted, PaperFederation, type PaperSealings, reasonOf, transparentPaperSealings } from '@basa/simulator';
+import { paperAbeSealings } from '@basa/virtual-time/real-sealings';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 const paperWorld = (bufferSize: number, sealings: PaperSealings = transparentPaperSealings(nodeSuite), seed = 1) =>

@@ -1,9 +1,10 @@
 /** A statistical attack on sums of noisy updates: it must find no more than the accountant allows, and more with less noise. */
-import { seededWords } from '@basa/experiments/simulation';
+
 import { deltaOf, inclusionCost, RING_32, toSigned } from '@basa/masking';
 import { buildInput, type Descriptor } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 const [DIMENSION, LEVEL, HONEST, TRIALS] = [4, 16, 3, 2500];

@@ -1,4 +1,3 @@
-import { seededWords } from '@basa/experiments/simulation';
 import { noisySumBound, ring, toSigned } from '@basa/masking';
 import {
   buildInput,
@@ -14,6 +13,7 @@ import {
 } from '@basa/protocol';
 import { type FederationDevice, granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import { quantizeWithNoise } from '../../src/user/noisy-update.ts';
 

@@ -1,5 +1,5 @@
 /** A buffer is decided once: what each decision may follow, whose word it needs, and what becomes of its updates. */
-import { seededWords } from '@basa/experiments/simulation';
+
 import {
   authorityMessages,
   buildInput,
@@ -24,6 +24,7 @@ import {
 } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import { atClose, closed } from '@basa/testkit/core/at-close.ts';
+import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 const STATUSES = ['filling', 'frozen', 'granted', 'included', 'quarantined', 'aborted', 'unknown'] as const;

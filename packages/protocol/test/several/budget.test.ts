@@ -1,9 +1,10 @@
 /** The authorities' cap on a private budget, where each counts the keys that it issued: how far a device without a ledger gets. */
-import { slotKeySealings } from '@basa/experiments/real-sealings';
+
 import { authorityMessages, isRefused, millis } from '@basa/protocol';
 import { CLOSE_MS, type Federation, type FederationDevice, granted, OPEN_MS } from '@basa/simulator';
 import { authorityOf, closedTogether } from '@basa/testkit/core/several.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it } from 'vitest';
 
 function privateWorld(authorities: number, threshold: number, participations: number): Federation {

@@ -1,6 +1,5 @@
 /** A buffer of several authorities: what each signs, and which descriptor a user takes. */
 
-import { slotKeySealings } from '@basa/experiments/real-sealings';
 import {
   AttributeAuthority,
   allSteps,
@@ -26,6 +25,7 @@ import {
   together,
   withRecords,
 } from '@basa/testkit/core/several.ts';
+import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it } from 'vitest';
 
 const ALL = [0, 1, 2, 3];

@@ -1,10 +1,10 @@
 /** Four authorities of which three are needed: what goes on without one, what stops without two, and what a lying one can do. */
 
-import { slotKeySealings } from '@basa/experiments/real-sealings';
 import type { KeysOf } from '@basa/protocol';
 import { type Federation, granted } from '@basa/simulator';
 import { atSeveralCloses, closedBy, closedTogether } from '@basa/testkit/core/several.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it } from 'vitest';
 
 function four(options: { threshold?: number } = {}): Federation {

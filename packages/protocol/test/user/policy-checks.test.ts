@@ -1,5 +1,3 @@
-import { slotKeySealings } from '@basa/experiments/real-sealings';
-import { seededWords } from '@basa/experiments/simulation';
 import { concatBytes } from '@basa/masking';
 import {
   allSteps,
@@ -14,6 +12,8 @@ import {
 import { granted, reasonOf } from '@basa/simulator';
 import { endorsedBy, keysFor } from '@basa/testkit/core/endorsed.ts';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { slotKeySealings } from '@basa/virtual-time/real-sealings';
+import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
 describe('a descriptor', () => {

@@ -4,7 +4,7 @@ import { openS3Chunks } from '../../src/blobs/s3/s3-chunks.ts';
 import { s3Requests } from '../../src/blobs/s3/s3-requests.ts';
 import { type BlobPlace, testBlobs, testSharedBlobs } from '../support/blob-conformance.ts';
 
-/** Set by `npm run trial -- s3`, which starts a real object store. */
+/** Set by `npm run lab -- trial s3`, which starts a real object store. */
 const STORE = process.env['BASA_TEST_S3'];
 
 describe.skipIf(STORE === undefined)('an S3-compatible store', () => {

@@ -1,9 +1,10 @@
 /** A service with a few routes, and requests to it as a device signs them. */
+
+import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { DecodeError, toHex } from '@basa/masking';
 import { refused } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterEach } from 'vitest';
-import { signingDevice } from '../../../cli/src/conformance/signing-device.ts';
 import {
   answers,
   bytesOf,

@@ -1,0 +1,145 @@
+/** `paper` mode on a stage: the real cores, and an adversary that sees all the server sees. */
+import { ascii, type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
+import {
+  type JoinTag,
+  millis,
+  type PaperConnection,
+  type PaperTicket,
+  paperAttribute,
+  paperTicketCodec,
+  type Slot,
+  type Staleness,
+  sealingContext,
+  type UserId,
+} from '@basa/protocol';
+import { granted, PAPER_LEASE_MS, PaperFederation, type PaperPrepared } from '@basa/simulator';
+import { Adversary } from './adversary.ts';
+import type { AttackResult, AttackSetting } from './attack.ts';
+import { findingsOf, type HonestInput } from './referee.ts';
+import { DIMENSION, LEVEL, sampleUpdate } from './sample-update.ts';
+
+const NOBODY = new Uint8Array(32) as JoinTag;
+
+export class PaperStage {
+  readonly world: PaperFederation;
+  readonly adversary: Adversary;
+  readonly #inputs: HonestInput[] = [];
+  readonly #words: (seed: number) => Float32Array;
+  #updates = 0;
+
+  constructor(
+    { environment, paperSealings }: AttackSetting,
+    options: { bufferSize?: number; modulus?: Modulus; level?: number; staleness?: Staleness } = {},
+  ) {
+    this.world = new PaperFederation(environment, {
+      bufferSize: 3,
+      dimension: DIMENSION,
+      level: LEVEL,
+      modulus: RING_32,
+      staleness: { kind: 'constant' },
+      ...options,
+      sealings: paperSealings(),
+    });
+    this.adversary = new Adversary(environment);
+    this.#words = (seed) => sampleUpdate(environment.randomWords(seed));
+  }
+
+  user(name: string): UserId {
+    return this.world.environment.tools.suite.sha256(ascii(name)) as UserId;
+  }
+
+  connect(name: string): PaperConnection {
+    return granted(this.world.connect(this.user(name)));
+  }
+
+  /** A colluder holds the position, fetches its key for the pool, and lets the lease run out. */
+  takeKeyAndGoSilent(name: string): void {
+    this.collude(name, this.connect(name));
+    this.timeOut();
+  }
+
+  collude(name: string, { ticket }: PaperConnection): void {
+    this.adversary.holdKey(this.world.key(this.user(name), ticket));
+  }
+
+  timeOut(): void {
+    this.world.now = millis(this.world.now + PAPER_LEASE_MS);
+  }
+
+  /** An honest user masks a new update by what it was told. Nothing has left it yet. */
+  mask(name: string, connection: PaperConnection, inputName = name): PaperPrepared {
+    const prepared = this.#prepare(name, connection);
+    this.#inputs.push({ name: inputName, vector: prepared.input });
+    return prepared;
+  }
+
+  /** The upload reaches the server, in part or whole; whether the buffer takes it is another matter. */
+  arrive(connection: PaperConnection, { y, upload }: PaperPrepared, elements: number = y.length): void {
+    const { ctx, slot } = connection.ticket;
+    const own = upload.ciphertexts.map((sealed, n) => this.#see(connection, sealed, slot + 1 + n));
+    const earlier = connection.inbox.map((sealed) => this.#see(connection, sealed, slot));
+    this.adversary.seeUpload({
+      vector: y.slice(0, elements),
+      salt: ctx,
+      modulus: this.world.quantizer.modulus,
+      terms: [
+        ...earlier.map((seed) => ({ seed, sign: -1 as const })),
+        ...own.map((seed) => ({ seed, sign: 1 as const })),
+      ],
+    });
+  }
+
+  /** An honest user's whole turn, and its input. */
+  contribute(name: string): Uint32Array {
+    const connection = this.connect(name);
+    const prepared = this.mask(name, connection);
+    this.arrive(connection, prepared);
+    granted(this.world.upload(this.user(name), prepared));
+    return prepared.input;
+  }
+
+  /** A colluder's whole turn. */
+  contributeAsColluder(name: string): void {
+    const connection = this.connect(name);
+    const prepared = this.#prepare(name, connection);
+    this.adversary.knowInput(name, prepared.input);
+    this.collude(name, connection);
+    this.arrive(connection, prepared);
+    granted(this.world.upload(this.user(name), prepared));
+  }
+
+  /** The server signs whatever it likes. */
+  forgeTicket(name: string, slot: number): PaperTicket {
+    const body = { ctx: this.world.buffer.ctx, slot: slot as Slot, user: this.user(name) };
+    return { ...body, signature: this.world.signer.sign(paperTicketCodec.statement(body)) };
+  }
+
+  /** A ciphertext for a position whose seed the server drew: public-key ciphertexts have no sender. */
+  forgeCiphertext(slot: number): Uint8Array {
+    const { sealings, buffer, randomBytes } = this.world;
+    const seed = randomBytes(32);
+    const attribute = paperAttribute(this.world.environment.tools.suite, buffer.ctx, slot as Slot);
+    const sealed = sealings.sealing.seal(seed, attribute, sealingContext(buffer.ctx, 'paper', NOBODY, slot));
+    this.adversary.knowSeed(toHex(sealed), seed);
+    return sealed;
+  }
+
+  result(more: Pick<AttackResult, 'wrongSum'> = {}): AttackResult {
+    const size = modulusSize(this.world.quantizer.modulus);
+    const findings = findingsOf(this.adversary.vectors(), this.#inputs, { size, skip: 0 });
+    return { findings, held: this.adversary.held, refusals: [], ...more };
+  }
+
+  #prepare(name: string, connection: PaperConnection): PaperPrepared {
+    return this.world.contribute(this.user(name), connection, this.#words(1000 + this.#updates++));
+  }
+
+  /** A seed of the paper is named by its ciphertext. */
+  #see({ ticket }: PaperConnection, sealed: Uint8Array, slot: number): string {
+    const { sealing } = this.world.sealings;
+    const context = sealingContext(ticket.ctx, 'paper', NOBODY, slot);
+    const seed = toHex(sealed);
+    this.adversary.seeCiphertext({ seed, sealed, open: (key) => sealing.open(sealed, key, context) });
+    return seed;
+  }
+}

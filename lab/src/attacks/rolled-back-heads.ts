@@ -1,0 +1,39 @@
+/** R1: a buffer that was closed is open again in an old log of the authority, and the server closes it with another set. */
+import { AttributeAuthority, type Head } from '@basa/protocol';
+import type { FederationAuthority } from '@basa/simulator';
+import type { Attack, AttackResult, AttackSetting } from './attack.ts';
+import { chainOf, forgedClose } from './forgery.ts';
+import { SealedStage } from './sealed-stage.ts';
+import { closeBuffer } from './server-moves.ts';
+
+export const R1: Attack = {
+  id: 'R1',
+  schedule:
+    'a buffer of U0, U1, U2 and V closes; the authority is rolled back to before that; the server replays the head of an older roll-back and closes again without V',
+  mutant: 'an authority that takes every head for one that it has met',
+  broken: (setting) => closedTwice(setting, () => {}),
+  sealed: (setting) => closedTwice(setting, meet),
+};
+
+function closedTwice(setting: AttackSetting, show: (authority: FederationAuthority, head: Head) => void): AttackResult {
+  const stage = new SealedStage(setting);
+  const { authority } = stage.world;
+  const old = authority.lostLife().head();
+  meet(authority, old);
+  const devices = ['U0', 'U1', 'U2', 'V'].map((name) => stage.honest(name));
+  for (const device of devices) stage.go(device);
+  const { ctx } = devices[0] as (typeof devices)[number];
+  const snapshot = [...authority.log];
+  closeBuffer(stage, ctx);
+  const seen = authority.core.head();
+  authority.log = snapshot;
+  authority.core = AttributeAuthority.restore(authority.ports, authority.records);
+  // The server shows what was met before, in the hope that it uses the answer up; then a user comes with the newest head.
+  for (const head of [old, seen]) show(authority, head);
+  forgedClose(stage, ctx, chainOf(stage, ctx), [0, 1, 2]);
+  return stage.result();
+}
+
+function meet(authority: FederationAuthority, head: Head): void {
+  authority.persist(authority.core.meetHead(head, authority.world.randomBytes(16)));
+}

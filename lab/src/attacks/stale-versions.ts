@@ -1,0 +1,46 @@
+/** G1: all but one user are told that the model has moved on far ahead, so that their updates vanish in the quantiser. */
+import { descriptorCodec } from '@basa/protocol';
+import { granted } from '@basa/simulator';
+import type { Attack } from './attack.ts';
+import { forgedAnswer, linkOf } from './forgery.ts';
+import { PaperStage } from './paper-stage.ts';
+import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { closeBuffer, tellTheTruth } from './server-moves.ts';
+
+/** S(t - tau) = (1 + 2^52)^-1/2: about 1.5e-8 of the update is left. */
+const HUGE = 2 ** 52;
+const STALENESS = { kind: 'polynomial', exponent: 0.5 } as const;
+
+export const G1: Attack = {
+  id: 'G1',
+  schedule: 'all but U2 are told a huge t, so that their weighted updates quantise to zero',
+  broken(setting) {
+    const stage = new PaperStage(setting, { staleness: STALENESS });
+    for (const name of ['U0', 'U1', 'U2']) {
+      const honest = stage.connect(name);
+      const connection = name === 'U2' ? honest : { ...honest, version: HUGE };
+      const prepared = stage.mask(name, connection);
+      stage.arrive(connection, prepared);
+      granted(stage.world.upload(stage.user(name), prepared));
+    }
+    return stage.result();
+  },
+  sealed(setting) {
+    const stage = new SealedStage(setting, ALL_OF_THREE);
+    const { server } = stage.world;
+    const ctx = server.drawBuffer();
+    const { descriptor, slotKeys } = server.buffer(ctx);
+    const body = { ...descriptor, version: HUGE };
+    // The authority's signature on other words, then the server's own.
+    const lies = [body, { ...body, signature: server.ports.signer.sign(descriptorCodec.statement(body)) }];
+    for (const [n, lie] of lies.entries()) {
+      stage.lies.seat = () => ({ descriptor: lie, slotKeys });
+      stage.lies.deposit = (bytes) => forgedAnswer(stage, linkOf(stage, bytes), []);
+      stage.go(stage.honest(`V${n}`));
+    }
+    tellTheTruth(stage);
+    for (const name of ['U0', 'U1', 'U2']) stage.go(stage.honest(name));
+    closeBuffer(stage, ctx);
+    return stage.result();
+  },
+};

@@ -1,0 +1,97 @@
+/**
+ * K1 and L1: the updates of all users but one are made to vanish in the quantiser, all of them or on one block of
+ * parameters, so that the sum shows that one's. A server does it by a hint how to train, or by the model it publishes.
+ */
+import { type Block, millis } from '@basa/protocol';
+import { type FederationDevice, SEAT_MS } from '@basa/simulator';
+import type { Attack, AttackResult, AttackSetting } from './attack.ts';
+import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { closeBuffer } from './server-moves.ts';
+
+/** What is left of an update quantises to zero, though no float of it is zero. */
+const TINY = 1e-12;
+const NAMES = ['U0', 'U1', 'U2'];
+const VICTIM = 'U2';
+
+/** A device that trains: the gradient is its own, the rate is what it goes by. */
+function trained(stage: SealedStage, device: FederationDevice, rate: number): Float32Array {
+  return stage.update(device).map((gradient) => rate * gradient);
+}
+
+export const K1: Attack = {
+  id: 'K1',
+  schedule: 'the server tells all but U2 to train at a tiny rate, so that their updates quantise to zero',
+  mutant: 'a device that trains by the server’s hint, and looks for zeros before it quantises',
+  broken(setting) {
+    const stage = new SealedStage(setting, ALL_OF_THREE);
+    for (const name of NAMES) {
+      const device = stage.honest(name);
+      device.blocks = [];
+      stage.offer(device, trained(stage, device, hintFor(stage, name)));
+    }
+    closeAll(stage);
+    return stage.result();
+  },
+  sealed(setting) {
+    const stage = new SealedStage(setting, ALL_OF_THREE);
+    // Whoever goes by the hint all the same, by its own application's choice, deposits nothing.
+    const gullible = stage.honest('V');
+    stage.offer(gullible, trained(stage, gullible, hintFor(stage, 'V')));
+    lapseSeats(stage);
+    for (const name of NAMES) {
+      const device = stage.honest(name);
+      stage.offer(device, trained(stage, device, stage.world.pins.policy.training.learningRate));
+    }
+    closeAll(stage);
+    return stage.result();
+  },
+};
+
+function hintFor({ world }: SealedStage, name: string): number {
+  return name === VICTIM ? world.policy.training.learningRate : TINY;
+}
+
+/** Three tensors; on the second one the model of the server leaves nothing to learn for all but the victim. */
+const TENSORS: readonly Block[] = [0, 64, 128].map((offset) => [offset, 64]);
+const DEAD: Block = [64, 64];
+
+export const L1: Attack = {
+  id: 'L1',
+  schedule: 'on the model of the server the updates of all but U2 vanish on one block of parameters',
+  mutant: 'blocks that are judged before they are quantised',
+  broken: (setting) => deadBlock(setting, []),
+  sealed: (setting) => deadBlock(setting, TENSORS),
+};
+
+function deadBlock(setting: AttackSetting, blocks: readonly Block[]): AttackResult {
+  const stage = new SealedStage(setting, { ...ALL_OF_THREE, dimension: 3 * 64 });
+  const offer = (name: string, isDead: boolean): void => {
+    const device = stage.honest(name);
+    device.blocks = blocks;
+    const [offset, length] = DEAD;
+    const delta = stage.update(device).map((value, k) => {
+      return isDead && k >= offset && k < offset + length ? TINY * value : value;
+    });
+    stage.offer(device, delta);
+  };
+  for (const name of NAMES) offer(name, name !== VICTIM);
+  // Whoever was refused leaves its place to others, who train on something else.
+  lapseSeats(stage);
+  for (const name of ['U3', 'U4']) if (isOpen(stage)) offer(name, false);
+  closeAll(stage);
+  return stage.resultOn(DEAD);
+}
+
+/** Whoever has a seat and deposits nothing loses it after a while. */
+function lapseSeats({ world }: SealedStage): void {
+  world.now = millis(world.now + SEAT_MS);
+}
+
+/** Whether the one buffer has room. */
+function isOpen({ world }: SealedStage): boolean {
+  return [...world.server.buffers.values()].some(({ slots, descriptor }) => slots.length < descriptor.bufferSize);
+}
+
+function closeAll(stage: SealedStage): void {
+  for (const { ctx } of stage.world.server.buffers.values()) closeBuffer(stage, ctx);
+}

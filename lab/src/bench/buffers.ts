@@ -1,0 +1,31 @@
+/** What K costs: users, server and authority for buffers of 10 to 300 slots with slot keys, or 1000; and a real close beside its masks. */
+import { nodeTools } from '@basa/virtual-time';
+import { measureClose } from './buffers/close.ts';
+import { closeText } from './buffers/close-text.ts';
+import { costsOfSizes, sizesText } from './buffers/sizes.ts';
+import type { BenchResult } from './result.ts';
+
+/** Of the close that is measured: drop-outs that leave after their keys are out. */
+const CLOSE = { bufferSize: 100, dropped: 30, dimension: 1_000_000, workers: 2 };
+const QUICK_CLOSE = { ...CLOSE, bufferSize: 20, dropped: 6 };
+
+const [QUICK, USUAL, WHOLE] = [
+  [10, 30, 100],
+  [10, 30, 100, 300],
+  [10, 30, 100, 300, 1000],
+];
+
+export async function benchBuffers({
+  quick,
+  whole,
+}: {
+  readonly quick: boolean;
+  readonly whole: boolean;
+}): Promise<BenchResult> {
+  const sizes = costsOfSizes(quick ? QUICK : whole ? WHOLE : USUAL, nodeTools());
+  const close = await measureClose(quick ? QUICK_CLOSE : CLOSE);
+  return {
+    text: [sizesText(sizes), closeText(close)].join('\n\n'),
+    json: { buffers: { sizes, close } },
+  };
+}

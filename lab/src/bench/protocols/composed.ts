@@ -1,0 +1,80 @@
+/** A whole run at a small dimension with everything in it real, and the work on vectors at the price of the real one. */
+import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
+import { type Account, accountIn, type Book, type Counted, type Meter, median } from '@basa/virtual-time';
+import type { Amounts, Cost } from './cost.ts';
+import { type Run, runOnce } from './one-run.ts';
+import type { VectorPrices } from './prices.ts';
+
+/** Elements of the run that is timed and whose sum is checked. */
+const SMALL = 64;
+
+/** Refused, or the price at any dimension. */
+export type Priced = ((dimension: number, prices: VectorPrices) => Cost) | undefined;
+
+/** How often a user, and the server for each upload, hash a whole vector. */
+export interface VectorHashes {
+  readonly user: number;
+  readonly server: number;
+}
+
+/** What a protocol is charged besides its expansions. */
+export interface Charged {
+  readonly sealingMs?: SealingCosts;
+  readonly hashes?: VectorHashes;
+}
+
+const NO_HASHES: VectorHashes = { user: 0, server: 0 };
+
+type SealingCosts = Partial<Record<Counted, number>>;
+
+export interface Charges {
+  /** Milliseconds of each counted call. */
+  readonly callMs: Partial<Record<Counted, number>>;
+  readonly userUploadMs: number;
+  readonly serverUploadMs: number;
+  readonly uploadBytes: number;
+}
+
+export function priceOf(
+  users: number,
+  dropouts: number,
+  make: (meter: Meter) => AggregationProtocol,
+  { sealingMs = {}, hashes = NO_HASHES }: Charged = {},
+): Priced {
+  const run = runOnce({ users, dropouts, dimension: SMALL }, make);
+  if (run === undefined) return undefined;
+  return (dimension, prices) =>
+    costOf(run, {
+      callMs: { ...sealingMs, expansions: prices.expansionMs },
+      userUploadMs: prices.packMs + hashes.user * prices.hashMs,
+      serverUploadMs: run.stayed.length * (prices.addMs + hashes.server * prices.hashMs),
+      uploadBytes: 4 * (dimension - SMALL),
+    });
+}
+
+/** What was timed, plus what is charged. */
+export function costOf(run: Run, charges: Charges): Cost {
+  const { protocol, meter, stayed, upload } = run;
+  const names = protocol.phases.map(({ name }) => name);
+  const msOf = ({ ms, counts }: Account): number =>
+    Object.entries(charges.callMs).reduce((sum, [name, each]) => sum + counts[name as Counted] * each, ms);
+  const amountsOf = (phases: readonly string[]): Amounts => {
+    const hasUpload = phases.includes(upload) ? 1 : 0;
+    const total = (book: Book, of: (account: Account) => number): number =>
+      phases.reduce((sum, phase) => sum + of(accountIn(book, phase)), 0);
+    const ofUser = (of: (account: Account) => number): number => median(stayed.map((book) => total(book, of)));
+    return {
+      userMs: ofUser(msOf) + hasUpload * charges.userUploadMs,
+      serverMs: total(meter.server, msOf) + hasUpload * charges.serverUploadMs,
+      authorityMs: total(meter.authority, msOf),
+      bytesUp: ofUser(({ up }) => up) + hasUpload * charges.uploadBytes,
+      bytesDown: ofUser(({ down }) => down),
+    };
+  };
+  return { ...amountsOf(names), phases: names.map((phase) => ({ phase, ...amountsOf([phase]) })) };
+}
+
+/** The tools, with the expansions of masks counted. */
+export function counted(tools: AggregationTools, meter: Meter): AggregationTools {
+  return { ...tools, masks: { ...tools.masks, suite: meter.listen(tools.masks.suite) } };
+}

@@ -1,0 +1,107 @@
+/** The server under load: durable uploads beside what bounds them, seats, deposits, keys, closes, memory, cost by step. */
+import type { ChildProcess } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startProcess, stopProcess } from '@basa/cli/internal/service-process.ts';
+import { Stage, type StageOptions } from '@basa/testkit/processes/stage.ts';
+import { bundleTrial, type TrialBundle } from '../trials/bundle.ts';
+import type { BenchResult } from './result.ts';
+import type { HeldRequest } from './server/held-devices.ts';
+import type { Load } from './server/load.ts';
+import { bytesPerUpload } from './server/memory.ts';
+import { profileUploads } from './server/profile.ts';
+import { playRound, type Round } from './server/round.ts';
+import { bestOf, closeTable, latencyTable, type Measured, ratioOf, uploadTable } from './server/tables.ts';
+
+interface Size {
+  readonly name: string;
+  readonly dimension: number;
+  /** Each sends its uploads to server, node:http, TCP and disk in turn; one more before them measures memory. */
+  readonly rounds: number;
+  /** Filled in one round. */
+  readonly buffers: number;
+  readonly bufferSize: number;
+}
+
+const FOUR_MEGABYTES: Size = { name: '1M', dimension: 1_000_000, rounds: 4, buffers: 2, bufferSize: 12 };
+const SIZES: readonly Size[] = [
+  { name: '7,850', dimension: 7850, rounds: 3, buffers: 3, bufferSize: 12 },
+  { name: '100k', dimension: 100_000, rounds: 3, buffers: 2, bufferSize: 12 },
+  FOUR_MEGABYTES,
+  { name: '10M', dimension: 10_000_000, rounds: 2, buffers: 1, bufferSize: 5 },
+];
+const QUICK_SIZES: readonly Size[] = [
+  { name: '7,850', dimension: 7850, rounds: 2, buffers: 3, bufferSize: 12 },
+  FOUR_MEGABYTES,
+];
+const AT_ONCE = 4;
+
+export async function benchServer({ quick }: { readonly quick: boolean }): Promise<BenchResult> {
+  const bundle = await bundleTrial();
+  const discard = await startDiscard(bundle);
+  const results: Measured[] = [];
+  let profile: string;
+  try {
+    for (const size of quick ? QUICK_SIZES : SIZES) results.push(await measure(bundle, discard.url, size));
+    const { buffers } = FOUR_MEGABYTES;
+    profile = await profileUploads(stageOf(FOUR_MEGABYTES), { buffers, atOnce: AT_ONCE, discardUrl: discard.url });
+  } finally {
+    await stopProcess(discard.child);
+  }
+  const main = results.find(({ name }) => name === FOUR_MEGABYTES.name) as Measured;
+  const [small] = results as [Measured];
+  const notes = `${AT_ONCE} requests at once; a second: best of the rounds; server, discarders, senders and disk share one machine.`;
+  return {
+    text: [uploadTable(results), latencyTable(results, small), closeTable(results), profile, notes].join('\n\n'),
+    json: {
+      server: {
+        durableToDiscard: ratioOf(main),
+        bytesPerUpload: Math.round(main.bytesPerUpload),
+        seatsPerSecond: small.loads.seats.perSecond,
+        depositsPerSecond: small.loads.deposits.perSecond,
+        keysPerSecond: small.loads.keys.perSecond,
+        closesPerSecond: small.closesPerSecond,
+        closeMs: main.closeMs,
+      },
+    },
+  };
+}
+
+function stageOf({ dimension, bufferSize }: Size): Omit<StageOptions, 'bundle'> {
+  const policy = { dimension, bufferSize, uploadLeaseMs: 3_600_000, openMs: 7_200_000, closeMs: 7_200_000 };
+  return { policy, server: { tickMs: 1000, seatMs: 3_600_000 } };
+}
+
+async function measure(bundle: TrialBundle, discardUrl: string, size: Size): Promise<Measured> {
+  const stage = await Stage.open({ bundle, ...stageOf(size) });
+  try {
+    const options = { stage, buffers: size.buffers, atOnce: AT_ONCE, discardUrl };
+    let bytes = Number.NaN;
+    const stopHalfWay = async (uploads: readonly HeldRequest[]): Promise<Load> => {
+      bytes = await bytesPerUpload(stage.children.server?.pid ?? 0, uploads);
+      return { perSecond: 0, ms: [] };
+    };
+    // In a process that had no uploads before; the other steps of this round warm everything up.
+    await playRound({ ...options, sendUploads: stopHalfWay });
+    const rounds: Round[] = [];
+    for (let round = 0; round < size.rounds; round++) rounds.push(await playRound(options));
+    return bestOf(size.name, rounds, bytes);
+  } finally {
+    await stage.close();
+  }
+}
+
+async function startDiscard(bundle: TrialBundle): Promise<{ readonly url: string; readonly child: ChildProcess }> {
+  let started: ChildProcess | undefined;
+  const url = await startProcess({
+    name: 'discard',
+    command: [bundle.file('discard')],
+    environment: {},
+    logFile: join(tmpdir(), `basa-bench-${process.pid}.log`),
+    signal: new AbortController().signal,
+    onChild: (child) => {
+      started = child;
+    },
+  });
+  return { url, child: started as ChildProcess };
+}

@@ -1,0 +1,87 @@
+/** Devices of the SDK whose requests of one kind are held back, so that they can be sent all at once and timed. */
+import { setTimeout } from 'node:timers/promises';
+import type { BasaClient } from '@basa/client/internal/basa-client.ts';
+import { connect } from '@basa/client/internal/connect.ts';
+import { inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
+
+export interface HeldRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+const TRIES = 3;
+const RETRY = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1, timeoutMs: 600_000 };
+
+export class HeldDevices {
+  readonly #stage: Stage;
+  readonly #clients: BasaClient[] = [];
+  readonly #held: HeldRequest[] = [];
+  #holds: RegExp = /deposits$/;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  async enrol(count: number): Promise<void> {
+    const { stage } = { stage: this.#stage };
+    const tokens = await stage.authority.tokens(stage.task, count, Date.now() + 86_400_000);
+    for (const token of tokens) {
+      const real = nodeOutside();
+      const transport: typeof real.transport = {
+        close: () => real.transport.close(),
+        send: async (request) => {
+          if (!(this.#holds.test(request.url) && request.body !== undefined)) return real.transport.send(request);
+          this.#held.push({ ...request, body: request.body.slice() });
+          throw new Error('held back');
+        },
+      };
+      this.#clients.push(
+        await connect({ ...real, transport }, inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))), {
+          ...stage.services,
+          token,
+          retry: RETRY,
+          pieceBytes: 2 ** 30,
+        }),
+      );
+    }
+  }
+
+  /** Every device goes on until it asks for what is held; gives what they would have sent. */
+  async until(holds: RegExp): Promise<readonly HeldRequest[]> {
+    this.#holds = holds;
+    this.#held.length = 0;
+    const delta = new Float32Array(this.#stage.policy.dimension);
+    for (const [n, client] of this.#clients.entries()) {
+      delta[0] = 1 / (n + 2);
+      await this.#goOn(client, delta);
+    }
+    return [...this.#held];
+  }
+
+  /**
+   * A connection that was kept for too long may be gone: what was sent on it is sent again. While buffers of the round before
+   * wait to be opened, the server has no place and says when to come back.
+   */
+  async #goOn(client: BasaClient, delta: Float32Array): Promise<void> {
+    for (let failed = 0; failed < TRIES; ) {
+      try {
+        const end = await (client.isInterrupted ? client.resume() : client.contribute(delta, { trainedOn: 0 }));
+        if (!(end?.kind === 'rejected' && end.retryAfterMs !== undefined))
+          throw new Error(`a device did not come so far: ${JSON.stringify(end)}`);
+        await setTimeout(end.retryAfterMs);
+      } catch (error) {
+        if (/held back/.test(String((error as Error).cause ?? error))) return;
+        failed += 1;
+        if (failed === TRIES) throw error;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#clients) await client.close();
+  }
+}

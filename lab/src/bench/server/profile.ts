@@ -1,0 +1,70 @@
+/** What a server does for an upload, by step: one more run of it, watched, because watching costs. */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Stage, type StageOptions } from '@basa/testkit/processes/stage.ts';
+import { bundleTrial } from '../../trials/bundle.ts';
+import { formatTable } from '../table.ts';
+import type { HeldRequest } from './held-devices.ts';
+import { loadHttp } from './load.ts';
+import { playRound, type RoundOptions } from './round.ts';
+import type { StepSums } from './step-sums.ts';
+
+const LOOK_MS = 20;
+/** The first ones warm it up. */
+const ROUNDS = 3;
+
+const LABELS: Readonly<Record<Exclude<keyof StepSums, 'requests'>, string>> = {
+  wholeMs: 'from its head to its answer',
+  receiveMs: 'to its last byte; meanwhile it is hashed and written',
+  hashMs: 'hashing (the thread)',
+  writeMs: 'writing (waited for)',
+  syncMs: 'flushing of file and folders (waited for)',
+  namesMs: 'opening, naming, renaming (waited for)',
+  commitMs: 'commit of its record (the thread)',
+  collectMs: 'collecting garbage (the thread)',
+  threadMs: 'the thread busy, with all of the above that it does itself',
+  cpuMs: 'processor time of all threads',
+};
+
+export async function profileUploads(
+  options: Omit<StageOptions, 'bundle'>,
+  round: Omit<RoundOptions, 'stage' | 'sendUploads'>,
+): Promise<string> {
+  const bundle = await bundleTrial({ watched: true });
+  const stage = await Stage.open({ ...options, bundle });
+  try {
+    const file = join(stage.folder, 'steps.json');
+    await stage.stop('server');
+    await stage.start('server', { BASA_STEPS: file }, [bundle.file('steps')]);
+    const takeSteps = async (): Promise<StepSums> => {
+      rmSync(file, { force: true });
+      stage.children.server?.kill('SIGUSR2');
+      for (;;) {
+        await sleep(LOOK_MS);
+        try {
+          return JSON.parse(readFileSync(file, 'utf8')) as StepSums;
+        } catch {} // not written yet
+      }
+    };
+    let steps: StepSums | undefined;
+    const sendUploads = async (uploads: readonly HeldRequest[]) => {
+      await takeSteps();
+      const load = await loadHttp(uploads, round.atOnce);
+      steps = await takeSteps();
+      return load;
+    };
+    for (let n = 0; n < ROUNDS; n++) await playRound({ ...round, stage, sendUploads });
+    return stepTable(steps as StepSums);
+  } finally {
+    await stage.close();
+  }
+}
+
+function stepTable(steps: StepSums): string {
+  const rows = Object.entries(LABELS).map(([step, label]) => [
+    label,
+    (steps[step as keyof StepSums] / steps.requests).toFixed(1),
+  ]);
+  return formatTable([`an upload of 4 MB, mean of ${steps.requests}`, 'ms'], rows);
+}

@@ -1,0 +1,142 @@
+/**
+ * `npm run lab -- attacks`: every attack of docs/threat-model.md, with real cryptography and the real state machines, against the mode
+ * it breaks and against `sealed` with both of its engines; then those of a server with one of four authorities. What was learned is
+ * calculated from what the adversary holds.
+ */
+
+import { type Command, EXIT_CODE } from '@basa/cli/internal/command.ts';
+import { type Terminal, table } from '@basa/cli/internal/terminal.ts';
+import type { Attack, AttackResult, AttackSetting } from '../attacks/attack.ts';
+import type { MutantVerdict } from '../proofs/mutants/runs.ts';
+
+interface Played {
+  readonly attack: Attack;
+  readonly broken: AttackResult;
+  /** With both engines, where the attack knows more than one. */
+  readonly sealed: { readonly slotKeys: AttackResult; readonly cpAbe?: AttackResult };
+}
+
+export const attacks: Command = {
+  name: 'attacks',
+  summary: 'plays the attacks on the paper, and shows what stops them in sealed mode',
+  usage:
+    '  Attacks A1 to R1 against paper mode (or a mutant of sealed) and against sealed, then those of a server with one of four\n  authorities; each takes a second or two.\n',
+  flags: {},
+  opening: 'preparing the attacks',
+  async run({ terminal, signal }) {
+    const { ATTACKS } = await import('../attacks/registry.ts');
+    const { nodeEnvironment } = await import('@basa/virtual-time/simulation');
+    const { abeSealings, paperAbeSealings, slotKeySealings } = await import('@basa/virtual-time/real-sealings');
+    const settings = [slotKeySealings, abeSealings].map((sealings) => ({
+      environment: nodeEnvironment,
+      sealings,
+      paperSealings: paperAbeSealings,
+    })) as [AttackSetting, AttackSetting];
+    const played: Played[] = [];
+    for (const attack of ATTACKS) {
+      signal.throwIfAborted();
+      terminal.line(`${attack.id}  ${attack.schedule}`);
+      if (attack.mutant !== undefined) terminal.line(`    mutant of sealed: ${attack.mutant}`);
+      const slotKeys = attack.sealed(settings[0]);
+      const cpAbe = attack.stoppedBy === undefined ? { cpAbe: attack.sealed(settings[1]) } : {};
+      played.push({ attack, broken: attack.broken(settings[0]), sealed: { slotKeys, ...cpAbe } });
+    }
+    const head = ['', 'against', 'learned or stopped', 'sealed: learned or stopped', 'stopped by'];
+    terminal.line(`\n${table([head, ...played.map(row)])}\n`);
+    const broken = played.filter((one) => allFindings(one).length > 0);
+    terminal.line(
+      `${played.length} attacks; against sealed, with slot keys and CP-ABE, ${broken.length} learned or stopped anything.`,
+    );
+    const councils = await playCouncils(terminal);
+    const isGood = broken.length === 0 && councils.every(isStopped);
+    return {
+      json: { attacks: played.map(toJson), councils },
+      exitCode: isGood ? EXIT_CODE.fine : EXIT_CODE.failed,
+    };
+  },
+};
+
+/** The attacks on several authorities: on the core as it is, and on one without the rule that stops them. */
+async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[]> {
+  const { MUTANTS_OF_COUNCILS } = await import('../proofs/mutants/of-councils.ts');
+  const { judgeMutant } = await import('../proofs/mutants/runs.ts');
+  terminal.line('\nFour authorities, of which three are needed, one of them with the server:');
+  const verdicts: MutantVerdict[] = [];
+  for (const mutant of MUTANTS_OF_COUNCILS) {
+    const verdict = await judgeMutant(mutant);
+    verdicts.push(verdict);
+    const { attack, name, unpatchedHolds, learned: without, broken } = verdict;
+    terminal.line(`\n${attack}`);
+    terminal.line(`    the core as it is: ${unpatchedHolds ? 'nothing but the sum' : 'MORE THAN THE SUM'}`);
+    terminal.line(`    ${name}: ${[...without, ...broken].join(', ') || 'NOT NOTICED'}`);
+  }
+  const stopped = verdicts.filter(isStopped).length;
+  terminal.line(
+    `\n${stopped} of ${verdicts.length} attacks on several authorities are stopped, each by the rule that is named.`,
+  );
+  return verdicts;
+}
+
+function isStopped({ unpatchedHolds, caught }: MutantVerdict): boolean {
+  return unpatchedHolds && caught;
+}
+
+function row(one: Played): string[] {
+  const { attack, broken, sealed } = one;
+  const said = broken.wrongSum === undefined ? learned(broken) : `${learned(broken)}; ${wrongSum(broken.wrongSum)}`;
+  const stopped = [...new Set(refusalsOf(sealed).map(({ by, reason }) => `${by}: ${reason}`))].join(', ');
+  const against = attack.mutant === undefined ? 'paper' : 'mutant';
+  return [
+    attack.id,
+    against,
+    said,
+    learned({ findings: allFindings(one) }),
+    stopped === '' ? (attack.stoppedBy ?? '(the bytes are useless)') : stopped,
+  ];
+}
+
+function allFindings({ sealed: { slotKeys, cpAbe } }: Played): readonly string[] {
+  return [...new Set([...slotKeys.findings, ...(cpAbe?.findings ?? [])])];
+}
+
+function refusalsOf({ slotKeys, cpAbe }: Played['sealed']): AttackResult['refusals'] {
+  const isNew = ({ by, reason }: AttackResult['refusals'][number]): boolean =>
+    !slotKeys.refusals.some((known) => known.by === by && known.reason === reason);
+  return [...slotKeys.refusals, ...(cpAbe?.refusals ?? []).filter(isNew)];
+}
+
+function learned({ findings }: Pick<AttackResult, 'findings'>): string {
+  return findings.length === 0 ? 'nothing' : findings.join(', ');
+}
+
+function wrongSum({ expected, got }: NonNullable<AttackResult['wrongSum']>): string {
+  const wrong = expected.findIndex((value, k) => value !== got[k]);
+  return wrong < 0 ? 'the sum is right' : `wrong sum, ${got[wrong]} instead of ${expected[wrong]}`;
+}
+
+function toJson(one: Played): object {
+  const { attack, broken, sealed } = one;
+  const [findings, refusals] = [allFindings(one), refusalsOf(sealed)];
+  const { wrongSum: wrong } = broken;
+  return {
+    id: attack.id,
+    schedule: attack.schedule,
+    paper: {
+      learned: broken.findings.length > 0,
+      findings: broken.findings,
+      ...(attack.mutant === undefined ? {} : { mutant: true, rule: attack.mutant }),
+      ...(wrong === undefined ? {} : { wrongSum: wrong }),
+    },
+    sealed: {
+      learned: findings.length > 0,
+      findings,
+      refusal: refusals[0]?.reason ?? null,
+      refusals,
+      ...(attack.stoppedBy === undefined ? {} : { stoppedBy: attack.stoppedBy }),
+      engines: {
+        slotKeys: { learned: sealed.slotKeys.findings.length > 0 },
+        ...(sealed.cpAbe === undefined ? {} : { cpAbe: { learned: sealed.cpAbe.findings.length > 0 } }),
+      },
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/** `npm run lab -- bench <name>`: one benchmark, as a table or ending with one line of JSON. */
+import { type Command, CommandError, type CommandInput, numberFlag, textFlag } from '@basa/cli/internal/command.ts';
+import { engineOf } from '@basa/cli/internal/engines.ts';
+import { table } from '@basa/cli/internal/terminal.ts';
+import type { BenchResult } from '../bench/result.ts';
+
+interface BenchOptions {
+  readonly quick: boolean;
+  readonly whole: boolean;
+  readonly input: CommandInput;
+}
+
+const BENCHMARKS: Readonly<
+  Record<
+    string,
+    {
+      readonly about: string;
+      readonly run: (options: BenchOptions) => Promise<BenchResult>;
+    }
+  >
+> = {
+  abe: {
+    about: 'attribute-based encryption, beside the bare operations of its library',
+    run: async () => (await import('../bench/abe.ts')).benchAbe(),
+  },
+  browser: {
+    about: 'masking in a worker of Chromium, beside the same in Node',
+    run: async () => (await import('../bench/browser.ts')).benchBrowser(),
+  },
+  buffers: {
+    about: 'users, server and authority for buffers of K = 10 to 300, and a close beside its mask expansions',
+    run: async (options) => (await import('../bench/buffers.ts')).benchBuffers(options),
+  },
+  contribution: {
+    about: 'a contribution of a device, beside the operations it cannot do without (--engine, --buffer, --parameters)',
+    run: benchContribution,
+  },
+  masking: {
+    about: 'expanding and adding masks, beside openssl speed on the same bytes',
+    run: async () => (await import('../bench/masking.ts')).benchMasking(),
+  },
+  messages: {
+    about: 'bytes of every message of a user, by K and width',
+    run: async () => (await import('../bench/messages.ts')).benchMessages(),
+  },
+  nodes: {
+    about: 'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
+    run: async () => (await import('../bench/nodes.ts')).benchNodes(),
+  },
+  protocols: {
+    about: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
+    run: async (options) => (await import('../bench/protocols.ts')).benchProtocols(options),
+  },
+  sealing: {
+    about: 'one seed sealed and opened with slot keys and with CP-ABE, beside X25519 and pairings',
+    run: async () => (await import('../bench/sealing.ts')).benchSealing(),
+  },
+  server: {
+    about: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
+    run: async (options) => (await import('../bench/server.ts')).benchServer(options),
+  },
+  training: {
+    about: 'samples a second of the four models, beside the matrix product of the same kernel',
+    run: async () => (await import('../bench/training.ts')).benchTraining(),
+  },
+};
+
+export const bench: Command = {
+  name: 'bench',
+  summary: 'measures one part of the product, beside a named limit or peer',
+  usage: `${Object.entries(BENCHMARKS)
+    .map(([name, { about }]) => `  ${name.padEnd(20)} ${about}`)
+    .join('\n')}
+
+  --quick              fewer sizes, for the buffers, the server and the protocols
+  --whole              K = 1000 as well, for the buffers: a quarter of an hour of one core
+  --buffer <n>         K of the contribution (10)
+  --parameters <n>     d of the contribution (1048576)
+  --engine <name>      of the contribution: slot-keys or cp-abe (slot-keys)`,
+  flags: {
+    quick: { type: 'boolean' },
+    whole: { type: 'boolean' },
+    buffer: { type: 'string' },
+    parameters: { type: 'string' },
+    engine: { type: 'string' },
+  },
+  positionals: 1,
+  opening: 'measuring',
+  async run(input) {
+    const [name] = input.positionals;
+    const benchmark = name === undefined ? undefined : BENCHMARKS[name];
+    if (benchmark === undefined)
+      throw new CommandError(`a benchmark is one of ${Object.keys(BENCHMARKS).join(', ')}, got "${name ?? ''}"`);
+    const { text, json } = await benchmark.run({
+      quick: input.values['quick'] === true,
+      whole: input.values['whole'] === true,
+      input,
+    });
+    input.terminal.line(text);
+    return { json };
+  },
+};
+
+/** One contribution of a device on this machine. */
+async function benchContribution({ input }: BenchOptions): Promise<BenchResult> {
+  const bufferSize = numberFlag(input, 'buffer', { min: 2, max: 1024, fallback: 10 });
+  const parameters = numberFlag(input, 'parameters', { min: 1, max: 100_000_000, fallback: 2 ** 20 });
+  const engine = engineOf(textFlag(input, 'engine') ?? 'slot-keys');
+  const { measureContribution, TURNS } = await import('@basa/cli/internal/demo/contribution.ts');
+  const measured = await measureContribution({ engine, bufferSize, parameters });
+  const rows = measured.map(({ name, ms, peer, ratio }) => [name, ms.toFixed(1), `${ratio.toFixed(2)} times ${peer}`]);
+  const head = `K = ${bufferSize}, d = ${parameters}, ${engine}; best of ${TURNS}, the last slot of a buffer`;
+  return { text: `${head}\n${table([['', 'ms', ''], ...rows])}`, json: { bufferSize, parameters, engine, measured } };
+}

@@ -1,0 +1,54 @@
+/** A grid as somebody wants to see it: another rate of the server, damping, users at a time, delay, or LEAF's data. */
+import type { Damping } from '@basa/learning';
+import { type Cell, exponential } from '@basa/virtual-time';
+
+export interface Changes {
+  readonly serverRate?: number | undefined;
+  readonly damping?: Damping | undefined;
+  /** Users at a time. */
+  readonly concurrency?: number | undefined;
+  /** Mean of the exponential delay, in seconds. */
+  readonly beta?: number | undefined;
+  readonly places?: Cell['places'] | undefined;
+  /** A folder of LEAF's FEMNIST. */
+  readonly leaf?: string | undefined;
+  /** Rates of the server by what learns, chosen by the study "rates" on seed 0; its own cells do not change. */
+  readonly rates?: ChosenRates | undefined;
+}
+
+export type ChosenRates = Readonly<
+  Record<string, { readonly buffers: number; readonly rounds: number; readonly users: number }>
+>;
+
+/** Cells that become the same by a change are one. */
+export function changed(cells: readonly Cell[], changes: Changes = {}): readonly Cell[] {
+  const all = cells.map((cell) => change(cell, changes));
+  return [...new Map(all.map((cell) => [JSON.stringify(cell), cell])).values()];
+}
+
+function change(cell: Cell, { serverRate, damping, concurrency, beta, places, leaf, rates }: Changes): Cell {
+  const { task } = cell;
+  const { buffers, rounds } = task.step;
+  const chosen = cell.seed === 0 ? undefined : rates?.[task.learn];
+  const rate = serverRate ?? chosen?.buffers;
+  const step = {
+    rounds: { ...rounds, ...(chosen !== undefined && { rate: chosen.rounds }) },
+    buffers: {
+      ...buffers,
+      ...(rate !== undefined && { rate }),
+      ...(damping !== undefined && { damping }),
+    },
+  };
+  return {
+    ...cell,
+    task: {
+      ...task,
+      step,
+      ...(chosen !== undefined && { learningRate: chosen.users }),
+      ...(leaf !== undefined && task.dataset === 'FEMNIST' && { leaf }),
+    },
+    ...(concurrency !== undefined && { concurrency }),
+    ...(beta !== undefined && { delay: exponential(beta) }),
+    ...(places !== undefined && { places }),
+  };
+}

@@ -1,0 +1,72 @@
+/** What an experiment found: rows for machines, tables and figures for people, claims that hold or do not. */
+
+import type { Figure } from '@basa/virtual-time';
+import type { ChosenRates } from '../cells/changes.ts';
+
+type Value = string | number | boolean | null;
+export type Row = Readonly<Record<string, Value>>;
+
+export interface Table {
+  readonly title: string;
+  /** Headers above the columns, from left to right, each over so many of them. */
+  readonly groups?: readonly { readonly title: string; readonly columns: number }[];
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly note?: string;
+}
+
+/** A claim that was written down before the run, with both numbers of every place it was looked at. */
+export interface Ordering {
+  readonly claim: string;
+  readonly holds: boolean;
+  readonly seen: readonly {
+    readonly where: string;
+    readonly left: number;
+    readonly right: number;
+    readonly holds: boolean;
+    /** The left run ended without the target: `left` is what it took until then. */
+    readonly isGivenUp?: boolean;
+  }[];
+}
+
+export interface Outcome {
+  readonly experiment: string;
+  readonly title: string;
+  readonly profile: string;
+  readonly rows: readonly Row[];
+  readonly tables: readonly Table[];
+  readonly figures: readonly Figure[];
+  readonly orderings: readonly Ordering[];
+  /** What a reader must know to read the numbers. */
+  readonly notes: readonly string[];
+  /** Rates of the server that later runs into the same folder take. */
+  readonly rates?: ChosenRates;
+}
+
+export type Pair = readonly [
+  where: string,
+  left: number | undefined,
+  right: number | undefined,
+  isLeftGivenUp?: boolean | undefined,
+];
+
+/** `left` is at most `factor` times `right`, wherever both are there. What was given up is behind whatever it is compared with. */
+export function ordering(claim: string, pairs: readonly Pair[], factor = 1): Ordering {
+  const seen = pairs.flatMap(([where, left, right, isGivenUp = false]) =>
+    left === undefined || right === undefined
+      ? []
+      : [{ where, left, right, holds: !isGivenUp && left <= factor * right, ...(isGivenUp && { isGivenUp }) }],
+  );
+  return { claim, holds: seen.length > 0 && seen.every(({ holds }) => holds), seen };
+}
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Of a sample; zero for a single value. */
+export function deviation(values: readonly number[]): number {
+  if (values.length < 2) return 0;
+  const middle = mean(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
+}

@@ -1,0 +1,58 @@
+/** What every study is given: a profile, measured costs, and what was trained. */
+import {
+  allNeeds,
+  type Cell,
+  type CostNeeds,
+  type Costs,
+  needsOf,
+  scheduleCell,
+  type TimedSchedule,
+} from '@basa/virtual-time';
+import type { Outcome } from '../report/outcome.ts';
+import type { GridProgress } from '../training/train-queue.ts';
+import type { CellResult } from './grid.ts';
+
+export type Profile = 'smoke' | 'small' | 'full';
+
+export interface Context {
+  readonly profile: Profile;
+  readonly costs: Costs;
+  /** What was found in the cells of the study, where they are trained. */
+  results(cells: readonly Cell[]): Promise<readonly CellResult[]>;
+  /** For a study that trains otherwise than in cells. */
+  readonly own: OwnTraining;
+}
+
+export interface OwnTraining {
+  /** Where it may keep what is finished. */
+  readonly folder: string;
+  readonly workers: number;
+  /** Only the first so many. */
+  readonly seeds: number;
+  readonly isWanted: (dataset: string) => boolean;
+  readonly onlyFinished: boolean;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: GridProgress) => void;
+}
+
+export interface Study {
+  readonly name: string;
+  readonly title: string;
+  /** What it trains; nothing where it is about time alone. */
+  cells(profile: Profile): readonly Cell[];
+  /** What it must know the price of. */
+  needs(profile: Profile): CostNeeds;
+  run(context: Context): Promise<Outcome>;
+}
+
+/** For studies that train nothing. */
+export const NO_CELLS = (): readonly Cell[] => [];
+
+export function needsOfCells(cells: readonly Cell[]): CostNeeds {
+  return allNeeds(cells.map(needsOf));
+}
+
+/** Timing alone: no data, no training; users have the examples of an average one. */
+export function timeOnly(cell: Cell, costs: Costs): TimedSchedule {
+  return scheduleCell(cell, costs, () => Math.round(1 / cell.task.secondsAnExample));
+}

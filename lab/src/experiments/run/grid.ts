@@ -1,0 +1,114 @@
+/** Many cells: scheduled, trained once for each order, priced each for itself. */
+import { type Cell, type Costs, openTask, scheduleCell, type TimedSchedule, type Trained } from '@basa/virtual-time';
+import { jobOf, mergeJobs, type NamedJob } from '../training/train-plan.ts';
+import { type QueueOptions, trainAll } from '../training/train-queue.ts';
+
+export interface GridOptions extends QueueOptions {
+  readonly costs: Costs;
+  /** Real parties sum every so many versions. */
+  readonly partiesEvery: (cell: Cell) => number;
+}
+
+export interface CellResult {
+  readonly cell: Cell;
+  /** Until the target; of the whole run where it was not reached. */
+  readonly seconds: number;
+  readonly versions: number;
+  readonly isReached: boolean;
+  readonly secondsPerVersion: number;
+  readonly trips: number;
+  readonly lost: number;
+  readonly droppedOut: number;
+  readonly meanStaleness: number;
+  readonly meanAge: number;
+  readonly utilisation: Readonly<Record<string, number>>;
+  readonly trained: Trained;
+  /** Accuracy by virtual seconds. */
+  readonly curve: readonly (readonly [seconds: number, accuracy: number])[];
+  /** Names what was trained: cells with the same name share it. */
+  readonly trajectory: string;
+}
+
+export interface RankedCell {
+  readonly cell: Cell;
+  /** Smaller is trained first. */
+  readonly rank: number;
+}
+
+interface Planned {
+  readonly schedule: TimedSchedule;
+  readonly named: NamedJob;
+}
+
+/** Schedules a cell once, however often it is asked for. */
+export class Grid {
+  readonly #options: GridOptions;
+  readonly #planned = new Map<string, Planned>();
+  readonly #examples = new Map<string, Uint32Array>();
+
+  constructor(options: GridOptions) {
+    this.#options = options;
+  }
+
+  /** What has to be trained for these cells, the most important first. */
+  async plan(cells: readonly RankedCell[]): Promise<readonly NamedJob[]> {
+    const jobs: NamedJob[] = [];
+    for (const { cell, rank } of cells) jobs.push({ ...(await this.#plan(cell)).named, rank });
+    return mergeJobs(jobs);
+  }
+
+  async train(cells: readonly RankedCell[]): Promise<void> {
+    await trainAll(await this.plan(cells), this.#options);
+  }
+
+  /** The cells whose training is finished. */
+  async results(cells: readonly Cell[]): Promise<readonly CellResult[]> {
+    const results: CellResult[] = [];
+    for (const cell of cells) {
+      const { schedule, named } = await this.#plan(cell);
+      const trained = this.#options.store.get(named.name);
+      if (trained !== undefined) results.push({ cell, ...priceOf(schedule, trained), trained, trajectory: named.name });
+    }
+    return results;
+  }
+
+  async #plan(cell: Cell): Promise<Planned> {
+    const key = JSON.stringify(cell);
+    const known = this.#planned.get(key);
+    if (known !== undefined) return known;
+    const schedule = scheduleCell(cell, this.#options.costs, await this.#examplesOf(cell));
+    const planned = { schedule, named: jobOf(cell, schedule, this.#options.partiesEvery(cell), 0) };
+    this.#planned.set(key, planned);
+    return planned;
+  }
+
+  async #examplesOf({ task, seed }: Cell): Promise<(user: number) => number> {
+    const key = `${task.learn} ${task.leaf ?? ''} ${seed}`;
+    let counts = this.#examples.get(key);
+    if (counts === undefined) {
+      const { countOf, users } = await openTask(task.learn, seed, { leaf: task.leaf });
+      counts = Uint32Array.from({ length: users }, (_, user) => countOf(user));
+      this.#examples.set(key, counts);
+    }
+    const known = counts;
+    return (user) => known[user] ?? 0;
+  }
+}
+
+function priceOf(schedule: TimedSchedule, { reached, accuracy }: Trained) {
+  const { times, trips, lost, droppedOut, meanStaleness, meanAge, utilisation } = schedule;
+  const versions = reached ?? times.length;
+  return {
+    seconds: times[versions - 1] ?? 0,
+    versions,
+    isReached: reached !== undefined,
+    secondsPerVersion: (times.at(-1) ?? 0) / times.length,
+    trips,
+    lost,
+    droppedOut,
+    meanStaleness,
+    meanAge,
+    utilisation,
+    curve: accuracy.map(([version, value]) => [times[version - 1] ?? 0, value] as const),
+  };
+}

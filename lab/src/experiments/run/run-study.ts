@@ -1,0 +1,194 @@
+/** Runs studies and writes what they found: CSV and JSON each, one page for all, every figure as a picture. */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { csvOf } from '@basa/learning/files';
+import {
+  allNeeds,
+  type Cell,
+  type Costs,
+  figureSvg,
+  isSynchronous,
+  measureCosts,
+  type Sampling,
+} from '@basa/virtual-time';
+import { type Changes, type ChosenRates, changed } from '../cells/changes.ts';
+import { reportHtml } from '../report/html.ts';
+import type { Outcome } from '../report/outcome.ts';
+import { claimsOf } from '../report/summary.ts';
+import type { GridProgress } from '../training/train-queue.ts';
+import { TrainedStore } from '../training/trained-store.ts';
+import type { OwnTraining, Profile, Study } from './context.ts';
+import { Grid } from './grid.ts';
+
+export interface RunOptions {
+  readonly profile: Profile;
+  readonly folder: string;
+  readonly workers: number;
+  /** Only some of the cells: these datasets, and the first so many seeds. The rest is left for a later run. */
+  readonly datasets?: readonly string[] | undefined;
+  readonly seeds?: number | undefined;
+  /** What is different from the grids as they are. */
+  readonly changes?: Changes;
+  /** Choose rates and train; a later run with what is finished reports. */
+  readonly isTrainingOnly?: boolean;
+  /** Report what earlier runs finished, and train nothing. */
+  readonly onlyFinished?: boolean;
+  /** Costs of another run or machine, instead of measuring. */
+  readonly costsFile?: string | undefined;
+  /** After so many minutes no further training is begun. */
+  readonly minutes?: number | undefined;
+  readonly sampling: Sampling;
+  readonly date: string;
+  /** What was typed, for the page. */
+  readonly command?: string | undefined;
+  readonly signal: AbortSignal;
+  onMeasure(what: string): void;
+  onProgress(progress: GridProgress): void;
+}
+
+function ownTraining(options: RunOptions): OwnTraining {
+  const { folder, workers, datasets, signal, onProgress } = options;
+  return {
+    folder,
+    workers,
+    seeds: options.seeds ?? Number.POSITIVE_INFINITY,
+    isWanted: (dataset) => datasets === undefined || datasets.includes(dataset),
+    onlyFinished: options.onlyFinished ?? false,
+    signal,
+    onProgress,
+  };
+}
+
+/** All studies share one queue of trainings, the most important first; then each is told from what is finished. */
+export async function runStudies(studies: readonly Study[], options: RunOptions): Promise<readonly Outcome[]> {
+  const { folder, profile, minutes } = options;
+  mkdirSync(folder, { recursive: true });
+  const began = performance.now();
+  const costs = await measureFor(studies, options);
+  const grid = new Grid({
+    costs,
+    store: new TrainedStore(join(folder, 'trained.jsonl')),
+    workers: options.workers,
+    partiesEvery: partiesEvery(profile),
+    msLeft: minutes === undefined ? undefined : () => 60_000 * minutes - (performance.now() - began),
+    signal: options.signal,
+    onProgress: options.onProgress,
+  });
+  const outcomes: Outcome[] = [];
+  // What is chosen first decides what the others train.
+  for (const stage of [studies.filter(isChoosing), studies.filter((study) => !isChoosing(study))]) {
+    const changes = { rates: readRates(folder), ...options.changes };
+    const wanted = (cells: readonly Cell[]): readonly Cell[] => changed(cells, changes).filter(isWanted(options));
+    if (options.onlyFinished !== true) {
+      await grid.train(
+        stage.flatMap((study, n) => wanted(study.cells(profile)).map((cell) => ({ cell, rank: rankOf(cell, n) }))),
+      );
+    }
+    if (options.isTrainingOnly === true && !stage.some(isChoosing)) continue;
+    for (const study of stage) {
+      const results = (cells: readonly Cell[]) => grid.results(wanted(cells));
+      const outcome = await study.run({ profile, costs, results, own: ownTraining(options) });
+      writeRates(folder, outcome);
+      outcomes.push(outcome);
+    }
+  }
+  if (options.isTrainingOnly === true) return [];
+  for (const outcome of outcomes) writeOutcome(folder, outcome);
+  writeReport(folder, outcomes, costs, options.command);
+  return outcomes;
+}
+
+/** Costs of everything that the studies need, in one go and alone; what the folder has already is not measured again. */
+export async function measureFor(
+  studies: readonly Study[],
+  { folder, profile, costsFile, sampling, date, onMeasure: step }: MeasureRun,
+): Promise<Costs> {
+  mkdirSync(folder, { recursive: true });
+  const own = join(folder, 'costs.json');
+  const known = costsFile !== undefined ? readCosts(costsFile) : existsSync(own) ? readCosts(own) : undefined;
+  const keep = (costs: Costs): void => writeWhole(own, `${JSON.stringify(costs)}\n`);
+  const needs = allNeeds(studies.map((study) => study.needs(profile)));
+  const costs = await measureCosts(needs, { sampling, known, date, step }, keep);
+  keep(costs);
+  return costs;
+}
+
+export type MeasureRun = Pick<RunOptions, 'folder' | 'profile' | 'costsFile' | 'sampling' | 'date' | 'onMeasure'>;
+
+function isWanted({ datasets, seeds = Number.POSITIVE_INFINITY }: RunOptions): (cell: Cell) => boolean {
+  return ({ task, seed }) => seed <= seeds && (datasets === undefined || datasets.includes(task.dataset));
+}
+
+function isChoosing({ name }: Study): boolean {
+  return name === 'rates';
+}
+
+/**
+ * What trains in seconds goes first, and what trains longest begins first; then the first seed of every study before the second of any.
+ * Variants that no claim is about come last.
+ */
+function rankOf(cell: Cell, study: number): number {
+  const { task, protocol, seed, concurrency, arrivals } = cell;
+  if (task.learn === 'mnist') return 0.02 * (seed - 1) + 0.01 * study - 0.6;
+  const isLong = isSynchronous(cell) && concurrency >= 100;
+  const isAside = protocol === 'BASA sealed (CP-ABE)';
+  const isBeside = protocol === 'LSA async' || arrivals.kind !== 'closed';
+  return seed - 1 + 0.2 * study - (isLong ? 1 : 0) + (isAside ? 2 : 0) + (isBeside ? 0.4 : 0);
+}
+
+/** Real parties are the slow part of small models and nothing beside the training of large ones. */
+function partiesEvery(profile: Profile): (cell: Cell) => number {
+  return ({ level, ringBits, concurrency }) => {
+    // No policy allows such a level, floats have no parties, and the parties here sum in the field.
+    if (level > 2 ** 16 || ringBits !== undefined) return Number.POSITIVE_INFINITY;
+    return (profile === 'smoke' ? 3 : 10) * (concurrency > 100 ? 10 : 1);
+  };
+}
+
+/** Costs of hundreds of users are a megabyte of JSON; as `.gz` they are a tenth of it. */
+function readCosts(file: string): Partial<Costs> {
+  const bytes = readFileSync(file);
+  return JSON.parse((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')) as Partial<Costs>;
+}
+
+/** The page shows every study that was run into the folder, in the order they were asked for first. */
+function writeReport(folder: string, fresh: readonly Outcome[], costs: Costs, command: string | undefined): void {
+  const names = join(folder, 'studies.json');
+  const kept = existsSync(names) ? (JSON.parse(readFileSync(names, 'utf8')) as string[]) : [];
+  const all = [...new Set([...kept, ...fresh.map(({ experiment }) => experiment)])];
+  writeWhole(names, `${JSON.stringify(all)}\n`);
+  const outcomes = all.map((name) => fresh.find(({ experiment }) => experiment === name) ?? readOutcome(folder, name));
+  writeWhole(join(folder, 'report.html'), reportHtml(outcomes, costs, command));
+  writeWhole(join(folder, 'claims.json'), `${JSON.stringify(claimsOf(outcomes), null, 1)}\n`);
+  writeWhole(join(folder, 'costs.json.gz'), gzipSync(JSON.stringify(costs)));
+}
+
+/** What the study "rates" chose into this folder, where it was run. */
+function readRates(folder: string): ChosenRates | undefined {
+  const file = ratesFile(folder);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ChosenRates) : undefined;
+}
+
+function writeRates(folder: string, { rates }: Outcome): void {
+  if (rates !== undefined) writeWhole(ratesFile(folder), `${JSON.stringify(rates, null, 1)}\n`);
+}
+
+function ratesFile(folder: string): string {
+  return join(folder, 'chosen-rates.json');
+}
+
+function readOutcome(folder: string, name: string): Outcome {
+  return JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as Outcome;
+}
+
+function writeOutcome(folder: string, outcome: Outcome): void {
+  writeWhole(join(folder, `${outcome.experiment}.json`), `${JSON.stringify(outcome)}\n`);
+  writeWhole(join(folder, `${outcome.experiment}.csv`), csvOf(outcome.rows));
+  for (const figure of outcome.figures) writeWhole(join(folder, `${figure.name}.svg`), figureSvg(figure));
+}
+
+function writeWhole(file: string, content: string | Uint8Array): void {
+  writeFileSync(`${file}.part`, content);
+  renameSync(`${file}.part`, file);
+}

@@ -1,0 +1,26 @@
+/** Accuracy by virtual time of each protocol, for one delay and the first seed. */
+
+import type { Figure } from '@basa/virtual-time';
+import type { CellResult } from '../run/grid.ts';
+import { betaOf } from './protocol-cells.ts';
+
+/** No more points than these: a picture has no room for them. */
+const MAX_POINTS = 80;
+
+export function learningCurves(name: string, title: string, results: readonly CellResult[], beta: number): Figure {
+  const here = results.filter(({ cell }) => cell.seed === 1 && betaOf(cell) === beta);
+  return {
+    name,
+    title,
+    x: 'virtual seconds',
+    y: 'accuracy',
+    isWithoutMarks: true,
+    series: here.map(({ cell, curve }) => {
+      const every = Math.max(1, Math.ceil(curve.length / MAX_POINTS));
+      return {
+        name: cell.protocol,
+        points: curve.filter((_, n) => n % every === 0 || n === curve.length - 1).map(([s, a]) => [s, a] as const),
+      };
+    }),
+  };
+}

@@ -1,0 +1,128 @@
+/** Seconds to the target along one axis, one line for each protocol. */
+import { type Cell, type Figure, isSynchronous, type ProtocolName } from '@basa/virtual-time';
+import { type Ordering, ordering, type Pair, type Table } from '../report/outcome.ts';
+import type { CellResult } from '../run/grid.ts';
+import { betaOf, type Found, overSeeds, pairOf, shown } from './protocol-cells.ts';
+
+interface Axis {
+  readonly x: string;
+  readonly of: (cell: Cell) => number;
+}
+
+export function lineTable(
+  title: string,
+  results: readonly CellResult[],
+  dataset: string,
+  protocols: readonly ProtocolName[],
+  { x, of }: Axis,
+): Table {
+  const places = placesOf(results, dataset, of);
+  return {
+    title,
+    groups: [{ title: '', columns: 1 }, ...protocols.map((protocol) => ({ title: protocol, columns: 3 }))],
+    columns: [x, ...protocols.flatMap(() => ['seconds', 'versions', 'age'])],
+    rows: places.map((place) => [
+      `${place}`,
+      ...protocols.flatMap((protocol) => {
+        const found = at(results, dataset, protocol, place, of);
+        return [shown(found), found?.versions.toFixed(0) ?? '', found?.meanAge.toFixed(1) ?? ''];
+      }),
+    ]),
+  };
+}
+
+export function lineFigure(
+  name: string,
+  title: string,
+  results: readonly CellResult[],
+  dataset: string,
+  protocols: readonly ProtocolName[],
+  { x, of }: Axis,
+): Figure {
+  const places = placesOf(results, dataset, of);
+  return {
+    name,
+    title,
+    x,
+    y: 'virtual seconds to the target',
+    series: protocols.map((protocol) => ({
+      name: protocol,
+      points: places.flatMap((place) => {
+        const found = at(results, dataset, protocol, place, of);
+        return found === undefined || !found.isReached ? [] : [[place, found.seconds, found.deviation] as const];
+      }),
+    })),
+  };
+}
+
+/** The first protocol takes at most `factor` times as long as the second, at every place of every dataset. */
+export function lineOrderings(
+  claim: string,
+  results: readonly CellResult[],
+  [left, right]: readonly [ProtocolName, ProtocolName],
+  of: (cell: Cell) => number,
+  factor = 1,
+): Ordering {
+  const datasets = [...new Set(results.map(({ cell }) => cell.task.dataset))];
+  const pairs = datasets.flatMap((dataset) =>
+    placesOf(results, dataset, of).map((place) =>
+      pairOf(`${dataset}, ${place}`, at(results, dataset, left, place, of), at(results, dataset, right, place, of)),
+    ),
+  );
+  return ordering(claim, pairs, factor);
+}
+
+/** A protocol takes no less time at each place than at the one before. */
+export function fasterWithLess(
+  claim: string,
+  results: readonly CellResult[],
+  protocol: ProtocolName,
+  of: (cell: Cell) => number,
+): Ordering {
+  const datasets = [...new Set(results.map(({ cell }) => cell.task.dataset))];
+  const pairs = datasets.flatMap((dataset) => {
+    const places = placesOf(results, dataset, of);
+    return places.slice(1).map((place, n) => {
+      const before = places[n] as number;
+      return pairOf(
+        `${dataset}, ${before} and ${place}`,
+        at(results, dataset, protocol, before, of),
+        at(results, dataset, protocol, place, of),
+      );
+    });
+  });
+  return ordering(claim, pairs);
+}
+
+/** Asynchronous runs alone: a round has no age. */
+export function reachedClaim(claim: string, results: readonly CellResult[]): Ordering {
+  const pairs = results
+    .filter(({ cell }) => !isSynchronous(cell))
+    .map(({ cell, isReached }): Pair => {
+      const { protocol, concurrency, seed, task } = cell;
+      return [
+        `${task.dataset}, ${protocol}, beta ${betaOf(cell)}, ${concurrency} users, seed ${seed}`,
+        isReached ? 0 : 1,
+        0,
+      ];
+    });
+  return ordering(claim, pairs);
+}
+
+function placesOf(results: readonly CellResult[], dataset: string, of: (cell: Cell) => number): readonly number[] {
+  const here = results.filter(({ cell }) => cell.task.dataset === dataset).map(({ cell }) => of(cell));
+  return [...new Set(here)].sort((a, b) => a - b);
+}
+
+function at(
+  results: readonly CellResult[],
+  dataset: string,
+  protocol: ProtocolName,
+  place: number,
+  of: (cell: Cell) => number,
+): Found | undefined {
+  return overSeeds(
+    results,
+    (cell) => cell.task.dataset === dataset && cell.protocol === protocol && of(cell) === place,
+  );
+}

@@ -1,0 +1,146 @@
+/** Whole runs of the real protocols beside what the prices say they cost: how far the model of costs may be trusted. */
+import { type AggregationProtocol, secAgg, secAggPlus } from '@basa/baselines';
+import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import {
+  abeSealings,
+  type Book,
+  Charges,
+  Meter,
+  nodeEnvironment,
+  nodeTools,
+  PROFILED_NAMES,
+  type ProfiledName,
+  paperAbeSealings,
+  slotKeySealings,
+} from '@basa/virtual-time';
+import { mean, ordering } from '../report/outcome.ts';
+import { NO_CELLS, type Profile, type Study } from '../run/context.ts';
+import { round } from './protocol-cells.ts';
+
+interface Point {
+  readonly name: ProfiledName;
+  readonly users: number;
+  readonly dimension: number;
+}
+
+const POINTS: Readonly<Record<Profile, readonly Point[]>> = {
+  smoke: [{ name: 'BASA sealed (slot keys)', users: 3, dimension: 7850 }],
+  small: wholeGrid(),
+  full: wholeGrid(),
+};
+
+function wholeGrid(): readonly Point[] {
+  return PROFILED_NAMES.flatMap((name) => [
+    { name, users: 10, dimension: 100_000 },
+    { name, users: 10, dimension: 1_000_000 },
+  ]);
+}
+
+/** The aim: the model is off by no more than this. */
+const MAX_ERROR = 0.15;
+/** The first is for the compiler; of the others the calmest counts, as it does for prices. */
+const RUNS = 4;
+
+export const modelCheck: Study = {
+  name: 'model-check',
+  title: 'The model of costs beside whole runs of the protocols',
+  cells: NO_CELLS,
+  needs: (profile) => ({
+    dimensions: [...new Set(POINTS[profile].map(({ dimension }) => dimension))],
+    profiles: POINTS[profile].map(({ name, users }) => ({ name, users, leaving: 0 })),
+    codes: [],
+    models: [],
+  }),
+  async run({ profile, costs }) {
+    const rows = POINTS[profile].map((point) => {
+      const model = new Charges(costs, point.dimension, 'field').totals(point.name, point.users);
+      const all = Array.from({ length: profile === 'smoke' ? 2 : RUNS }, () => wholeRun(point));
+      const runs = all.slice(1);
+      const real = {
+        user: Math.min(...runs.map(({ user }) => user)),
+        server: Math.min(...runs.map(({ server }) => server)),
+      };
+      return {
+        experiment: 'model-check',
+        protocol: point.name,
+        users: point.users,
+        dimension: point.dimension,
+        userModel: round(model.user),
+        userRun: round(real.user),
+        userError: round(model.user / real.user - 1),
+        serverModel: round(model.server),
+        serverRun: round(real.server),
+        serverError: round(model.server / real.server - 1),
+      };
+    });
+    const placed = rows.map((row) => ({ ...row, where: `${row.protocol}, ${row.users} users, d = ${row.dimension}` }));
+    return {
+      experiment: 'model-check',
+      title: this.title,
+      profile,
+      rows,
+      tables: [
+        {
+          title: 'Seconds of processor time for one sum: model, whole run, error',
+          columns: ['protocol', 'users', 'd', 'user: model', 'run', 'error', 'server: model', 'run', 'error'],
+          rows: rows.map((row) => [
+            row.protocol,
+            `${row.users}`,
+            row.dimension.toLocaleString('en'),
+            row.userModel.toFixed(3),
+            row.userRun.toFixed(3),
+            percent(row.userError),
+            row.serverModel.toFixed(3),
+            row.serverRun.toFixed(3),
+            percent(row.serverError),
+          ]),
+        },
+      ],
+      figures: [],
+      orderings: [
+        ordering(
+          'the model of a user is off by at most 15 %',
+          placed.map((row) => [row.where, Math.abs(row.userError), MAX_ERROR]),
+        ),
+        ordering(
+          'the model of the server is off by at most 15 %',
+          placed.map((row) => [row.where, Math.abs(row.serverError), MAX_ERROR]),
+        ),
+      ],
+      notes: [
+        'Whole runs: every party in one process, real sealing, messages as bytes, sums in the field; the calmest of three after one for the compiler. LightSecAgg is charged as measured at its dimension and has no model.',
+      ],
+    };
+  },
+};
+
+function wholeRun({ name, users, dimension }: Point): { readonly user: number; readonly server: number } {
+  const meter = new Meter();
+  const inputs = Array.from({ length: users }, (_, user) =>
+    Uint32Array.from({ length: dimension }, (__, k) => 1 + ((user * 31 + k) % 1000)),
+  );
+  const found = protocolOf(name).aggregate({ inputs, leavesBefore: () => undefined }, meter);
+  if (found.kind === 'refused') throw new Error(`${name} refused: ${found.reason}`);
+  const total = (book: Book | undefined): number =>
+    [...(book?.values() ?? [])].reduce((sum, { ms }) => sum + ms, 0) / 1000;
+  return { user: mean(found.included.map((user) => total(meter.users.get(user)))), server: total(meter.server) };
+}
+
+function protocolOf(name: ProfiledName): AggregationProtocol {
+  switch (name) {
+    case 'SecAgg':
+      return secAgg(nodeTools());
+    case 'SecAgg+':
+      return secAggPlus(nodeTools(), { corrupt: 0.05, dropped: 0.05 });
+    case 'BASA paper':
+      return unsafeBasaPaper(nodeEnvironment, { sealings: paperAbeSealings() });
+    case 'BASA sealed (CP-ABE)':
+      return basaSealed(nodeEnvironment, { sealings: abeSealings() });
+    case 'BASA sealed (slot keys)':
+      return basaSealed(nodeEnvironment, { sealings: slotKeySealings() });
+  }
+}
+
+function percent(share: number): string {
+  return `${share >= 0 ? '+' : ''}${(100 * share).toFixed(0)} %`;
+}

@@ -1,0 +1,143 @@
+/** Cells by protocol and delay, and what is found in them again by name. */
+import type { Cell, ExperimentTask, ProtocolName } from '@basa/virtual-time';
+import { deviation, mean, type Pair } from '../report/outcome.ts';
+import type { CellResult } from '../run/grid.ts';
+import { computeName } from './computes.ts';
+
+/** One seed of a cell. */
+interface Run {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly secondsPerVersion: number;
+  readonly isReached: boolean;
+}
+
+export interface Found {
+  readonly runs: readonly Run[];
+  readonly seconds: number;
+  readonly deviation: number;
+  readonly seeds: number;
+  readonly versions: number;
+  readonly secondsPerVersion: number;
+  readonly isReached: boolean;
+  readonly meanStaleness: number;
+  readonly meanAge: number;
+  readonly utilisation: Readonly<Record<string, number>>;
+  readonly accuracy: number;
+}
+
+/** The results of one cell over its seeds. */
+export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) => boolean): Found | undefined {
+  const here = results.filter(({ cell }) => isHere(cell));
+  const [first] = here;
+  if (first === undefined) return undefined;
+  const seconds = here.map((result) => result.seconds);
+  const names = Object.keys(first.utilisation);
+  return {
+    runs: here.map(({ cell, seconds: own, secondsPerVersion, isReached }) => ({
+      seed: cell.seed,
+      seconds: own,
+      secondsPerVersion,
+      isReached,
+    })),
+    seconds: mean(seconds),
+    deviation: deviation(seconds),
+    seeds: here.length,
+    versions: mean(here.map(({ versions }) => versions)),
+    secondsPerVersion: mean(here.map(({ secondsPerVersion }) => secondsPerVersion)),
+    isReached: here.every(({ isReached }) => isReached),
+    meanStaleness: mean(here.map(({ meanStaleness }) => meanStaleness)),
+    meanAge: mean(here.map(({ meanAge }) => meanAge)),
+    utilisation: Object.fromEntries(
+      names.map((name) => [name, mean(here.map(({ utilisation }) => utilisation[name] ?? 0))]),
+    ),
+    accuracy: mean(here.map(({ trained }) => trained.wholeAccuracy)),
+  };
+}
+
+/**
+ * Two cells, for a claim about their seconds to the target or for a version. Only seeds that both have are compared: a seed is the same
+ * data, first model, users and delays in each, and most of what differs between seeds.
+ */
+export function pairOf(
+  where: string,
+  left: Found | undefined,
+  right: Found | undefined,
+  of: 'seconds' | 'secondsPerVersion' = 'seconds',
+): Pair {
+  const both = (one: Found | undefined, other: Found | undefined): readonly Run[] =>
+    one?.runs.filter(({ seed }) => other?.runs.some((run) => run.seed === seed)) ?? [];
+  const [ours, theirs] = [both(left, right), both(right, left)];
+  if (ours.length === 0) return [where, undefined, undefined];
+  const meanOf = (runs: readonly Run[]): number => mean(runs.map((run) => run[of]));
+  return [where, meanOf(ours), meanOf(theirs), of === 'seconds' && !ours.every(({ isReached }) => isReached)];
+}
+
+/** Mean and deviation, where there are several seeds, or more than the cap. */
+export function shown(found: Found | undefined): string {
+  if (found === undefined) return '';
+  const { seconds, deviation: spread, seeds, isReached } = found;
+  const text = `${seconds.toFixed(1)}${seeds > 1 ? ` ± ${spread.toFixed(1)}` : ''}`;
+  return isReached ? text : `> ${text}`;
+}
+
+export function betaOf({ delay }: Cell): number {
+  return delay.kind === 'exponential' ? delay.mean : 0;
+}
+
+/** One row of a results file. */
+export function rowOf(experiment: string, result: CellResult): Readonly<Record<string, string | number | boolean>> {
+  const { cell } = result;
+  return {
+    experiment,
+    dataset: cell.task.dataset,
+    isHybrid: cell.task.isHybrid,
+    protocol: cell.protocol satisfies ProtocolName,
+    beta: betaOf(cell),
+    concurrency: cell.concurrency,
+    bufferSize: cell.bufferSize,
+    seed: cell.seed,
+    compute: computeName(cell),
+    arrivals: cell.arrivals.kind,
+    places: String(cell.places),
+    versions: cell.versions,
+    dropouts: cell.dropouts,
+    virtualSeconds: round(result.seconds),
+    aggregations: result.versions,
+    secondsPerAggregation: round(result.secondsPerVersion),
+    trips: result.trips,
+    lost: result.lost,
+    droppedOut: result.droppedOut,
+    meanStaleness: round(result.meanStaleness),
+    meanAge: round(result.meanAge),
+    ...Object.fromEntries(Object.entries(result.utilisation).map(([name, share]) => [`busy ${name}`, round(share)])),
+    finalAccuracy: round(result.trained.wholeAccuracy),
+    partySums: result.trained.partySums,
+    reached: result.isReached,
+    trajectory: result.trajectory,
+  };
+}
+
+/** What a reader must know of tasks that are not the paper's to the last detail. */
+export function hybridNotes(tasks: readonly ExperimentTask[]): readonly string[] {
+  return [
+    ...tasks
+      .filter(({ isHybrid }) => isHybrid)
+      .map(
+        ({ dataset, dimension, maxExamples }) =>
+          `${dataset} is a hybrid: a small network really learns, at most ${maxExamples} examples a trip; time is charged for the paper's of ${dimension.toLocaleString('en')} parameters and for all examples of a user.`,
+      ),
+    ...(tasks.some(({ dataset, leaf }) => dataset === 'FEMNIST' && leaf === undefined)
+      ? ['FEMNIST is a synthetic stand-in drawn with handwriting fonts, not the LEAF data (--leaf takes those).']
+      : []),
+  ];
+}
+
+export function round(value: number): number {
+  return Math.round(value * 1e4) / 1e4;
+}
+
+/** A name of a row as a header that can be wrapped. */
+export function spaced(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}

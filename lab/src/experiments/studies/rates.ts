@@ -1,0 +1,190 @@
+/** The rate of the server by task: chosen on seed 0, without secure aggregation at the delays of Table 1, then the same for every protocol. */
+import {
+  CELL,
+  type Cell,
+  CIFAR,
+  CIFAR_SMALL,
+  type ExperimentTask,
+  exponential,
+  FEMNIST,
+  FEMNIST_SMALL,
+  isSynchronous,
+  MNIST,
+  MNIST_SMOKE,
+} from '@basa/virtual-time';
+import type { ChosenRates } from '../cells/changes.ts';
+import { mean } from '../report/outcome.ts';
+import { needsOfCells, type Profile, type Study } from '../run/context.ts';
+import type { CellResult } from '../run/grid.ts';
+import { computeOf } from './computes.ts';
+import { betaOf, rowOf } from './protocol-cells.ts';
+
+/** A rate that is stable where delays spread the ages may swing where all updates are equally old. */
+const BUFFER_BETAS = [0, 3, 6];
+/** Whom a round waits for does not change what it learns. */
+const ROUND_BETA = 3;
+const BUFFER_RATES = [0.7, 1, 1.4, 2];
+const ROUND_RATES = [0.3, 1];
+/** Versions after which a rate that did not reach the target is given up. */
+const CAP = { buffers: 220, rounds: 60 };
+
+interface Candidate {
+  readonly task: ExperimentTask;
+  /** Rates of the users. */
+  readonly users: readonly number[];
+}
+
+const TASKS: Readonly<Record<Profile, readonly Candidate[]>> = {
+  smoke: [{ task: MNIST_SMOKE, users: [0.03] }],
+  small: [
+    { task: FEMNIST_SMALL, users: [0.2] },
+    { task: CIFAR_SMALL, users: [0.1] },
+    { task: MNIST, users: [0.03] },
+  ],
+  full: [
+    { task: FEMNIST, users: [0.05] },
+    { task: CIFAR, users: [0.03] },
+    { task: MNIST, users: [0.03] },
+  ],
+};
+/** The same network with other users: one choice is for both. */
+const ALSO: Readonly<Record<string, string>> = { 'cifar-small': 'flsim-small', cifar: 'flsim' };
+
+function cellsOf(profile: Profile): readonly Cell[] {
+  return TASKS[profile].flatMap(({ task, users }) =>
+    users.flatMap((learningRate): Cell[] => {
+      const cap = profile === 'smoke' ? task.cap : CAP;
+      const cell = { ...CELL, compute: computeOf('declared', task), seed: 0 };
+      const { buffers, rounds } = task.step;
+      return [
+        ...BUFFER_RATES.flatMap((rate) => {
+          const step = { rounds, buffers: { ...buffers, rate } };
+          return BUFFER_BETAS.map(
+            (beta): Cell => ({
+              ...cell,
+              protocol: 'no SA',
+              delay: exponential(beta),
+              task: { ...task, cap, step, learningRate },
+            }),
+          );
+        }),
+        // The plain sum of a round is what SecAgg makes of it.
+        ...ROUND_RATES.map((rate): Cell => {
+          const step = { buffers, rounds: { ...rounds, rate } };
+          const delay = exponential(ROUND_BETA);
+          return { ...cell, protocol: 'SecAgg', delay, task: { ...task, cap, step, learningRate } };
+        }),
+      ];
+    }),
+  );
+}
+
+export const rates: Study = {
+  name: 'rates',
+  title: 'The rate of the server, chosen once for each task',
+  cells: cellsOf,
+  needs: (profile) => needsOfCells(cellsOf(profile)),
+  async run({ profile, results: found }) {
+    const results = await found(cellsOf(profile));
+    const chosen: Record<string, ChosenRates[string]> = {};
+    for (const { task } of TASKS[profile]) {
+      const { learn } = task;
+      const here = results.filter(({ cell }) => cell.task.learn === learn);
+      const buffers = best(here.filter(({ cell }) => !isSynchronous(cell)));
+      const users = buffers?.cell.task.learningRate;
+      // Users train alike in rounds.
+      const rounds = best(here.filter(({ cell }) => isSynchronous(cell) && cell.task.learningRate === users));
+      if (buffers === undefined || rounds === undefined || users === undefined) continue;
+      chosen[learn] = { buffers: rateOf(buffers), rounds: rateOf(rounds), users };
+      const other = ALSO[learn];
+      if (other !== undefined) chosen[other] = chosen[learn];
+    }
+    return {
+      experiment: 'rates',
+      title: this.title,
+      profile,
+      rows: results.map((result) => ({
+        ...rowOf('rates', result),
+        rate: rateOf(result),
+        rateOfUsers: result.cell.task.learningRate ?? '',
+      })),
+      tables: [
+        {
+          title: 'Seed 0, 32 users',
+          columns: [
+            'dataset',
+            'algorithm',
+            'beta',
+            'rate of users',
+            'of the server',
+            'versions',
+            'accuracy in the end',
+            'largest fall',
+            'chosen',
+          ],
+          rows: results.map((result) => {
+            const { cell, versions, isReached } = result;
+            const kind = isSynchronous(cell) ? 'rounds' : 'buffers';
+            return [
+              cell.task.dataset,
+              kind === 'rounds' ? 'rounds, momentum 0.9' : 'buffers, damped',
+              `${betaOf(cell)}`,
+              `${cell.task.learningRate ?? ''}`,
+              `${rateOf(result)}`,
+              `${isReached ? '' : '> '}${versions}`,
+              `${(100 * endOf(result)).toFixed(1)} %`,
+              `${(100 * largestFall(result)).toFixed(1)} points`,
+              isChosen(chosen[cell.task.learn], kind, result) ? 'yes' : '',
+            ];
+          }),
+        },
+      ],
+      figures: [],
+      orderings: [],
+      notes: [
+        'Chosen: the smallest geometric mean of the seconds to the target over the delays, a run that did not come to it counting twice its length. Where none did, the most accurate in the end.',
+      ],
+      ...(Object.keys(chosen).length > 0 && { rates: chosen }),
+    };
+  },
+};
+
+function isChosen(chosen: ChosenRates[string] | undefined, kind: 'rounds' | 'buffers', result: CellResult): boolean {
+  return chosen?.[kind] === rateOf(result) && chosen.users === result.cell.task.learningRate;
+}
+
+function rateOf({ cell }: CellResult): number {
+  return (isSynchronous(cell) ? cell.task.step.rounds : cell.task.step.buffers).rate;
+}
+
+/** The mean of the last evaluations. */
+function endOf({ curve }: CellResult): number {
+  return mean(curve.slice(-3).map(([, accuracy]) => accuracy));
+}
+
+function largestFall({ curve }: CellResult): number {
+  let [most, fall] = [0, 0];
+  for (const [, accuracy] of curve) {
+    most = Math.max(most, accuracy);
+    fall = Math.max(fall, most - accuracy);
+  }
+  return fall;
+}
+
+/** What a run that did not reach its target counts, in its own length. */
+const NOT_REACHED = 2;
+
+/** The pair of rates that is the fastest over all delays. Returns one of its results. */
+function best(results: readonly CellResult[]): CellResult | undefined {
+  const candidates = new Map<string, CellResult[]>();
+  for (const result of results) {
+    const key = `${rateOf(result)} ${result.cell.task.learningRate}`;
+    candidates.set(key, [...(candidates.get(key) ?? []), result]);
+  }
+  const isReached = results.some((result) => result.isReached);
+  const scoreOf = (runs: readonly CellResult[]): number =>
+    isReached
+      ? mean(runs.map((run) => Math.log(run.seconds * (run.isReached ? 1 : NOT_REACHED))))
+      : -mean(runs.map(endOf));
+  return [...candidates.values()].sort((a, b) => scoreOf(a) - scoreOf(b))[0]?.[0];
+}

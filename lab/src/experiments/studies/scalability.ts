@@ -1,0 +1,190 @@
+/** Figure 3: what one user computes, by the number of users and parameters, and by the size of the buffer. */
+
+import { Charges, type CostNeeds, type Costs, type Figure } from '@basa/virtual-time';
+import { mean, ordering, type Pair, type Row } from '../report/outcome.ts';
+import { NO_CELLS, type Profile, type Study } from '../run/context.ts';
+import { round } from './protocol-cells.ts';
+import { OURS } from './table1-claims.ts';
+
+interface Grid {
+  readonly users: readonly number[];
+  readonly dimensions: readonly number[];
+  readonly buffers: readonly number[];
+}
+
+const K = 10;
+const GRIDS: Readonly<Record<Profile, Grid>> = {
+  smoke: { users: [20, 40], dimensions: [7850], buffers: [4, 8] },
+  small: {
+    users: [100, 400, 1000],
+    dimensions: [100_000, 500_000, 1_000_000],
+    buffers: [10, 20, 50, 100, 200],
+  },
+  full: {
+    users: [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000],
+    dimensions: [100_000, 500_000, 1_000_000],
+    buffers: [10, 50, 100, 200, 500, 1000],
+  },
+};
+
+function needsOf(profile: Profile): CostNeeds {
+  const { users, dimensions, buffers } = GRIDS[profile];
+  const sizes = [...new Set([K, ...buffers])];
+  return {
+    dimensions,
+    profiles: sizes.flatMap((size) => [
+      { name: 'BASA paper' as const, users: size, leaving: 0 },
+      { name: OURS, users: size, leaving: 0 },
+    ]),
+    codes: users.flatMap((n) =>
+      dimensions.map((dimension) => ({ code: 'published' as const, users: n, dimension, summed: K })),
+    ),
+    models: [],
+  };
+}
+
+/** Mean over the places of a buffer. */
+function basaSeconds(costs: Costs, dimension: number, bufferSize: number): { paper: number; sealed: number } {
+  const charges = new Charges(costs, dimension);
+  const paper = charges.paper(bufferSize);
+  const sealed = charges.sealed(OURS, bufferSize, 1);
+  const places = Array.from({ length: bufferSize }, (_, n) => n);
+  return {
+    paper: paper.quantiseSeconds + mean(places.map(paper.turnSeconds)),
+    sealed: sealed.depositSeconds + sealed.keySeconds + mean(places.map(sealed.maskSeconds)),
+  };
+}
+
+export const scalability: Study = {
+  name: 'scalability',
+  title: 'Figure 3: time of one user',
+  cells: NO_CELLS,
+  needs: needsOf,
+  async run({ profile, costs }) {
+    const { users, dimensions, buffers } = GRIDS[profile];
+    const byUsers: Row[] = dimensions.flatMap((dimension) =>
+      users.map((n) => {
+        const lsa = new Charges(costs, dimension).lightSecAggBuffered(n, K, 'sequential');
+        const basa = basaSeconds(costs, dimension, K);
+        return {
+          figure: '3a',
+          dimension,
+          users: n,
+          'LSA async': round(lsa.offlineSeconds + lsa.maskSeconds + lsa.answerSeconds),
+          'BASA paper': round(basa.paper),
+          [OURS]: round(basa.sealed),
+          ratio: round((lsa.offlineSeconds + lsa.maskSeconds + lsa.answerSeconds) / basa.sealed),
+          'LSA bytes sent': lsa.offlineBytes + lsa.uploadBytes,
+        };
+      }),
+    );
+    const byBuffer: Row[] = dimensions.flatMap((dimension) =>
+      buffers.map((size) => {
+        const basa = basaSeconds(costs, dimension, size);
+        return {
+          figure: '3b',
+          dimension,
+          bufferSize: size,
+          'BASA paper': round(basa.paper),
+          [OURS]: round(basa.sealed),
+          'total, paper': round(size * basa.paper),
+          'total, sealed': round(size * basa.sealed),
+        };
+      }),
+    );
+    const largest = Math.max(...dimensions);
+    const most = Math.max(...users);
+    const at = (row: Row): boolean => row['dimension'] === largest && row['users'] === most;
+    return {
+      experiment: 'scalability',
+      title: this.title,
+      profile,
+      rows: [...byUsers, ...byBuffer],
+      tables: [
+        tableOf('One user by the number of users N, seconds; K = 10', byUsers),
+        tableOf('One user by the size of the buffer K, seconds', byBuffer),
+      ],
+      figures: [
+        ...dimensions.map((d) =>
+          figureOf(`scalability-users-${d}`, `d = ${d.toLocaleString('en')}`, byUsers, d, 'users', [
+            'LSA async',
+            'BASA paper',
+            OURS,
+          ]),
+        ),
+        ...dimensions.map((d) =>
+          figureOf(`scalability-buffer-${d}`, `d = ${d.toLocaleString('en')}`, byBuffer, d, 'bufferSize', [
+            'BASA paper',
+            OURS,
+          ]),
+        ),
+      ],
+      orderings: [
+        ordering(
+          `${OURS} is below LSA at the most users and parameters`,
+          byUsers.filter(at).map((row) => [`N = ${most}, d = ${largest}`, Number(row[OURS]), Number(row['LSA async'])]),
+        ),
+        ordering(
+          'BASA paper is below LSA at the most users and parameters, as in the paper',
+          byUsers
+            .filter(at)
+            .map((row) => [`N = ${most}, d = ${largest}`, Number(row['BASA paper']), Number(row['LSA async'])]),
+        ),
+        ordering(
+          'the time of a user of BASA is linear in K, as in the paper: a straight line explains 99 % of it',
+          ['BASA paper', OURS].flatMap((line) =>
+            dimensions.map((d): Pair => {
+              const here = byBuffer.filter((row) => row['dimension'] === d);
+              return [
+                `${line}, d = ${d}`,
+                0.99,
+                straightness(here.map((row) => [Number(row['bufferSize']), Number(row[line])])),
+              ];
+            }),
+          ),
+        ),
+      ],
+      notes: [
+        'Seconds of processor time, from operations measured at the true dimension. BASA does not depend on N: its line is drawn through one measurement.',
+        'LSA: its own mask encoded for all and a share received from all for each trip (U = 0.7 N, T = N / 2), its mask and one answer.',
+      ],
+    };
+  },
+};
+
+/** R squared of a straight line through the points. */
+function straightness(points: readonly (readonly [number, number])[]): number {
+  const [x, y] = [mean(points.map(([at]) => at)), mean(points.map(([, value]) => value))];
+  const sum = (of: (point: readonly [number, number]) => number): number =>
+    points.reduce((all, one) => all + of(one), 0);
+  const together = sum(([at, value]) => (at - x) * (value - y));
+  const [wide, high] = [sum(([at]) => (at - x) ** 2), sum(([, value]) => (value - y) ** 2)];
+  return wide === 0 || high === 0 ? 1 : together ** 2 / (wide * high);
+}
+
+function tableOf(title: string, rows: readonly Row[]) {
+  const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== 'figure');
+  return { title, columns, rows: rows.map((row) => columns.map((name) => Number(row[name]).toLocaleString('en'))) };
+}
+
+function figureOf(
+  name: string,
+  title: string,
+  rows: readonly Row[],
+  dimension: number,
+  x: string,
+  lines: readonly string[],
+): Figure {
+  const here = rows.filter((row) => row['dimension'] === dimension);
+  return {
+    name,
+    title,
+    x: x === 'users' ? 'users N' : 'buffer size K',
+    y: 'seconds of one user',
+    isLogarithmic: true,
+    series: lines.map((line) => ({
+      name: line,
+      points: here.map((row) => [Number(row[x]), Number(row[line])] as const),
+    })),
+  };
+}

@@ -1,0 +1,88 @@
+/** What Table 1 is expected to show. */
+import { type ExperimentTask, isSynchronous, type ProtocolName } from '@basa/virtual-time';
+import { type Ordering, ordering, type Pair } from '../report/outcome.ts';
+import type { CellResult } from '../run/grid.ts';
+import { COMPUTE_TITLES, COMPUTES, type ComputeName, computeName } from './computes.ts';
+import { betaOf, type Found, overSeeds, pairOf } from './protocol-cells.ts';
+
+export const OURS = 'BASA sealed (slot keys)' satisfies ProtocolName;
+const RIVALS = ['SecAgg', 'SecAgg+', 'LSA sync', 'LSA async'] as const satisfies readonly ProtocolName[];
+
+/** Looks up a cell over its seeds. */
+export function foundIn(
+  results: readonly CellResult[],
+  compute: ComputeName,
+): (task: ExperimentTask, beta: number, protocol: ProtocolName) => Found | undefined {
+  return (task, beta, protocol) =>
+    overSeeds(
+      results,
+      (cell) =>
+        cell.task.dataset === task.dataset &&
+        computeName(cell) === compute &&
+        cell.protocol === protocol &&
+        betaOf(cell) === beta,
+    );
+}
+
+/** Written down before the runs: the aims of the project, and what the paper's table shows. */
+export function orderingsOf(
+  results: readonly CellResult[],
+  tasks: readonly ExperimentTask[],
+  betas: readonly number[],
+): Ordering[] {
+  return COMPUTES.flatMap((compute) => tasks.flatMap((task) => claimsOf(results, task, betas, compute)));
+}
+
+function claimsOf(
+  results: readonly CellResult[],
+  task: ExperimentTask,
+  betas: readonly number[],
+  compute: ComputeName,
+): Ordering[] {
+  const found = foundIn(results, compute);
+  const where = `${task.dataset}, ${COMPUTE_TITLES[compute]}`;
+  const late = betas.filter((beta) => beta >= 3);
+  const last = betas.filter((beta) => beta === Math.max(...betas));
+  const against = (at: readonly number[], left: ProtocolName, rivals: readonly ProtocolName[]): Pair[] =>
+    at.flatMap((beta) =>
+      rivals.map((rival) => pairOf(`beta ${beta}, ${rival}`, found(task, beta, left), found(task, beta, rival))),
+    );
+  const aVersion = betas.map((beta) =>
+    pairOf(`beta ${beta}`, found(task, beta, OURS), found(task, beta, 'no SA'), 'secondsPerVersion'),
+  );
+  const asynchronous = results.filter(
+    ({ cell }) => cell.task.dataset === task.dataset && computeName(cell) === compute && !isSynchronous(cell),
+  );
+  return [
+    ordering(`${where}: ${OURS} takes at most 1.05 times as long a version as no SA, at every beta`, aVersion, 1.05),
+    ordering(
+      `${where}: ${OURS} takes at most 1.10 times as long to the target as no SA, at every beta`,
+      against(betas, OURS, ['no SA']),
+      1.1,
+    ),
+    ordering(
+      `${where}: ${OURS} is ahead of BASA paper, SecAgg, SecAgg+ and LSA, at every beta`,
+      against(betas, OURS, ['BASA paper', ...RIVALS]),
+    ),
+    ordering(
+      `${where}: ${OURS} is three times as fast as SecAgg, SecAgg+ and LSA at the largest beta`,
+      against(last, OURS, RIVALS),
+      1 / 3,
+    ),
+    ordering(
+      `${where}: BASA paper is ahead of SecAgg and LSA with delays, as in the paper`,
+      against(late, 'BASA paper', ['SecAgg', 'LSA sync', 'LSA async']),
+    ),
+    ordering(
+      `${where}: LSA in rounds takes no longer than SecAgg, as in the paper`,
+      against(betas, 'LSA sync', ['SecAgg']),
+      1.02,
+    ),
+    ordering(
+      `${where}: every asynchronous run comes to its target`,
+      asynchronous.map(({ cell, isReached }): Pair => {
+        return [`beta ${betaOf(cell)}, ${cell.protocol}, seed ${cell.seed}`, isReached ? 0 : 1, 0];
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,61 @@
+/** From cells to what has to be trained: one job for each order of updates, shared by all cells that have it. */
+import { type Cell, isSynchronous, orderDigest, type TimedSchedule } from '@basa/virtual-time';
+import type { TrainJob } from './train-worker.ts';
+
+export interface NamedJob {
+  readonly name: string;
+  readonly job: TrainJob;
+  /** How many updates it trains at most. */
+  readonly updates: number;
+  /** Smaller is more important. */
+  readonly rank: number;
+}
+
+/** Evaluations whose mean decides whether the target is reached: one lucky look does not. */
+const EVALUATIONS = 3;
+
+export function jobOf(cell: Cell, { order }: TimedSchedule, partiesEvery: number, rank: number): NamedJob {
+  const { task, seed, protocol, ringBits } = cell;
+  const step = isSynchronous(cell) ? task.step.rounds : task.step.buffers;
+  const level = protocol === 'no SA' || cell.level === Number.POSITIVE_INFINITY ? undefined : cell.level;
+  const { maxExamples, target, learn } = task;
+  const quantiser = ringBits === undefined ? (level ?? 'floats') : `${level} in ${ringBits} bits`;
+  const { rate, momentum, damping = 'none' } = step;
+  return {
+    name: orderDigest(
+      order,
+      ...[learn, seed, maxExamples, target, rate, momentum, damping, quantiser, task.leaf ?? '', EVALUATIONS],
+      task.learningRate ?? '',
+    ),
+    updates: order.reduce((sum, version) => sum + version.length, 0),
+    rank,
+    job: {
+      order,
+      seed,
+      maxExamples,
+      step,
+      level,
+      ringBits,
+      target,
+      evaluations: EVALUATIONS,
+      task: learn,
+      leaf: task.leaf,
+      learningRate: task.learningRate,
+      protocols: protocol === 'no SA' ? [] : [protocol],
+      partiesEvery,
+    },
+  };
+}
+
+/** One training for each name, with the parties of every protocol that has it; the most important first, data together. */
+export function mergeJobs(jobs: readonly NamedJob[]): readonly NamedJob[] {
+  const merged = new Map<string, NamedJob>();
+  for (const named of jobs) {
+    const { job, rank } = merged.get(named.name) ?? named;
+    const protocols = [...new Set([...job.protocols, ...named.job.protocols])];
+    merged.set(named.name, { ...named, rank: Math.min(rank, named.rank), job: { ...job, protocols } });
+  }
+  return [...merged.values()].sort(
+    (a, b) => a.rank - b.rank || a.job.task.localeCompare(b.job.task) || b.updates - a.updates,
+  );
+}

@@ -1,0 +1,38 @@
+/** Finished trainings in one file, a line each: a run that is cut off loses none of them, and a later one goes on from there. */
+import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Trained } from '@basa/virtual-time';
+
+interface Line {
+  readonly name: string;
+  readonly trained: Trained;
+}
+
+export class TrainedStore {
+  readonly #file: string;
+  readonly #kept = new Map<string, Trained>();
+
+  /** A last line without its end was cut off while it was written: it is dropped. */
+  constructor(file: string) {
+    this.#file = file;
+    mkdirSync(dirname(file), { recursive: true });
+    if (!existsSync(file)) return;
+    const text = readFileSync(file, 'utf8');
+    const whole = text.lastIndexOf('\n') + 1;
+    if (whole < text.length) truncateSync(file, Buffer.byteLength(text.slice(0, whole)));
+    for (const line of text.slice(0, whole).split('\n')) {
+      if (line === '') continue;
+      const { name, trained } = JSON.parse(line) as Line;
+      this.#kept.set(name, trained);
+    }
+  }
+
+  get(name: string): Trained | undefined {
+    return this.#kept.get(name);
+  }
+
+  put(name: string, trained: Trained): void {
+    appendFileSync(this.#file, `${JSON.stringify({ name, trained } satisfies Line)}\n`);
+    this.#kept.set(name, trained);
+  }
+}

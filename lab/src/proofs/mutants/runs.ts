@@ -1,0 +1,84 @@
+/** Runs the oracle over a patched core, in a process of its own. */
+import { spawn } from 'node:child_process';
+
+import type { OracleEngine } from '../oracle/engines.ts';
+import type { AttackReport } from '../oracle/trace.ts';
+import { withPatchedBundle } from '../patched-core.ts';
+import type { Edit, Mutant } from './mutant.ts';
+
+export interface MutantRun extends AttackReport {
+  /** The first generated schedule that leaks as well, if one does. */
+  readonly generated?: { readonly seed: number; readonly leaked: readonly string[] };
+}
+
+/** What the attack learns of the core with these edits. */
+export async function runPatched(
+  edits: readonly Edit[],
+  attack: string,
+  { engine = 'attributes', schedules = 0 }: { readonly engine?: OracleEngine; readonly schedules?: number } = {},
+): Promise<MutantRun> {
+  const patches = edits.map((edit) => ({
+    ...edit,
+    file: edit.file.startsWith('packages/') ? edit.file : `packages/protocol/src/${edit.file}`,
+  }));
+  return withPatchedBundle('lab/src/proofs/mutants/entry.ts', patches, async (bundle) => {
+    return JSON.parse(await outputOf(bundle, [attack, String(schedules), engine])) as MutantRun;
+  });
+}
+
+/** Whether the attack got more than it may, or broke what must hold. */
+export function isCaught({ leaked, broken }: AttackReport): boolean {
+  return leaked.length > 0 || broken.length > 0;
+}
+
+export interface MutantVerdict {
+  readonly name: string;
+  readonly attack: string;
+  /** The core as it is gives the same attack the honest sum at most. */
+  readonly unpatchedHolds: boolean;
+  readonly caught: boolean;
+  readonly learned: readonly string[];
+  readonly broken: readonly string[];
+  /** How many places of the core hold the rule; each alone stops the attack if `eachAloneStops`. */
+  readonly edits: number;
+  readonly eachAloneStops: boolean;
+  /** The first generated schedule that leaks too; null if none of those that were run does. */
+  readonly generatedSeed: number | null;
+}
+
+/** The unpatched core under the same attack, the mutant, and the mutant with each of its edits taken back. */
+export async function judgeMutant(mutant: Mutant, schedules = 0): Promise<MutantVerdict> {
+  const { name, edits, caughtBy, engine = 'attributes' } = mutant;
+  const unpatched = await runPatched([], caughtBy, { engine });
+  const run = await runPatched(edits, caughtBy, { engine, schedules });
+  const weaker = edits.length > 1 ? edits.map((_, n) => edits.filter((__, m) => m !== n)) : [];
+  const stops = await Promise.all(weaker.map(async (some) => !isCaught(await runPatched(some, caughtBy, { engine }))));
+  return {
+    name,
+    attack: caughtBy,
+    unpatchedHolds: !isCaught(unpatched),
+    caught: isCaught(run),
+    learned: run.leaked,
+    broken: run.broken,
+    edits: edits.length,
+    eachAloneStops: stops.every((stop) => stop),
+    generatedSeed: run.generated?.seed ?? null,
+  };
+}
+
+function outputOf(bundle: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [bundle, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let [out, error] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      error += chunk.toString();
+    });
+    child.on('error', reject);
+    child.on('close', (code) =>
+      code === 0 ? resolve(out) : reject(new Error(`the mutant ended with ${code}: ${error}`)),
+    );
+  });
+}

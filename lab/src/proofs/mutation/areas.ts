@@ -1,0 +1,51 @@
+/** What is changed, and which tests are asked: the rules of the protocol's parties, and what they say to each other. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '@basa/testkit/root.ts';
+
+export interface Area {
+  readonly name: string;
+  /** Paths from the root. */
+  readonly files: readonly string[];
+  readonly tests: readonly string[];
+  /** Decoders read on with each question: see `mutantsOf`. */
+  readonly readsOn: boolean;
+}
+
+const PROTOCOL = 'packages/protocol';
+const SCENARIOS = ['cheats', 'reproductions'].map((name) => `lab/test/proofs/${name}.test.ts`);
+/** Codecs have no rule of the parties, real sealing takes too long for them, and paper mode has cores of its own. */
+const NOT_OF_PARTIES = ['codec', 'real-sealing', 'paper'];
+const SEALING = ['codec', 'sealing', 'shamir', 'slot-key-list', 'slot-keys'];
+
+export function areas(): readonly Area[] {
+  const tests = listed(`${PROTOCOL}/test`);
+  return [
+    {
+      name: 'parties',
+      files: ['authority', 'server', 'user'].flatMap((name) => listed(`${PROTOCOL}/src/${name}`)),
+      tests: [...tests.filter((test) => !NOT_OF_PARTIES.some((name) => test.includes(`/${name}`))), ...SCENARIOS],
+      readsOn: false,
+    },
+    {
+      name: 'messages',
+      files: [...listed(`${PROTOCOL}/src/wire`), ...SEALING.map((name) => `packages/masking/src/${name}.ts`)],
+      tests: [
+        ...tests,
+        ...['codec', 'shamir', 'secret'].map((name) => `packages/masking/test/${name}.test.ts`),
+        'packages/runtime/test/slot-keys.test.ts',
+        'test/slot-key-vectors.test.ts',
+        'test/vectors.test.ts',
+        ...SCENARIOS,
+      ],
+      readsOn: true,
+    },
+  ];
+}
+
+function listed(folder: string): readonly string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .sort()
+    .map((name) => `${folder}/${name}`);
+}

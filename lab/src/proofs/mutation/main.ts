@@ -1,0 +1,113 @@
+/** `npm run lab -- prove mutation [--only TEXT] [--json]`: changes what decides in small wrong ways, and counts what the tests notice. */
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+import { ROOT } from '@basa/testkit/root.ts';
+import { areas } from './areas.ts';
+import { type FileResult, judgeArea, KnownFates } from './judge.ts';
+
+const HELP = `npm run lab -- prove mutation [--area NAME] [--only TEXT] [--most N] [--survivors] [--workers N] [--seconds N] [--seed S] [--fresh] [--results FILE] [--json]
+
+Makes one wrong change at a time (a condition, a sum, a call, a record that is not written), runs the tests in which it makes a
+difference up to the first that fails, and reports the share of changes that some test notices. Two areas: parties (authority, server and user
+of the protocol, with suspicion and admission) and messages (their codecs, statements and sealing). Results are saved as they come: a run that
+was interrupted goes on, and after new tests only those that survived are judged again.
+
+  --area NAME      parties or messages (both)
+  --only TEXT      just the files whose path holds TEXT: --only authority/close
+  --most N         judge N of those left, at most, in each area; 0 shows what is known
+  --survivors      judge again those that lived, with the tests as they are now, and no others
+  --workers N      processes at a time (1)
+  --seconds N      ask tests of N seconds of each, those first that noticed a change nearby, then quick ones (1,000)
+  --seed S         the order in which they are judged (1)
+  --fresh          forget the saved results
+  --results FILE   where they are saved (node_modules/.cache/mutation.json)
+  --json           the last line is one JSON object`;
+
+const { values } = parseArgs({
+  options: {
+    area: { type: 'string' },
+    only: { type: 'string', default: '' },
+    most: { type: 'string', default: String(Number.MAX_SAFE_INTEGER) },
+    survivors: { type: 'boolean', default: false },
+    workers: { type: 'string', default: '1' },
+    seconds: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: '1' },
+    fresh: { type: 'boolean', default: false },
+    results: { type: 'string', default: join(ROOT, 'node_modules/.cache/mutation.json') },
+    ...SWITCHES,
+  },
+});
+
+function progress(text: string): void {
+  process.stderr.write(process.stderr.isTTY ? `  ${text}\u001b[K\r` : `  ${text}\n`);
+}
+
+function tell({ file, mutants, noticed, equivalent, unjudged, survived }: FileResult): void {
+  const apart = [
+    ...(equivalent === 0 ? [] : [`, ${equivalent} equivalent`]),
+    ...(unjudged === 0 ? [] : [`, ${unjudged} not judged`]),
+  ];
+  console.log(`${file}: ${noticed} of ${mutants} noticed${apart.join('')}`);
+  for (const { line, before, after, fate } of survived)
+    console.log(`  line ${line} ${fate}: ${oneLine(before)}  =>  ${oneLine(after)}`);
+}
+
+function oneLine(text: string): string {
+  const short = text.replaceAll(/\s+/g, ' ');
+  return short.length > 100 ? `${short.slice(0, 97)}...` : short;
+}
+
+const [most, seed, workers, seconds] = [values.most, values.seed, values.workers, values.seconds].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
+const chosen = areas().filter(
+  ({ name, files }) => (values.area ?? name) === name && files.some((file) => file.includes(values.only)),
+);
+if (values.help) {
+  console.log(HELP);
+} else if (
+  ![most, seed, workers, seconds].every((value) => Number.isSafeInteger(value) && value >= 0) ||
+  workers === 0
+) {
+  console.error('--most, --seed, --workers and --seconds take whole numbers, for example --most 100 --workers 4');
+  process.exitCode = 2;
+} else if (chosen.length === 0) {
+  console.error(`no area has this name, or none has a source with "${values.only}" in its path; see --help`);
+  process.exitCode = 2;
+} else {
+  const known = new KnownFates(values.results, values.fresh);
+  const results: FileResult[] = [];
+  for (const area of chosen)
+    results.push(
+      ...(await judgeArea({
+        area,
+        only: values.only,
+        seed,
+        most,
+        isSurvivorsOnly: values.survivors,
+        workers,
+        seconds,
+        known,
+        progress,
+      })),
+    );
+  for (const result of results) tell(result);
+  const total = (part: 'mutants' | 'noticed' | 'equivalent' | 'unjudged') =>
+    results.reduce((sum, result) => sum + result[part], 0);
+  const [mutants, noticed, equivalent, unjudged] = [
+    total('mutants'),
+    total('noticed'),
+    total('equivalent'),
+    total('unjudged'),
+  ];
+  const score = (100 * noticed) / (mutants - equivalent - unjudged);
+  console.log(
+    `\n${noticed} of ${mutants} mutants noticed, ${equivalent} are equivalent, ${unjudged} not judged: score ${score.toFixed(1)} %, seed ${seed}`,
+  );
+  if (values.json)
+    console.log(JSON.stringify({ mutation: { seed, mutants, noticed, equivalent, unjudged, score, files: results } }));
+}

@@ -1,0 +1,88 @@
+/** `npm run lab -- prove all [--quick] [--json]`: the long checks of the protocol one after the other, with one summary. */
+
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+import { FROM_SOURCE } from '@basa/testkit/root.ts';
+
+const HELP = `npm run lab -- prove all [--quick] [--json]
+
+Attacks, mutants, rules, explorer, fault simulation, leak oracle and its councils, each in its long version (hours); docs/evidence.md says
+what each of them shows. Every part is a command of its own: npm run lab -- attacks, npm run lab -- prove mutants, rules, explorer, faults, oracle, councils.
+
+  --quick   smaller numbers: some minutes
+  --json    end standard output with one line that is one JSON object`;
+
+interface Part {
+  readonly name: string;
+  readonly quick: readonly string[];
+}
+
+const PARTS: readonly Part[] = [
+  { name: 'attacks', quick: [] },
+  { name: 'mutants', quick: [] },
+  { name: 'rules', quick: ['--quick'] },
+  { name: 'explorer', quick: ['--states', '20000'] },
+  { name: 'faults', quick: ['--buffers', '300'] },
+  { name: 'oracle', quick: ['--schedules', '20000', '--no-exhaustive'] },
+  { name: 'councils', quick: ['--schedules', '2000'] },
+];
+const LAB = fileURLToPath(new URL('../../main.ts', import.meta.url));
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    ...SWITCHES,
+  },
+});
+
+interface PartResult {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly seconds: number;
+  readonly result: unknown;
+}
+
+/** Runs one part, shows what it prints, and keeps its last line. */
+async function runPart({ name, quick }: Part): Promise<PartResult> {
+  console.log(`\n== ${name}`);
+  const started = Date.now();
+  const words = name === 'attacks' ? [name] : ['prove', name];
+  const options = [...(values.quick ? quick : []), '--json'];
+  const child = spawn(process.execPath, [...FROM_SOURCE, LAB, ...words, ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+  });
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  const lines = printed.trimEnd().split('\n');
+  console.log(lines.slice(0, -1).join('\n'));
+  return {
+    name,
+    passed: code === 0,
+    seconds: Math.round((Date.now() - started) / 1000),
+    result: parseLine(lines.at(-1)),
+  };
+}
+
+function parseLine(line: string | undefined): unknown {
+  try {
+    return JSON.parse(line ?? 'null');
+  } catch {
+    return line;
+  }
+}
+
+if (values.help) console.log(HELP);
+else {
+  const results: PartResult[] = [];
+  for (const part of PARTS) results.push(await runPart(part));
+  console.log('\n== summary');
+  for (const { name, passed, seconds } of results)
+    console.log(`${name.padEnd(10)} ${passed ? 'holds ' : 'FAILS '} ${seconds} s`);
+  if (values.json) console.log(JSON.stringify({ prove: results }));
+  process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;
+}

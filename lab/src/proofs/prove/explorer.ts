@@ -1,0 +1,164 @@
+/** `npm run lab -- prove explorer [--world TEXT | --bufferSize K | --councils] [--states N] [--json]`: the long version of the explorer's tests. */
+import { parseArgs } from 'node:util';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+import { seededWords } from '@basa/virtual-time/simulation';
+import {
+  CORE_RULES,
+  COUNCIL_RULE,
+  COUNCIL_WORLDS,
+  HOST_RULES,
+  LONG_WORLDS,
+  type NamedWorld,
+  SMALL_WORLDS,
+} from '../explorer/explorations.ts';
+import { type Exploration, type ExploreOptions, explore } from '../explorer/explore.ts';
+import { type CouncilExploration, exploreCouncil, wanderCouncil } from '../explorer/explore-council.ts';
+import type { Walk } from '../explorer/walk.ts';
+import { drawFrom } from '../faults/draw.ts';
+import { importPatched } from '../patched-core.ts';
+
+const HELP = `npm run lab -- prove explorer [--world TEXT | --bufferSize K | --councils] [--states N] [--seed S] [--json]
+
+Walks through every state users, server and authority can reach together, up to N states (10^6 by default) a world, and several
+authorities with a server; checks every promise in each of them; then shows the counterexample for every rule that is switched off.
+With --bufferSize only one world: K users in one buffer, with a crash after any record. With --councils only several authorities.
+With --world only those whose name holds TEXT, so that worlds can be processes of their own; --worlds lists the names.
+Every walk is the same each time; --seed (1) draws the random ways through worlds that are too large. 10^7 states take tens of GB: give
+Node more memory with NODE_OPTIONS=--max-old-space-size=60000.`;
+
+const WAYS = 1000;
+
+const { values } = parseArgs({
+  options: {
+    bufferSize: { type: 'string' },
+    councils: { type: 'boolean', default: false },
+    world: { type: 'string' },
+    worlds: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
+    states: { type: 'string', default: '1000000' },
+    ...SWITCHES,
+  },
+});
+
+function wholeNumber(name: string, text: string, least: number): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  console.error(`--${name} takes a whole number from ${least}, for example --${name} ${Math.max(least, 3)}`);
+  process.exit(2);
+}
+
+function summary(
+  { states, transitions, depth, complete, terminal }: Walk,
+  fates: Readonly<Record<string, number>>,
+): string {
+  const ends = Object.entries(fates).map(([fate, count]) => `${count} ${fate}`);
+  return `${states} states (${complete ? 'all' : 'budget'}), ${transitions} steps, depth ${depth}, ${terminal} ends: ${ends.join(', ')}`;
+}
+
+function exploreWorld({ name, ...world }: NamedWorld, budget: number) {
+  return told(
+    name,
+    () => explore({ ...world, budget, onProgress }),
+    ({ fates }) => fates,
+  );
+}
+
+/** Several authorities and a server; where there are too many states, some random ways to the end as well. */
+function exploreCouncilWorld(
+  { name, isSmall, ...world }: (typeof COUNCIL_WORLDS)[number],
+  budget: number,
+  seed: number,
+) {
+  const endsOf = ({ endings }: CouncilExploration) => endings;
+  const explored = told(name, () => exploreCouncil({ ...world, budget, onProgress }), endsOf);
+  if (isSmall) return [explored];
+  const draw = drawFrom(seededWords(seed));
+  return [explored, told(`${name}: ${WAYS} random ways`, () => wanderCouncil(world, WAYS, draw.below), endsOf)];
+}
+
+function onProgress({ states, depth, waiting }: { states: number; depth: number; waiting: number }): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r  ${states} states, depth ${depth}, ${waiting} waiting   `);
+  else if (states % 200_000 < 1000) console.error(`  ${states} states, depth ${depth}, ${waiting} waiting`);
+}
+
+function told<Found extends Walk>(
+  name: string,
+  run: () => Found,
+  endsOf: (found: Found) => Readonly<Record<string, number>>,
+) {
+  const begun = Date.now();
+  const found = run();
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  console.log(`${name}\n  ${summary(found, endsOf(found))}, ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+  if (found.counterexample !== undefined) printTrace(found.counterexample);
+  return { world: name, ...found };
+}
+
+function printTrace({ problem, steps }: NonNullable<Walk['counterexample']>): void {
+  for (const [n, step] of steps.entries()) console.log(`  ${String(n + 1).padStart(3)}. ${step}`);
+  console.log(`    => ${problem}`);
+}
+
+async function showRules() {
+  const shown: { rule: string; caught: boolean; steps: number }[] = [];
+  const show = (rule: string, { counterexample }: Walk): void => {
+    console.log(`\n${rule}`);
+    if (counterexample === undefined) console.log('    => not noticed');
+    else printTrace(counterexample);
+    shown.push({ rule, caught: counterexample !== undefined, steps: counterexample?.steps.length ?? 0 });
+  };
+  for (const { name, world } of HOST_RULES) show(`The ${name}:`, explore({ ...world, broken: name }));
+  for (const { name, world, patches = [] } of CORE_RULES) {
+    const patched = await importPatched<{ explore(options: ExploreOptions): Exploration }>(
+      'lab/src/proofs/explorer/explore.ts',
+      patches,
+    );
+    show(`The core without "${name}":`, patched.explore(world));
+  }
+  const council = await importPatched<{ exploreCouncil: typeof exploreCouncil }>(
+    'lab/src/proofs/explorer/explore-council.ts',
+    COUNCIL_RULE.patches,
+  );
+  show(`The core without "${COUNCIL_RULE.name}":`, council.exploreCouncil({ authorities: 2, threshold: 2 }));
+  return shown;
+}
+
+if (values.help) {
+  console.log(HELP);
+} else if (values.worlds) {
+  for (const { name } of [...SMALL_WORLDS, ...LONG_WORLDS, ...COUNCIL_WORLDS]) console.log(name);
+} else {
+  const begun = Date.now();
+  const seed = wholeNumber('seed', values.seed, 0);
+  const budget = wholeNumber('states', values.states, 1);
+  const size = values.bufferSize === undefined ? undefined : wholeNumber('bufferSize', values.bufferSize, 2);
+  const only: NamedWorld[] =
+    size === undefined
+      ? []
+      : [{ name: `${size} users, with a crash after any record`, bufferSize: size, crashes: true }];
+  const isNamed = ({ name }: { readonly name: string }): boolean => name.includes(values.world ?? '');
+  const isWhole = size === undefined && !values.councils && values.world === undefined;
+  const worlds =
+    size !== undefined || values.councils
+      ? only
+      : [...SMALL_WORLDS.map(({ shows: _, ...world }) => world), ...LONG_WORLDS].filter(isNamed);
+  const councils = size === undefined ? COUNCIL_WORLDS.filter(isNamed) : [];
+  if (worlds.length + councils.length === 0) {
+    console.error(`no world has "${values.world}" in its name; --worlds lists them`);
+    process.exit(2);
+  }
+  const explored = [
+    ...worlds.map((world) => exploreWorld(world, budget)),
+    ...councils.flatMap((world) => exploreCouncilWorld(world, budget, seed)),
+  ];
+  const rules = isWhole ? await showRules() : [];
+  const broken = explored.filter(({ counterexample }) => counterexample !== undefined);
+  const states = explored.reduce((sum, world) => sum + world.states, 0);
+  console.log(
+    `\n${explored.length} worlds, ${states} states, ${broken.length} broken promises; ${rules.filter(({ caught }) => caught).length} of ${rules.length} missing rules caught`,
+  );
+  if (values.json)
+    console.log(JSON.stringify({ explorer: { seed, seconds: secondsSince(begun), states, worlds: explored, rules } }));
+  if (broken.length > 0 || rules.some(({ caught }) => !caught)) process.exitCode = 1;
+}

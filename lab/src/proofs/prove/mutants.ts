@@ -1,0 +1,48 @@
+/** `npm run lab -- prove mutants [--schedules N] [--json]`: every mutant of the core, and what the oracle says of it. */
+import { parseArgs } from 'node:util';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+import { MUTANTS } from '../mutants/list.ts';
+import { judgeMutant, type MutantVerdict } from '../mutants/runs.ts';
+
+const HELP = `npm run lab -- prove mutants [--schedules N] [--json]
+
+Patches one rule out of the core at a time and plays the attack that the rule stops. Prints what the attack learns.
+
+  --schedules N   also run up to N generated schedules over each mutant, until one leaks (0)
+  --json          the last line is one JSON object`;
+
+const { values } = parseArgs({
+  options: {
+    schedules: { type: 'string', default: '0' },
+    ...SWITCHES,
+  },
+});
+const schedules = Number(values.schedules);
+if (values.help) console.log(HELP);
+else if (!(Number.isSafeInteger(schedules) && schedules >= 0)) {
+  console.error('--schedules takes a whole number, for example --schedules 2000');
+  process.exitCode = 2;
+} else {
+  const width = Math.max(...MUTANTS.map(({ name }) => name.length));
+  const verdicts: MutantVerdict[] = [];
+  for (const mutant of MUTANTS) {
+    const verdict = await judgeMutant(mutant, schedules);
+    verdicts.push(verdict);
+    const seed = verdict.generatedSeed === null ? 'not found' : `schedule ${verdict.generatedSeed}`;
+    const columns = [
+      verdict.name.padEnd(width),
+      verdict.caught ? 'caught' : 'MISSED',
+      `${verdict.edits} ${verdict.edits === 1 ? 'check ' : 'checks'}`,
+      ...(schedules > 0 ? [seed.padEnd(14)] : []),
+      verdict.caught ? [...verdict.learned, ...verdict.broken].join('; ') : '',
+    ];
+    console.log(columns.join('  '));
+  }
+  const caught = verdicts.filter((verdict) => verdict.caught).length;
+  const held = verdicts.filter((verdict) => verdict.unpatchedHolds).length;
+  console.log(
+    `${caught} of ${verdicts.length} mutants caught; the core as it is holds under ${held} of these attacks.`,
+  );
+  if (values.json) console.log(JSON.stringify({ mutants: verdicts }));
+  process.exitCode = caught === verdicts.length && held === verdicts.length ? 0 : 1;
+}

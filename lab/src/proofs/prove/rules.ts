@@ -1,0 +1,109 @@
+/** `npm run lab -- prove rules [--quick | --table] [--world TEXT] [--states N] [--json]`: the rules of the protocol as a small model, explored to the end. */
+import { parseArgs } from 'node:util';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+import type { Walk } from '../explorer/walk.ts';
+import { HELD_BY } from '../rules/held-by.ts';
+import { noticedWithout } from '../rules/noticed-without.ts';
+import { tableOfRules } from '../rules/table.ts';
+import { MISSING_RULES, RULE_WORLDS } from '../rules/worlds.ts';
+
+const HELP = `npm run lab -- prove rules [--quick | --table] [--world TEXT] [--states N] [--json]
+
+The rules of registration, vote, release, outcome and model log without bytes, from an empty buffer to its end: with a server that shows each
+party what it likes, and with an honest one whose users drop out and whose authorities crash. Every state is looked at. Then each rule is left out:
+the model must show how a promise breaks. Last, each rule is taken out of the code, and the test that docs/rules.md names for it must fail.
+
+  --quick        the small worlds alone, and no change of the code (seconds)
+  --table        print the table of docs/rules.md, and nothing else
+  --world TEXT   the worlds whose name holds TEXT, without the missing rules
+  --states N     stop a world after so many states (3000000)
+  --json         the last line is one JSON object`;
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    table: { type: 'boolean', default: false },
+    world: { type: 'string' },
+    states: { type: 'string', default: '3000000' },
+    ...SWITCHES,
+  },
+});
+const budget = Number(values.states);
+
+function tell({ problem, steps }: NonNullable<Walk['counterexample']>): void {
+  for (const [n, step] of steps.entries()) console.log(`  ${String(n + 1).padStart(3)}. ${step}`);
+  console.log(`    => ${problem}`);
+}
+
+function exploreWorlds() {
+  const chosen = RULE_WORLDS.filter(
+    ({ name, isSmall }) => (isSmall || !values.quick) && name.includes(values.world ?? ''),
+  );
+  return chosen.map(({ name, run }) => {
+    const begun = Date.now();
+    const found = run({ budget });
+    const { states, complete, depth, terminal, counterexample } = found;
+    console.log(
+      `${name}\n  ${states} states (${complete ? 'all' : 'budget'}), depth ${depth}, ${terminal} ends, ${secondsSince(begun)} s`,
+    );
+    if (counterexample !== undefined) tell(counterexample);
+    return { world: name, ...found };
+  });
+}
+
+function leaveOutRules() {
+  return MISSING_RULES.map(({ name, problem, run }) => {
+    const { counterexample, states, complete } = run({ budget });
+    console.log(`\nWithout "${name}":`);
+    if (counterexample !== undefined) tell(counterexample);
+    else console.log(`    => nothing breaks in ${states} states`);
+    const isSecondLine = problem === undefined;
+    const isExpected = isSecondLine ? complete : counterexample?.problem === problem;
+    if (!isExpected) console.log('    NOT WHAT WAS EXPECTED');
+    return { rule: name, isSecondLine, isExpected, steps: counterexample?.steps.length ?? 0 };
+  });
+}
+
+/** Each rule taken out of the code: the tests that the table names must notice. */
+async function takeOutOfCode() {
+  const noticed: { rule: string; noticedBy: string | null }[] = [];
+  console.log('\nTaken out of the code:');
+  for (const held of HELD_BY) {
+    const noticedBy = await noticedWithout(held);
+    console.log(`  ${held.rule}: ${noticedBy ?? 'NOT NOTICED'}`);
+    noticed.push({ rule: held.rule, noticedBy });
+  }
+  return noticed;
+}
+
+if (values.help) console.log(HELP);
+else if (values.table) console.log(tableOfRules());
+else if (!(Number.isSafeInteger(budget) && budget > 0)) {
+  console.error('--states takes a positive whole number, for example --states 100000');
+  process.exitCode = 2;
+} else {
+  const begun = Date.now();
+  const worlds = exploreWorlds();
+  const rules = values.world === undefined ? leaveOutRules() : [];
+  const code = values.world === undefined && !values.quick ? await takeOutOfCode() : [];
+  const states = worlds.reduce((sum, one) => sum + one.states, 0);
+  const complete = worlds.filter((one) => one.complete).length;
+  const broken = worlds.filter((one) => one.counterexample !== undefined).length;
+  const caught = rules.filter(({ isSecondLine, isExpected }) => !isSecondLine && isExpected).length;
+  const isGood =
+    worlds.length > 0 &&
+    broken === 0 &&
+    rules.every(({ isExpected }) => isExpected) &&
+    code.every(({ noticedBy }) => noticedBy !== null);
+  console.log(
+    `\n${worlds.length} worlds, ${complete} of them whole, ${states} states, ${broken} broken promises; ${caught} missing rules caught, ${rules.filter(({ isSecondLine }) => isSecondLine).length} are second lines`,
+  );
+  if (values.json)
+    console.log(
+      JSON.stringify({
+        rules: { seconds: secondsSince(begun), states, complete, broken, caught, worlds, rules, code },
+      }),
+    );
+  process.exitCode = isGood ? 0 : 1;
+}

@@ -1,0 +1,40 @@
+/** `npm run lab -- trial authorities [--kills N] [--seed N] [--json]`: authorities as processes that die and stay away; nothing may be lost. */
+import { parseArgs } from 'node:util';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    ...SWITCHES,
+  },
+});
+if (values.help) {
+  console.log(
+    `npm run lab -- trial authorities [--kills N] [--seed N] [--json]
+
+Four authorities, of which three are needed, a server and devices, each a process. With all four there, a random one after the
+other is killed and started again, N times (60 by default). Then one stays down while the fleet goes on and other processes are killed.
+Then a second one is down: devices are put off in clear words, and go on when it is back. Nothing may be lost.
+Runs with different seeds are parts of one trial: their counts may be added.`,
+  );
+} else {
+  const { runAuthorities } = await import('./run.ts');
+  const [kills, seed] = [Number(values.kills), Number(values.seed)];
+  if (!(Number.isSafeInteger(kills) && kills > 0 && Number.isSafeInteger(seed))) {
+    console.error('--kills and --seed take positive whole numbers, for example --kills 20');
+    process.exit(2);
+  }
+  console.log(`${kills} kills, seed ${seed}, 4 authorities of which 3 are needed`);
+  const begun = Date.now();
+  const { problems, moments, ...counts } = await runAuthorities({ kills, seed, onLine: (line) => console.log(line) });
+  console.log('\nauthorities died at:');
+  for (const [moment, count] of Object.entries(moments)) console.log(`${String(count).padStart(4)}  ${moment}`);
+  console.log();
+  for (const [name, count] of Object.entries(counts)) console.log(`${name.padEnd(20)}${count}`);
+  for (const problem of problems) console.log(`WRONG: ${problem}`);
+  if (values.json)
+    console.log(JSON.stringify({ authorities: { seed, seconds: secondsSince(begun), ...counts, problems } }));
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,54 @@
+/** `npm run lab -- trial crash -- [--store postgres] [--engine cp-abe] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
+import { parseArgs } from 'node:util';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '200' },
+    store: { type: 'string', default: 'embedded' },
+    engine: { type: 'string', default: 'slot-keys' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    ...SWITCHES,
+  },
+});
+if (values.help) {
+  console.log(
+    `npm run lab -- trial crash -- [--store postgres] [--engine cp-abe] [--kills N] [--seed N] [--json]
+
+Kills server, authority and devices N times (200 by default), at random and at durable moments. With --store postgres the
+server is three nodes on one database: nodes are also stopped past their turns, and the database is killed as well.
+Runs with different seeds are parts of one trial: their counts may be added.`,
+  );
+} else {
+  const { runCrashes } = await import('./run.ts');
+  const [kills, seed] = [Number(values.kills), Number(values.seed)];
+  if (!(Number.isSafeInteger(kills) && kills > 0 && Number.isSafeInteger(seed))) {
+    console.error('--kills and --seed take positive whole numbers, for example --kills 20');
+    process.exit(2);
+  }
+  const { store } = values;
+  if (store !== 'embedded' && store !== 'postgres') {
+    console.error('--store takes embedded or postgres');
+    process.exit(2);
+  }
+  const { engine } = values;
+  if (engine !== 'slot-keys' && engine !== 'cp-abe') {
+    console.error('--engine takes slot-keys or cp-abe');
+    process.exit(2);
+  }
+  console.log(`${kills} kills, seed ${seed}, store ${store}, engine ${engine}`);
+  const begun = Date.now();
+  const onKill = (line: string): void => console.log(line);
+  const { problems, moments, ...counts } = await runCrashes({ kills, seed, store, engine, onKill });
+  for (const [role, deaths] of Object.entries(moments)) {
+    console.log(`\n${role} died at:`);
+    for (const [moment, count] of Object.entries(deaths)) console.log(`${String(count).padStart(4)}  ${moment}`);
+  }
+  console.log();
+  for (const [name, count] of Object.entries(counts)) console.log(`${name.padEnd(14)}${count}`);
+  for (const problem of problems) console.log(`WRONG: ${problem}`);
+  if (values.json)
+    console.log(JSON.stringify({ crash: { seed, store, engine, seconds: secondsSince(begun), ...counts, problems } }));
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,102 @@
+/** Devices of the SDK that contribute all the time, however the server is. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '@basa/client/internal/connect.ts';
+import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
+import { SERVER_PATH } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
+
+const FLEET = 8;
+const PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2000;
+/** Longer than this is not waited for a server to be well again. */
+export const MAX_RECOVERY_MS = 30_000;
+
+export class Fleet {
+  readonly acknowledged: { readonly ctx: string; readonly joinTag: string }[] = [];
+  /** When each contribution was acknowledged, and how long it took. */
+  readonly #done: { readonly at: number; readonly tookMs: number }[] = [];
+  readonly #stage: Stage;
+  readonly #signal: AbortSignal;
+
+  constructor(stage: Stage, signal: AbortSignal) {
+    this.#stage = stage;
+    this.#signal = signal;
+  }
+
+  async start(): Promise<readonly Promise<void>[]> {
+    const stage = this.#stage;
+    const tokens = await stage.authority.tokens(stage.task, FLEET, Date.now() + 86_400_000);
+    const clients = await Promise.all(
+      tokens.map((token) =>
+        connect(nodeOutside(), inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))), {
+          ...stage.services,
+          token,
+        }),
+      ),
+    );
+    return clients.map((client) => this.#live(client));
+  }
+
+  async #live(client: BasaClient): Promise<void> {
+    while (!this.#signal.aborted) {
+      const began = Date.now();
+      const result = await this.#offer(client).catch((error: unknown) => {
+        if (error instanceof ProblemError || error instanceof UnreachableError) return undefined;
+        throw error;
+      });
+      if (result?.kind === 'accepted') {
+        this.acknowledged.push(result);
+        this.#done.push({ at: Date.now(), tookMs: Date.now() - began });
+      } else
+        await sleep(Math.min(LONGEST_PAUSE_MS, result?.retryAfterMs ?? PAUSE_MS), undefined, {
+          signal: this.#signal,
+        }).catch(() => {});
+    }
+    await client.close();
+  }
+
+  async #offer(client: BasaClient) {
+    const delta = new Float32Array(this.#stage.policy.dimension).map(() => Math.random() - 0.5);
+    const { version } = await client.model();
+    return client.contribute(delta, { trainedOn: version });
+  }
+
+  async pace(ms: number): Promise<{ readonly perSecond: number; readonly medianMs: number }> {
+    const from = Date.now();
+    await sleep(ms);
+    const done = this.#done
+      .filter(({ at }) => at >= from)
+      .map(({ tookMs }) => tookMs)
+      .sort((a, b) => a - b);
+    return { perSecond: (1000 * done.length) / ms, medianMs: done[done.length >> 1] ?? Number.POSITIVE_INFINITY };
+  }
+
+  /** Returns how long it took until a contribution was as quick as this. */
+  async recovered(tookMs: number): Promise<number> {
+    const from = Date.now();
+    const isWell = (): boolean => this.#done.some((one) => one.at >= from && one.tookMs <= tookMs);
+    while (!isWell() && Date.now() - from <= MAX_RECOVERY_MS) await sleep(PAUSE_MS);
+    return Date.now() - from;
+  }
+
+  /** Acknowledged updates that the server says are neither in a version nor left out with a word. */
+  async lost(): Promise<number> {
+    const pending = async (): Promise<readonly string[]> => {
+      const fates = await Promise.all(
+        this.acknowledged.map(async ({ ctx, joinTag }) => {
+          const response = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), this.#stage.urls.server));
+          return ((await response.json()) as { readonly fate?: string }).fate ?? 'unknown';
+        }),
+      );
+      return fates.filter((fate) => !['included', 'excluded'].includes(fate));
+    };
+    // The last buffer has too few devices left to be opened, perhaps: a buffer's worth may wait.
+    for (let look = 0; look < 100; look++) {
+      const left = await pending();
+      if (left.every((fate) => fate === 'pending') && left.length <= 2 * this.#stage.policy.bufferSize) return 0;
+      await sleep(PAUSE_MS);
+    }
+    return (await pending()).length;
+  }
+}

@@ -1,0 +1,40 @@
+/** `npm run lab -- trial powercut [--cuts N] [--seed N] [--json]`: power cuts of every process under load; nothing acknowledged may be lost. */
+import { parseArgs } from 'node:util';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+
+const { values } = parseArgs({
+  options: {
+    cuts: { type: 'string', default: '100' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    ...SWITCHES,
+  },
+});
+if (values.help) {
+  console.log(`npm run lab -- trial powercut [--cuts N] [--seed N] [--json]
+
+Cuts the power of server, authority and devices N times (100 by default), at random and at durable moments: the process is
+killed, and all or some of what it had written and not flushed is taken away, names of files included. Needs Linux and gcc.
+Runs with different seeds are parts of one trial: their counts may be added.`);
+} else {
+  const [cuts, seed] = [Number(values.cuts), Number(values.seed)];
+  if (!(Number.isSafeInteger(cuts) && cuts > 0 && Number.isSafeInteger(seed))) {
+    console.error('--cuts and --seed take positive whole numbers, for example --cuts 20');
+    process.exit(2);
+  }
+  console.log(`${cuts} power cuts, seed ${seed}`);
+  process.exitCode = await run(cuts, seed);
+}
+
+async function run(kills: number, seed: number): Promise<number> {
+  const { runCrashes } = await import('../crash/run.ts');
+  const begun = Date.now();
+  const onKill = (line: string): void => console.log(line);
+  const report = await runCrashes({ kills, seed, isPowerCut: true, onKill });
+  const { problems, moments: _, kills: __, powerCuts, ...counts } = report;
+  const all = { ...powerCuts, ...counts };
+  for (const [name, count] of Object.entries(all)) console.log(`${name.padEnd(14)}${count}`);
+  for (const problem of problems) console.log(`WRONG: ${problem}`);
+  if (values.json) console.log(JSON.stringify({ powercut: { seed, seconds: secondsSince(begun), ...all, problems } }));
+  return problems.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,135 @@
+/** A device of the soak: honest, or one that drops out, repeats itself, or lies. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '@basa/client/internal/connect.ts';
+import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
+import type { RandomStream } from '@basa/learning';
+import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import type { Stage } from '@basa/testkit/processes/stage.ts';
+
+export interface Given {
+  readonly ctx: string;
+  readonly slot: number;
+  readonly place: number;
+}
+
+export interface Tally {
+  accepted: number;
+  rejected: number;
+  droppedOut: number;
+  duplicates: number;
+  lies: number;
+  suspendedHonest: number;
+  suspendedLiars: number;
+}
+
+export interface SoakWork {
+  readonly stage: Stage;
+  readonly chance: RandomStream;
+  readonly given: Given[];
+  readonly tally: Tally;
+  readonly latencies: number[];
+  readonly signal: AbortSignal;
+}
+
+const DROP_OUTS = 0.05;
+const DUPLICATES = 0.01;
+const RETRY = { attempts: 5, firstWaitMs: 50, longestWaitMs: 500 };
+const PAUSE_MS = 100;
+
+export class SoakDevice {
+  readonly #work: SoakWork;
+  readonly #isLiar: boolean;
+  readonly #signer = createNodeSigner(nodeRandomBytes(32));
+  /** For a whole contribution: an upload that is sent again must carry the same bytes, or nobody knows which was taken. */
+  #isLying = false;
+  #wasSuspended = false;
+
+  constructor(work: SoakWork, isLiar: boolean) {
+    this.#work = work;
+    this.#isLiar = isLiar;
+  }
+
+  /** Contributes until the soak ends; what was begun is ended. */
+  async live(token: string): Promise<void> {
+    const client = await this.#again(() => this.#connect(token));
+    while (!this.#work.signal.aborted) await this.#contribute(client);
+    await client.close();
+  }
+
+  /** Services come and go: what is not answered is tried again. */
+  async #again<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof UnreachableError) && !(error instanceof ProblemError)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+
+  /** A liar masks something else than it promised in about every second contribution: no number in its sum can be trusted. */
+  #connect(token: string): Promise<BasaClient> {
+    const { stage } = this.#work;
+    const real = nodeOutside();
+    const lie: typeof real.mask = async (vector, plan) => {
+      await real.mask(vector, plan);
+      if (this.#isLying) vector[1] = ((vector[1] ?? 0) + 1) >>> 0;
+    };
+    return connect(this.#isLiar ? { ...real, mask: lie } : real, inMemoryStoreForTests(this.#signer), {
+      ...stage.services,
+      token,
+      retry: RETRY,
+    });
+  }
+
+  async #contribute(client: BasaClient): Promise<void> {
+    const { stage, chance, tally, given, latencies } = this.#work;
+    const place = Math.floor(chance.unit() * stage.policy.dimension);
+    const delta = new Float32Array(stage.policy.dimension);
+    delta[place] = 1 - chance.unit() / 1e5; // an update of its own, and 1 after quantising
+    const { version } = await this.#again(() => client.model());
+    this.#isLying = this.#isLiar && chance.unit() < 0.5;
+    if (this.#isLying) tally.lies++;
+    const leaving = new AbortController();
+    const leavesAt = chance.unit() < DROP_OUTS ? (chance.unit() < 0.5 ? 'key' : 'mask') : undefined;
+    const forgets = [
+      client.on('progress', ({ step }) => step === leavesAt && leaving.abort()),
+      // Every slot it had, not those acknowledged: whether an upload that was cut off is in a sum, the server tells.
+      client.on('slotted', (seat) => given.push({ ...seat, place })),
+    ];
+    const began = performance.now();
+    try {
+      const { signal } = leaving;
+      const result = await this.#again(() => client.contribute(delta, { trainedOn: version, signal }));
+      if (result.kind === 'rejected') {
+        tally.rejected++;
+        if (result.reason === 'suspended') this.#suspended();
+        // Whoever dropped out twice waits until a lease is over, and a suspect until it may sit down.
+        await sleep(result.retryAfterMs ?? 0, undefined, { signal: this.#work.signal }).catch(() => undefined);
+        return;
+      }
+      latencies.push(performance.now() - began);
+      tally.accepted++;
+      if (chance.unit() < DUPLICATES) await this.#repeat(client, delta, version);
+    } catch (error) {
+      if (!leaving.signal.aborted) throw error;
+      await client.discard();
+      tally.droppedOut++;
+    } finally {
+      for (const forget of forgets) forget();
+    }
+  }
+
+  /** Each device is counted once. */
+  #suspended(): void {
+    if (!this.#wasSuspended) this.#work.tally[this.#isLiar ? 'suspendedLiars' : 'suspendedHonest']++;
+    this.#wasSuspended = true;
+  }
+
+  /** The same update once more: it is refused, or goes elsewhere by the authority's word. */
+  async #repeat(client: BasaClient, delta: Float32Array, trainedOn: number): Promise<void> {
+    this.#work.tally.duplicates++;
+    await this.#again(() => client.contribute(delta, { trainedOn }));
+  }
+}

@@ -1,0 +1,43 @@
+/** What protocols are charged, counted by hand from costs of a millisecond each. */
+
+import { Charges } from '@basa/virtual-time';
+import { expect, it } from 'vitest';
+import { COSTS, K, LARGE, SMALL } from './declared-costs.ts';
+
+const sealed = (dimension: number, openers: number) =>
+  new Charges(COSTS, dimension).sealed('BASA sealed (slot keys)', K, openers);
+
+it('four workers open a large sum together: seeds in shares, the vector in shards', () => {
+  // 40 ms of seeds; 10 masks, 10 bodies added as they are unpacked, the range judged, the mean taken.
+  expect(sealed(LARGE, 1).openSeconds(K, 0)).toBeCloseTo(0.04 + 0.022, 9);
+  expect(sealed(LARGE, 4).openSeconds(K, 0)).toBeCloseTo((0.04 + 0.022) / 4, 9);
+});
+
+it('a small sum is one shard: more workers share its seeds alone', () => {
+  expect(sealed(SMALL, 4).openSeconds(K, 0)).toBeCloseTo(0.04 / 4 + 0.022, 9);
+});
+
+it('a body of a ring is copied and hashed when it comes, and not unpacked', () => {
+  expect(sealed(LARGE, 4).bodySeconds).toBeCloseTo(0.002, 9);
+});
+
+it('the thread that answers is charged its messages: half of a deposit and an upload each', () => {
+  expect(sealed(LARGE, 4).serverSeconds).toBeCloseTo(0.03 / K / 2, 9);
+});
+
+it('an upload of slot keys is its message at a tiny dimension, with 20 bits for each parameter', () => {
+  expect(sealed(LARGE, 4).uploadBytes(0)).toBe(1000 - 4 * 64 + (20 * LARGE) / 8);
+});
+
+it('a whole run of SecAgg is charged each vector once: its server unpacks, adds and unmasks one of every user', () => {
+  const { user, server } = new Charges(COSTS, LARGE, 'field').totals('SecAgg', K);
+  expect(server).toBeCloseTo((K * 3) / 1000, 9);
+  // Ten masks, then packed and copied.
+  expect(user).toBeCloseTo((K + 2) / 1000, 9);
+});
+
+it('a device expands long masks on two threads, to which the vector is copied and back; short ones on one', () => {
+  // 3 ms of messages, then the digest checked, two copies, packed, hashed.
+  expect(sealed(SMALL, 4).maskSeconds(0)).toBeCloseTo(0.003 + K / 1000 + 0.005, 9);
+  expect(sealed(LARGE, 4).maskSeconds(0)).toBeCloseTo(0.003 + K / 2000 + 0.002 + 0.005, 9);
+});

@@ -1,0 +1,79 @@
+/** Claims: what counts as seen, and that only the same seeds are compared. */
+
+import { CELL, MNIST } from '@basa/virtual-time';
+import { describe, expect, it } from 'vitest';
+import { ordering } from '../../src/experiments/report/outcome.ts';
+import { claimsOf } from '../../src/experiments/report/summary.ts';
+import type { CellResult } from '../../src/experiments/run/grid.ts';
+import { overSeeds, pairOf } from '../../src/experiments/studies/protocol-cells.ts';
+
+function result(seed: number, seconds: number, isReached = true): CellResult {
+  return {
+    cell: { ...CELL, task: MNIST, protocol: 'no SA', seed },
+    seconds,
+    versions: seconds,
+    isReached,
+    secondsPerVersion: seconds / 10,
+    trips: 0,
+    lost: 0,
+    droppedOut: 0,
+    meanStaleness: 0,
+    meanAge: 0,
+    utilisation: {},
+    trained: { accuracy: [], reached: 1, wholeAccuracy: 0, samples: 0, clipped: 0, partySums: 0 },
+    curve: [],
+    trajectory: '',
+  };
+}
+
+const found = (...results: readonly CellResult[]) => overSeeds(results, () => true);
+
+describe('a claim', () => {
+  it('about cells that were not trained does not hold', () => {
+    expect(ordering('x', [['here', undefined, 2]]).holds).toBe(false);
+    expect(ordering('x', []).holds).toBe(false);
+  });
+
+  it('holds where it does everywhere it was looked at, and one place is enough against it', () => {
+    expect(ordering('x', [['a', 1, 2]]).holds).toBe(true);
+    const two = ordering('x', [
+      ['a', 1, 2],
+      ['b', 3, 2],
+    ]);
+    expect([two.holds, two.seen.map(({ holds }) => holds)]).toEqual([false, [true, false]]);
+    expect(ordering('x', [['b', 3, 2]], 1.5).holds).toBe(true);
+  });
+
+  it('is behind whatever it is compared with where its run was given up', () => {
+    expect(ordering('x', [['a', 1, 2, true]]).holds).toBe(false);
+  });
+
+  it('is listed with its study', () => {
+    const outcome = { title: '', profile: 'small', rows: [], tables: [], figures: [], notes: [] };
+    const orderings = [ordering('x', [['a', 1, 2]]), ordering('y', [])];
+    expect(claimsOf([{ ...outcome, experiment: 'table1', orderings }])).toEqual([
+      { study: 'table1', claim: 'x', holds: true },
+      { study: 'table1', claim: 'y', holds: false },
+    ]);
+  });
+});
+
+describe('two cells', () => {
+  it('are compared by the seeds that both have', () => {
+    const left = found(result(1, 10), result(2, 30));
+    const right = found(result(2, 20), result(3, 1000));
+    expect(pairOf('here', left, right)).toEqual(['here', 30, 20, false]);
+    expect(pairOf('here', left, right, 'secondsPerVersion')).toEqual(['here', 3, 2, false]);
+  });
+
+  it('without a seed in common are not compared', () => {
+    expect(pairOf('here', found(result(1, 10)), found(result(2, 20)))).toEqual(['here', undefined, undefined]);
+    expect(pairOf('here', found(result(1, 10)), undefined)).toEqual(['here', undefined, undefined]);
+  });
+
+  it('are behind where one of the compared runs was given up, not where another seed was', () => {
+    const right = found(result(1, 20));
+    expect(pairOf('here', found(result(1, 10, false)), right)[3]).toBe(true);
+    expect(pairOf('here', found(result(1, 10), result(2, 10, false)), right)[3]).toBe(false);
+  });
+});

@@ -1,0 +1,92 @@
+/** Every state the parties can reach together, for buffers of two and three: no promise is broken in any of them. */
+
+import { seededWords } from '@basa/virtual-time/simulation';
+import { describe, expect, it } from 'vitest';
+import {
+  CORE_RULES,
+  COUNCIL_RULE,
+  COUNCIL_WORLDS,
+  HOST_RULES,
+  LARGE_WORLDS,
+  SMALL_WORLDS,
+} from '../../src/proofs/explorer/explorations.ts';
+import { type explore as Explore, explore } from '../../src/proofs/explorer/explore.ts';
+import { exploreCouncil, wanderCouncil } from '../../src/proofs/explorer/explore-council.ts';
+import type { SettledFate } from '../../src/proofs/explorer/invariants.ts';
+import { drawFrom } from '../../src/proofs/faults/draw.ts';
+import { importPatched } from '../../src/proofs/patched-core.ts';
+
+const BUDGET = 15_000;
+
+describe('no promise is broken in any state', () => {
+  it.each(SMALL_WORLDS)('of $name: all of them are reached, and updates end as $shows', ({ shows, ...world }) => {
+    const { complete, counterexample, fates } = explore(world);
+    expect(counterexample).toBeUndefined();
+    expect(complete).toBe(true);
+    expect(Object.keys(fates).filter((fate) => fates[fate as SettledFate] > 0)).toEqual(
+      expect.arrayContaining([...shows]),
+    );
+  });
+
+  it.each(LARGE_WORLDS)(`of $name, as far as ${BUDGET} states go`, (world) => {
+    const { counterexample, states } = explore({ ...world, budget: BUDGET });
+    expect(counterexample).toBeUndefined();
+    expect(states).toBeGreaterThanOrEqual(BUDGET);
+  });
+});
+
+describe('a rule of the host that is switched off gives a counterexample', () => {
+  it.each(HOST_RULES)('where the $name', ({ name, world, problem }) => {
+    const { counterexample } = explore({ ...world, broken: name });
+    expect(counterexample?.problem).toMatch(problem);
+    expect(counterexample?.steps.length).toBeLessThan(16);
+  });
+
+  it('that a person can read, and that is the shortest', () => {
+    expect(explore({ bufferSize: 2, broken: 'server answers before it writes' }).counterexample?.steps).toEqual([
+      'the deposit of user 0 reaches the server; the server writes "deposited" and sends slot',
+      'user 0 gets its slot; it writes "slotted" and sends key-request',
+      'the key request of user 0 reaches the authority; the authority writes "key-issued" and sends key',
+      'user 0 gets its key; it writes "frozen" and sends upload',
+      'the upload of user 0 reaches the server; the server sends acknowledgement first, and crashes before it writes',
+    ]);
+  });
+});
+
+describe('a rule of the core that is patched away gives a counterexample', () => {
+  it.each(CORE_RULES)('without "$name"', async ({ world, patches = [], problem }) => {
+    const patched = await importPatched<{ explore: typeof Explore }>('lab/src/proofs/explorer/explore.ts', patches);
+    expect(patched.explore(world).counterexample?.problem).toMatch(problem);
+  });
+
+  it('and the same bundle without a patch gives none', async () => {
+    const whole = await importPatched<{ explore: typeof Explore }>('lab/src/proofs/explorer/explore.ts', []);
+    expect(whole.explore({ bufferSize: 3, still: true }).counterexample).toBeUndefined();
+  });
+});
+
+describe('several authorities and a server', () => {
+  it.each(COUNCIL_WORLDS)('keep every promise: $name', ({ isSmall, ...world }) => {
+    const { complete, counterexample, endings, states } = exploreCouncil({ ...world, budget: BUDGET });
+    expect(counterexample).toBeUndefined();
+    expect(complete).toBe(isSmall);
+    if (isSmall) expect(endings).toMatchObject({ included: 1 });
+    else expect(states).toBeGreaterThanOrEqual(BUDGET);
+  });
+
+  it.each(COUNCIL_WORLDS)('keep every promise to the end of random ways: $name', ({ isSmall: _, ...world }) => {
+    const { counterexample, endings } = wanderCouncil(world, 30, drawFrom(seededWords(1)).below);
+    expect(counterexample).toBeUndefined();
+    expect(endings['included']).toBeGreaterThan(0);
+    if (world.still) expect(endings).toEqual({ included: 30 });
+  });
+
+  it('break one where an authority that voted aborts', async () => {
+    const patched = await importPatched<{ exploreCouncil: typeof exploreCouncil }>(
+      'lab/src/proofs/explorer/explore-council.ts',
+      COUNCIL_RULE.patches,
+    );
+    const { counterexample } = patched.exploreCouncil({ authorities: 2, threshold: 2 });
+    expect(counterexample?.problem).toMatch(COUNCIL_RULE.problem);
+  });
+});

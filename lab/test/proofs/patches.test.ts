@@ -1,0 +1,27 @@
+/** What the long trials take out of the core is still in it: a patch that no longer fits would be noticed by nobody for days. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '@basa/testkit/root.ts';
+import { expect, it } from 'vitest';
+import { CORE_RULES, COUNCIL_RULE } from '../../src/proofs/explorer/explorations.ts';
+import { MUTANTS } from '../../src/proofs/mutants/list.ts';
+import type { SourcePatch } from '../../src/proofs/patched-core.ts';
+
+/** Files of mutants are below the protocol unless they say where. */
+function fromRoot(edit: SourcePatch): SourcePatch {
+  return edit.file.startsWith('packages/') ? edit : { ...edit, file: `packages/protocol/src/${edit.file}` };
+}
+
+const RULES: readonly { readonly name: string; readonly patches?: readonly SourcePatch[] }[] = [
+  ...CORE_RULES,
+  COUNCIL_RULE,
+  ...MUTANTS.map(({ name, edits }) => ({ name, patches: edits.map(fromRoot) })),
+];
+
+it.each(RULES.map(({ name, patches = [] }) => [name, patches] as const))(
+  'every text that is changed for "%s" is in its file once',
+  (_, patches) => {
+    expect(patches.length).toBeGreaterThan(0);
+    for (const { file, find } of patches) expect(readFileSync(join(ROOT, file), 'utf8').split(find)).toHaveLength(2);
+  },
+);

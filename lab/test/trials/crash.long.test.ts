@@ -1,0 +1,20 @@
+/** The short version of `npm run lab -- trial crash`. */
+import { describe, expect, it } from 'vitest';
+import { runCrashes } from '../../src/trials/crash/run.ts';
+
+describe('kill -9 of server, authority and devices under load', () => {
+  it.each([
+    { store: 'embedded', kills: 10 },
+    { store: 'postgres', kills: 4 }, // three nodes, stopped past their turns as well, and their database
+  ] as const)(
+    'on the $store store loses no acknowledged update, counts none twice, issues no key twice and leaves no buffer stuck',
+    async ({ store, kills }) => {
+      const report = await runCrashes({ store, kills, seed: 1 });
+      expect(report.problems).toEqual([]);
+      expect(report).toMatchObject({ kills, lost: 0, doubled: 0, keysTwice: 0, stuck: 0 });
+      const { acknowledged, included, excluded, aborted, quarantined } = report;
+      expect(included + excluded + aborted + quarantined).toBe(acknowledged);
+      expect(included).toBeGreaterThan(0);
+    },
+  );
+});

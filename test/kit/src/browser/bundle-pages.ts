@@ -1,0 +1,55 @@
+/** The pages of @basa/web as files that a server serves: scripts, workers, styles, and nothing from elsewhere. */
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, type Metafile } from 'esbuild';
+import { ROOT } from '../root.ts';
+
+const dashboard = join(ROOT, 'packages/web');
+
+/**
+ * Scripts by the name of the file they become. What is bundled together shares its parts, and a part holds what any of its
+ * users needs: a page must not load what only a worker uses, nor the worker of a device what only simulations use.
+ */
+const TOGETHER: readonly Readonly<Record<string, string>>[] = [
+  {
+    watch: 'src/web/watch/main.ts',
+    join: 'src/web/join/main.ts',
+    play: 'src/web/play/main.ts',
+    sees: 'src/web/sees/main.ts',
+    style: 'site/style.css',
+  },
+  { 'device-worker': 'src/web/join/device-worker.ts' },
+  { 'play-worker': 'src/web/play/play-worker.ts', 'sees-worker': 'src/web/sees/sees-worker.ts' },
+];
+
+/** How a bundle for browsers is made, whatever is in it. */
+export const FOR_BROWSERS = {
+  bundle: true,
+  splitting: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  metafile: true,
+  logLevel: 'error',
+} as const;
+
+export async function bundlePages(folder: string): Promise<Metafile['outputs']> {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const made = await Promise.all(TOGETHER.map((entries) => bundle(folder, entries)));
+  const site = join(dashboard, 'site');
+  for (const name of readdirSync(site)) if (!name.endsWith('.css')) copyFileSync(join(site, name), join(folder, name));
+  return Object.assign({}, ...made.map(({ metafile }) => metafile.outputs)) as Metafile['outputs'];
+}
+
+function bundle(folder: string, entries: Readonly<Record<string, string>>) {
+  return build({
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(dashboard, path)])),
+    outdir: folder,
+    absWorkingDir: ROOT,
+    ...FOR_BROWSERS,
+    chunkNames: 'parts/[name]-[hash]',
+    conditions: ['@basa/source'],
+  });
+}

@@ -1,0 +1,130 @@
+/** Both services as processes that serve the pages, with a task on MNIST, for tests in a browser. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { joinLink, offerTokens, writeShares } from '@basa/cli/internal/pages.ts';
+import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
+import { loadMnist, noProgress } from '@basa/datasets';
+import { createServerStep, encodeDataset, logisticRegression, manifestText, modelJson } from '@basa/learning';
+import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
+import { ENGINE } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { freePort } from '@basa/service/free-port';
+import { bundleProcesses } from '../processes/bundle.ts';
+import { Stage } from '../processes/stage.ts';
+import { bundlePages } from './bundle-pages.ts';
+
+const LEVEL = 2 ** 16;
+export const BUFFER_SIZE = 3;
+
+export class WebStage {
+  readonly #folder: string;
+  readonly #clients: BasaClient[] = [];
+  readonly stage: Stage;
+
+  private constructor(folder: string, stage: Stage) {
+    this.#folder = folder;
+    this.stage = stage;
+  }
+
+  static async open(engine: number = ENGINE.slotKeys): Promise<WebStage> {
+    const folder = mkdtempSync(join(tmpdir(), 'basa-web-'));
+    const { train, test } = await loadMnist({ progress: noProgress });
+    await writeShares(folder, train);
+    await bundlePages(join(folder, 'pages'));
+    const port = await freePort();
+    const model = logisticRegression();
+    const stage = await Stage.open({
+      bundle: await bundleProcesses(),
+      policy: {
+        name: ascii('MNIST'),
+        engine,
+        dimension: model.dimension,
+        bufferSize: BUFFER_SIZE,
+        minimum: BUFFER_SIZE,
+        level: LEVEL,
+        clip: 8,
+        manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
+        training: { epochs: 1, batchSize: 10, learningRate: 0.03, loss: 'softmaxCrossEntropy' },
+        uploadLeaseMs: 300_000,
+      },
+      specification: { model: modelJson(model), stop: { accuracy: 0.99 } },
+      server: {
+        port,
+        pagesFolder: join(folder, 'pages'),
+        sharesFolder: join(folder, 'shares'),
+        tokensFolder: join(folder, 'tokens'),
+      },
+      authority: { corsOrigins: [`http://127.0.0.1:${port}`] },
+    });
+    await stage.server.setExamples(stage.task, encodeDataset(test));
+    return new WebStage(folder, stage);
+  }
+
+  get url(): string {
+    return this.stage.urls.server;
+  }
+
+  async token(): Promise<string> {
+    const [token = ''] = await this.stage.authority.tokens(this.stage.task, 1, Date.now() + 3_600_000);
+    return token;
+  }
+
+  /** From now on pages hand out so many tokens. */
+  async offerTokens(many: number): Promise<void> {
+    const tokens = await Promise.all(Array.from({ length: many }, () => this.token()));
+    await offerTokens(this.#folder, this.stage.task, tokens);
+  }
+
+  /** The address at which a tab joins at once; small pieces give its upload a middle. */
+  async joinLink(more: Readonly<Record<string, string>> = {}): Promise<string> {
+    const { task, authorityKey } = this.stage;
+    const link = joinLink(this.url, { task, authorityKey, token: await this.token() });
+    return `${link}&${new URLSearchParams({ now: '', share: '0', rounds: '1', pieceBytes: '8192', ...more })}`;
+  }
+
+  async client(name: string): Promise<BasaClient> {
+    const { task, authorityKey, urls } = this.stage;
+    const identity = join(this.#folder, 'devices', name);
+    const client = await Clients.connect({ ...urls, task, authorityKey, identity, token: await this.token() });
+    this.#clients.push(client);
+    return client;
+  }
+
+  async version(): Promise<number> {
+    return (await this.stage.server.task(this.stage.task)).version ?? 0;
+  }
+
+  async reached(version: number): Promise<Float32Array> {
+    while ((await this.version()) < version) await new Promise((resolve) => setTimeout(resolve, 50));
+    return this.stage.server.parameters(this.stage.task, version);
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#clients) await client.close();
+    await this.stage.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** An update of whole steps of the quantiser: nothing in it is rounded. */
+export function wholeUpdate(dimension: number, seed: number): Float32Array {
+  return Float32Array.from({ length: dimension }, (_, k) => (((k * 31 + seed * 17) % 201) - 100) / LEVEL);
+}
+
+/** The version that must come of these quantised updates, bit by bit. */
+export function versionOf(before: Float32Array, updates: readonly ArrayLike<number>[]): Float32Array {
+  const sum = Uint32Array.from(
+    before,
+    (_, k) => updates.reduce((total, update) => total + (update[k] as number), 0) >>> 0,
+  );
+  const mean = dequantizeSum(sum, { level: LEVEL, modulus: RING_32 }, { weightSum: updates.length, weightScale: 1 });
+  const after = before.slice();
+  createServerStep({ kind: 'fedbuff', rate: 1 }).applyInPlace(after, mean);
+  return after;
+}
+
+/** A whole update as it is quantised. */
+export function quantisedOf(update: Float32Array): Uint32Array {
+  return Uint32Array.from(update, (value) => Math.round(value * LEVEL) >>> 0);
+}

@@ -1,0 +1,26 @@
+/** What masking tests run on: Node's outside with either kernel, and a stream of words that repeats with its seed. */
+
+import { type Keystream, type MaskTools, plainVectorKernel } from '@basa/masking';
+import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
+import { Federation, type FederationOptions } from '@basa/simulator';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
+
+export function wasmTools(): MaskTools<Keystream> {
+  const kernel = createWasmVectorKernel();
+  if (kernel === undefined) throw new Error('this Node has no wasm SIMD');
+  return { suite: nodeSuite, kernel, keystream: createNodeKeystream() };
+}
+
+export function plainTools(blockWords?: number): MaskTools<Keystream> {
+  return { suite: nodeSuite, kernel: plainVectorKernel(blockWords), keystream: createNodeKeystream() };
+}
+
+/** A seed of 32 equal bytes: distinct for distinct numbers below 256. */
+export function fixedSeed(byte: number): Uint8Array {
+  return new Uint8Array(32).fill(byte);
+}
+
+/** A federation on Node. */
+export function nodeFederation(options: FederationOptions): Federation {
+  return new Federation(nodeEnvironment, options);
+}

@@ -1,0 +1,116 @@
+/** The honest devices beside whom the hostile ones work, and what those use. */
+import { connect } from 'node:net';
+import type { BasaClient } from '@basa/client/node';
+import { signingDevice } from '@basa/conformance/signing-device.ts';
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, certificateCodec, modelEntryCodec, SERVER_PATH, seatRequestCodec } from '@basa/protocol';
+import { expect } from 'vitest';
+import { countsOf, type House, oneHot } from './house.ts';
+
+/** Three devices fill a buffer: the next version is the sum of their updates, and nothing else. Not the same place twice. */
+export async function honestFleetGoesOn(house: House, clients: readonly BasaClient[], firstPlace = 1): Promise<void> {
+  const { version = 0 } = await house.taskState();
+  const before = await house.reached(version);
+  for (const [n, client] of clients.entries()) {
+    const result = await client.contribute(oneHot(firstPlace + n), { trainedOn: version });
+    expect(result).toMatchObject({ kind: 'accepted' });
+  }
+  const after = await house.reached(version + 1);
+  const moved = after.map((value, place) => value - (before[place] ?? 0));
+  const places = countsOf(moved, clients.length).flatMap((count, place) => Array<number>(count).fill(place));
+  expect(places).toEqual(clients.map((_, n) => firstPlace + n));
+}
+
+export function honestFleet(house: House): Promise<readonly BasaClient[]> {
+  return Promise.all(['a', 'b', 'c'].map((name) => house.client(name)));
+}
+
+/** How much the heap grows by `work`, in MiB. */
+export async function heapGrowthOf(work: () => Promise<void>): Promise<number> {
+  const used = (): number => {
+    globalThis.gc?.();
+    const { heapUsed, arrayBuffers, external } = process.memoryUsage();
+    return (heapUsed + arrayBuffers + external) / 2 ** 20;
+  };
+  const before = used();
+  await work();
+  return used() - before;
+}
+
+interface RawAnswer {
+  /** Everything the service said until it ended the connection. */
+  readonly text: string;
+  readonly status: number;
+}
+
+export interface RawConnection {
+  write(bytes: string | Uint8Array): void;
+  /** Resolves when the service ends the connection. */
+  readonly ended: Promise<RawAnswer>;
+  end(): void;
+}
+
+/** A connection that says what it likes. */
+export async function rawConnection(url: string): Promise<RawConnection> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  const ended = new Promise<RawAnswer>((resolve) =>
+    socket.once('close', () => resolve({ text, status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0) })),
+  );
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return { write: (bytes) => void socket.write(bytes), ended, end: () => socket.destroy() };
+}
+
+/** What a device asks, signed; the answer as it is. */
+export function askSigned(
+  house: House,
+  device: ReturnType<typeof signingDevice>,
+  to: 'authority' | 'server',
+  target: string,
+  body: string | Uint8Array,
+  nonce?: Uint8Array,
+): Promise<Response> {
+  const { url, publicKey } = house[to];
+  const words = { audience: publicKey, method: 'POST', target, body, at: house.clock(), ...(nonce && { nonce }) };
+  const type = typeof body === 'string' ? 'application/json' : 'application/octet-stream';
+  const headers = { ...device.headers(words), 'content-type': type };
+  return fetch(new URL(target, url), {
+    method: 'POST',
+    headers,
+    body: typeof body === 'string' ? body : body.slice(),
+  });
+}
+
+export async function bytesOf(asked: Promise<Response>): Promise<Uint8Array> {
+  const response = await asked;
+  if (!response.ok) throw new Error(`${response.url}: ${response.status} ${await response.text()}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** What a device with this certificate asks for a seat with, for an update on the newest version. */
+export async function seatRequestOf(house: House, certificate: Uint8Array): Promise<Uint8Array> {
+  const newest = fetch(new URL(SERVER_PATH.newestModel(house.task), house.server.url));
+  const { version, modelHash } = modelEntryCodec.decode(await bytesOf(newest));
+  return seatRequestCodec.encode({ certificate: certificateCodec.decode(certificate), version, modelHash });
+}
+
+/** Devices that may enrol, with their certificates and what they ask for a seat with. */
+export async function enrolledDevices(house: House, count: number) {
+  const devices = Array.from({ length: count }, () => signingDevice());
+  const deviceKeys = devices.map(({ deviceKey }) => toHex(deviceKey));
+  await house.operate(house.authority.url, 'PUT', AUTHORITY_PATH.allowList(house.task), { deviceKeys });
+  return Promise.all(
+    devices.map(async (device) => {
+      const asked = askSigned(house, device, 'authority', AUTHORITY_PATH.enrolments(house.task), '{}');
+      const certificate = await bytesOf(asked);
+      // The paper's mode knows no log of models, and no seats.
+      const seat = await seatRequestOf(house, certificate).catch(() => new Uint8Array());
+      return { device, certificate, seat };
+    }),
+  );
+}

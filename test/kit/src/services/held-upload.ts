@@ -1,0 +1,132 @@
+/** A device that has everything but its upload: the request is caught at a proxy, so that a test can send what it likes. */
+import { connect } from 'node:net';
+import { type BasaClient, inMemoryStoreForTests } from '@basa/client/node';
+import { signingDevice } from '@basa/conformance/signing-device.ts';
+import { fromHex, type Signer, toHex } from '@basa/masking';
+import { authorityMessages, HEADER, problemCodeOf, type UploadHeader } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { type House, oneHot, until } from './house.ts';
+
+/** No waits: a test that cuts a connection wants to know at once. */
+export const AT_ONCE = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1, timeoutMs: 60_000 };
+
+export interface HeldUpload {
+  readonly client: BasaClient;
+  readonly signer: Signer;
+  readonly ctx: string;
+  readonly slot: number;
+  readonly target: string;
+  readonly header: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+export async function holdUpload(house: House, place: number): Promise<HeldUpload> {
+  const proxy = await house.proxy();
+  const signer = createNodeSigner(nodeRandomBytes(32));
+  const identity = inMemoryStoreForTests(signer);
+  const client = await house.client('held', { identity, server: proxy.url, retry: AT_ONCE, pieceBytes: 2 ** 30 });
+  const held: HeldUpload[] = [];
+  proxy.onAsk = ({ method, path, headers, body }) => {
+    if (method !== 'PUT') return undefined;
+    const [, , , ctx = '', , slot] = path.split('/');
+    const header = fromHex(String(headers[HEADER.upload])) as Uint8Array;
+    held.push({ client, signer, ctx, slot: Number(slot), target: path, header, body });
+    return 'cut';
+  };
+  const { dimension } = house.policy;
+  await client.contribute(oneHot(place, dimension), { trainedOn: 0 }).catch(() => undefined);
+  proxy.behave();
+  if (held[0] === undefined) throw new Error('the device did not come to its upload');
+  return held[0];
+}
+
+export interface Sent {
+  readonly body?: Uint8Array | undefined;
+  /** What the device signed for, where it is not the body. */
+  readonly signed?: Uint8Array;
+  readonly offset?: number;
+  readonly method?: 'PUT' | 'HEAD';
+  readonly target?: string;
+  readonly header?: Uint8Array;
+  readonly signer?: Signer;
+  /** Instead of, or besides, the headers of the request. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Told {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly offset: number | undefined;
+  readonly answer: unknown;
+}
+
+export function headersFor(house: House, upload: HeldUpload, sent: Sent = {}): Record<string, string> {
+  const { body, signed = body, method = 'PUT', offset = 0, target = upload.target, header = upload.header } = sent;
+  const device = signingDevice(sent.signer ?? upload.signer);
+  const words = { audience: house.server.publicKey, method, target, at: house.clock(), body: signed };
+  return {
+    ...device.headers(words),
+    [HEADER.upload]: toHex(header),
+    ...(method === 'PUT' && { [HEADER.uploadOffset]: String(offset) }),
+    ...(body !== undefined && { 'content-type': 'application/octet-stream' }),
+    ...sent.headers,
+  };
+}
+
+export async function send(house: House, upload: HeldUpload, sent: Sent = {}): Promise<Told> {
+  const { body = upload.body, method = 'PUT', target = upload.target } = sent;
+  const has = method === 'PUT' ? body : undefined;
+  const response = await fetch(new URL(target, house.server.url), {
+    method,
+    headers: headersFor(house, upload, { ...sent, body: has }),
+    ...(has !== undefined && { body: has.slice() }),
+  });
+  return toldBy(response);
+}
+
+async function toldBy(response: Response): Promise<Told> {
+  const text = await response.text();
+  const answer = text === '' ? undefined : JSON.parse(text);
+  const offset = response.headers.get(HEADER.uploadOffset);
+  return {
+    status: response.status,
+    code: problemCodeOf(answer ?? {}),
+    offset: offset === null ? undefined : Number(offset),
+    answer,
+  };
+}
+
+/** Speaks HTTP itself; resolves with everything that was answered, or when the connection was cut because it is so. */
+export function sendRaw(
+  house: House,
+  which: HeldUpload,
+  sent: Sent,
+  parts: readonly (Uint8Array | string)[],
+  isCutWhen?: () => boolean,
+): Promise<string> {
+  const { hostname, port } = new URL(house.server.url);
+  const headers = { host: `${hostname}:${port}`, connection: 'close', ...headersFor(house, which, sent) };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (data) => {
+      text += data;
+      if (/\r\n\r\n[\s\S]*\}/.test(text)) socket.destroy();
+    });
+    socket.on('close', () => resolve(text));
+    socket.on('error', reject);
+    socket.write(`PUT ${which.target} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`);
+    for (const part of parts) socket.write(part);
+    if (isCutWhen !== undefined) until(isCutWhen).then(() => socket.destroy(), reject);
+  });
+}
+
+/** The header of other words, signed by the same device. */
+export function otherHeader({ header, signer }: HeldUpload, bufferSize: number, change: Partial<UploadHeader>) {
+  const { uploadHeader } = authorityMessages(bufferSize);
+  const other = { ...uploadHeader.decode(header), ...change };
+  return uploadHeader.encode({ ...other, signature: signer.sign(uploadHeader.statement(other)) });
+}
+
+export const hashOf = (bytes: Uint8Array): Uint8Array => nodeSuite.sha256(bytes);

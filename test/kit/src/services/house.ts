@@ -1,0 +1,238 @@
+/** Both services in this process, on a folder of their own, with a task and devices: what service tests start from. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Authority, type AuthorityOptions, createAuthority } from '@basa/authority';
+import { type BasaClient, BasaClient as Clients, type NodeConnectOptions } from '@basa/client/node';
+import { kitPolicy } from '@basa/conformance/kit-policy.ts';
+import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
+import { until } from '@basa/conformance/until.ts';
+import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, encodePolicy, SERVER_PATH, type TaskPolicy } from '@basa/protocol';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
+
+export { until };
+
+export const OPERATOR_TOKEN = 'operator-of-the-tests';
+export const OPERATORS = [
+  { tokenHash: toHex(nodeSuite.sha256(new TextEncoder().encode(OPERATOR_TOKEN))), roles: ['operator', 'auditor'] },
+] as const satisfies NonNullable<ServerOptions['operators']>;
+
+/** Tests move the services' clocks, and devices keep theirs. */
+const ANY_SKEW = 10 ** 12;
+/** However slow the machine is. */
+export const NEVER_LATE = (): number => 0;
+
+export interface HouseOptions {
+  readonly policy?: Partial<TaskPolicy>;
+  readonly specification?: object;
+  readonly server?: Partial<ServerOptions>;
+  readonly authority?: Partial<AuthorityOptions>;
+}
+
+export interface TaskState {
+  readonly version?: number;
+  readonly state: string;
+  readonly why?: string;
+  readonly buffers: number;
+  readonly accuracy?: number;
+}
+
+export interface BufferState {
+  readonly status: string;
+  readonly slots: readonly { readonly slot: number; readonly status: string; readonly voids: readonly number[] }[];
+  readonly accepted: readonly number[];
+}
+
+export class House {
+  readonly folder = mkdtempSync(join(tmpdir(), 'basa-house-'));
+  readonly options: HouseOptions;
+  authority!: Authority;
+  server!: RunningServer;
+  task = '';
+  policy!: TaskPolicy;
+  /** How far the clocks of both services are ahead of the machine's. */
+  #aheadMs = 0;
+  #authorityPort = 0;
+  #serverPort = 0;
+  #tasks = 0;
+  readonly #clients: BasaClient[] = [];
+  readonly #proxies: ServiceProxy[] = [];
+
+  private constructor(options: HouseOptions) {
+    this.options = options;
+    writeFileSync(join(this.folder, 'authority.key'), nodeRandomBytes(32));
+  }
+
+  static async open(options: HouseOptions = {}): Promise<House> {
+    const house = new House(options);
+    await house.startAuthority();
+    await house.startServer();
+    await house.createTask();
+    return house;
+  }
+
+  readonly clock = (): number => Date.now() + this.#aheadMs;
+
+  get keys(): Parameters<typeof kitPolicy>[0] {
+    return { serverKey: this.server.publicKey, authorityKeys: [this.authority.publicKey] };
+  }
+
+  /** Time passes for both services: leases end without waiting. */
+  elapse(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
+  async startAuthority(): Promise<void> {
+    this.authority = await this.furtherAuthority('authority', this.#authorityPort);
+    this.#authorityPort = Number(new URL(this.authority.url).port);
+  }
+
+  /** One with a folder of its own, as the house's own is; whoever asks for it closes it. */
+  furtherAuthority(name: string, port = 0): Promise<Authority> {
+    return createAuthority({
+      dataFolder: join(this.folder, name),
+      secret: { keyFile: join(this.folder, 'authority.key') },
+      listen: { host: '127.0.0.1', port },
+      operators: OPERATORS,
+      keyLimit: { burst: 1000, perSecond: 1000 },
+      clock: this.clock,
+      maxSkewMs: ANY_SKEW,
+      lateMs: NEVER_LATE,
+      ...this.options.authority,
+    });
+  }
+
+  /** Stops and starts the server, with other options if there are any. */
+  async restartServer(more: Partial<ServerOptions> = {}): Promise<void> {
+    await this.server.close();
+    await this.startServer(more);
+  }
+
+  async startServer(more: Partial<ServerOptions> = {}): Promise<void> {
+    this.server = await startServer({
+      dataFolder: join(this.folder, 'server'),
+      authorities: [{ url: this.authority.url, publicKey: this.authority.publicKey }],
+      listen: { host: '127.0.0.1', port: this.#serverPort },
+      operators: OPERATORS,
+      maxSkewMs: ANY_SKEW,
+      lateMs: NEVER_LATE,
+      clock: this.clock,
+      tickMs: 50,
+      ...this.options.server,
+      ...more,
+    });
+    this.#serverPort = Number(new URL(this.server.url).port);
+  }
+
+  /** Another task beside those there are; from now on `task` and `policy` are its. */
+  async createTask(change: Partial<TaskPolicy> = {}, more: object = {}): Promise<string> {
+    const name = new TextEncoder().encode(`test ${++this.#tasks}`);
+    this.policy = { ...testPolicy(this.keys), name, ...this.options.policy, ...change };
+    const bytes = encodePolicy(this.policy);
+    const { task } = await operate<{ task: string }>(this.authority.url, 'POST', AUTHORITY_PATH.tasks, bytes);
+    const specification = { policy: toHex(bytes), serverStep: WHOLE_STEP, ...this.options.specification, ...more };
+    await operate(this.server.url, 'POST', SERVER_PATH.tasks, specification);
+    this.task = task;
+    return task;
+  }
+
+  async token(task = this.task): Promise<string> {
+    const body = { count: 1, endsAt: this.clock() + 3_600_000 };
+    const { tokens } = await operate<{ tokens: string[] }>(
+      this.authority.url,
+      'POST',
+      AUTHORITY_PATH.tokens(task),
+      body,
+    );
+    return tokens[0] as string;
+  }
+
+  /** A device with a folder of its own; the same name is the same device, of the same task. */
+  async client(name: string, options: Partial<NodeConnectOptions> = {}): Promise<BasaClient> {
+    const client = await Clients.connect({
+      server: this.server.url,
+      authority: this.authority.url,
+      authorityKey: toHex(this.authority.publicKey),
+      task: this.task,
+      identity: join(this.folder, 'devices', `${name}-${(options.task ?? this.task).slice(0, 8)}`),
+      token: await this.token(options.task),
+      floor: { unsafeMixedVersions: this.policy.versions === 'unsafeMixed' },
+      ...options,
+    });
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** Something between devices and a service, to be told to lie. */
+  async proxy(which: 'server' | 'authority' = 'server'): Promise<ServiceProxy> {
+    const proxy = await ServiceProxy.before(() => this[which].url);
+    this.#proxies.push(proxy);
+    return proxy;
+  }
+
+  /** The same, of this house. */
+  readonly operate = operate;
+
+  taskState(task = this.task): Promise<TaskState> {
+    return operate(this.server.url, 'GET', SERVER_PATH.task(task));
+  }
+
+  bufferState(ctx: string): Promise<BufferState> {
+    return operate(this.server.url, 'GET', SERVER_PATH.buffer(ctx));
+  }
+
+  /** Waits until the newest version is this one. */
+  async reached(version: number, task = this.task): Promise<Float32Array> {
+    await until(async () => ((await this.taskState(task)).version ?? -1) >= version);
+    const response = await fetch(new URL(SERVER_PATH.model(task, version), this.server.url));
+    return new Float32Array(await response.arrayBuffer());
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients, ...this.#proxies].map((each) => each.close()));
+    await this.server.close();
+    await this.authority.close();
+  }
+}
+
+/** What an operator asks of either service. */
+export async function operate<Answer>(url: string, method: string, path: string, body?: object): Promise<Answer> {
+  const isBytes = body instanceof Uint8Array;
+  const response = await fetch(new URL(path, url), {
+    method,
+    headers: {
+      authorization: `Bearer ${OPERATOR_TOKEN}`,
+      ...(body !== undefined && { 'content-type': isBytes ? 'application/octet-stream' : 'application/json' }),
+    },
+    ...(body !== undefined && { body: isBytes ? body.slice() : JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Answer;
+}
+
+/** What an operator reads at `/metrics`: values by names with their labels. */
+export async function scraped(url: string): Promise<ReadonlyMap<string, number>> {
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+  const text = await (await fetch(new URL('/metrics', url), { headers })).text();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+}
+
+export function testPolicy(keys: Parameters<typeof kitPolicy>[0]): TaskPolicy {
+  return kitPolicy(keys, { name: new TextEncoder().encode('a test'), dimension: 8 });
+}
+
+/** What a sum of one-hot updates did to a model of zeros: -1 where an update counted once, of so many. */
+export function countsOf(model: Float32Array, accepted: number): number[] {
+  return Array.from(model, (value) => Math.round(-value * accepted) + 0);
+}
+
+/** A device's update: 1 at one place. The sum is its own witness. */
+export function oneHot(place: number, dimension = 8): Float32Array {
+  const delta = new Float32Array(dimension);
+  delta[place] = 1;
+  return delta;
+}

@@ -1,0 +1,142 @@
+/** Policies that every client must refuse, policies that it must accept, and what a device's own floor says of some. */
+
+import { type Floor, floorProblem } from '@basa/client/internal/device/floor.ts';
+import { ascii, ring, toHex } from '@basa/masking';
+import { ENGINE, encodePolicy, epsilonBudget, POLICY_DEFAULTS, type TaskPolicy } from '@basa/protocol';
+import { malformedPolicies } from './malformed-policies.ts';
+import { unusablePolicies, usablePolicies } from './unusable-policies.ts';
+
+/** Why a client refuses: the bytes are none of a policy, nobody can use it, or its engine hides nothing. */
+export type PolicyRefusal = 'malformed' | 'unusable-policy' | 'unsafe-engine';
+
+interface RefusedPolicy {
+  readonly why: string;
+  readonly refusal: PolicyRefusal;
+  readonly policy: string;
+}
+
+interface AcceptedPolicy {
+  readonly what: string;
+  readonly policy: string;
+}
+
+interface FloorVector {
+  readonly floor: Floor;
+  readonly policy: string;
+  readonly isBelow: boolean;
+}
+
+interface BudgetVector {
+  readonly noiseMultiplier: number;
+  readonly participations: number;
+  readonly delta: number;
+  readonly epsilon: number;
+}
+
+export interface PolicyVectors {
+  readonly about: string;
+  readonly refused: readonly RefusedPolicy[];
+  readonly accepted: readonly AcceptedPolicy[];
+  readonly floors: readonly FloorVector[];
+  readonly budgets: readonly BudgetVector[];
+}
+
+/** A policy that can be used: the others differ from it in what their words say. */
+const GOOD_POLICY: TaskPolicy = {
+  ...POLICY_DEFAULTS,
+  name: ascii('a policy'),
+  authorities: [new Uint8Array(32).fill(1)],
+  engine: ENGINE.slotKeys,
+  bufferSize: 10,
+  minimum: 8,
+  dimension: 1000,
+  modulus: ring(20),
+  level: 1024,
+  clip: 1,
+  staleness: { kind: 'constant' },
+  maxStaleness: 15,
+  manifestHash: new Uint8Array(32),
+  serverKey: new Uint8Array(32).fill(9),
+  uploadLeaseMs: 60_000,
+  openMs: 600_000,
+  closeMs: 700_000,
+};
+
+const GOOD_PRIVACY = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 10 };
+
+export function policyVectors(): PolicyVectors {
+  const written = (changes: Partial<TaskPolicy>): string => toHex(encodePolicy({ ...GOOD_POLICY, ...changes }));
+  const refused = (refusal: PolicyRefusal, cases: readonly (readonly [string, Partial<TaskPolicy>])[]) =>
+    cases.map(([why, changes]) => ({ why, refusal, policy: written(changes) }));
+  return {
+    about:
+      'Policies in hex. Every client refuses the first, accepts the second, and holds the third to its own floor. Written by `npm run write -- vectors`; checked by test/policy-vectors.test.ts and examples/python/check_policies.py.',
+    refused: [
+      ...malformedPolicies(GOOD_POLICY, GOOD_PRIVACY).map(([why, policy]) => ({
+        why,
+        refusal: 'malformed' as const,
+        policy: toHex(policy),
+      })),
+      ...refused('unusable-policy', unusablePolicies(GOOD_POLICY, GOOD_PRIVACY)),
+      ...refused(
+        'unsafe-engine',
+        [ENGINE.unsafeTransparent, 2, 4, 255].map((engine) => [
+          `engine ${engine} hides nothing, or is not known`,
+          { engine },
+        ]),
+      ),
+    ],
+    accepted: usablePolicies(GOOD_POLICY, GOOD_PRIVACY).map(([what, changes]) => ({ what, policy: written(changes) })),
+    floors: floorVectors(),
+    budgets: budgetVectors(),
+  };
+}
+
+function floorVectors(): readonly FloorVector[] {
+  const spent = epsilonBudget(GOOD_PRIVACY);
+  const spentAt9 = epsilonBudget({ ...GOOD_PRIVACY, delta: 1e-9 });
+  const usual = { minimum: 2, maxStaleness: 15 };
+  const [plain, noisy] = [GOOD_POLICY, { ...GOOD_POLICY, privacy: GOOD_PRIVACY }];
+  const mixed: TaskPolicy = { ...GOOD_POLICY, versions: 'unsafeMixed' };
+  // Engines differ in the last digits of a logarithm: the bounds are apart from it.
+  const [enough, tooLittle] = [1 + 1e-6, 1 - 1e-6];
+  const asked: readonly (readonly [Floor, TaskPolicy])[] = [
+    [usual, plain],
+    [usual, noisy],
+    [{ ...usual, minimum: 8 }, plain],
+    [{ ...usual, minimum: 9 }, plain],
+    [{ ...usual, maxStaleness: 14 }, plain],
+    [usual, mixed],
+    [{ ...usual, unsafeMixedVersions: false }, mixed],
+    [{ ...usual, unsafeMixedVersions: true }, mixed],
+    [{ ...usual, unsafeMixedVersions: true }, plain],
+    [{ ...usual, unsafeMixedVersions: true, minimum: 9 }, mixed],
+    [{ ...usual, privacy: { epsilon: 1e9, delta: 1e-6 } }, plain],
+    [{ ...usual, privacy: { epsilon: spent * enough, delta: 1e-6 } }, noisy],
+    [{ ...usual, privacy: { epsilon: spent * tooLittle, delta: 1e-6 } }, noisy],
+    [{ ...usual, privacy: { epsilon: spent * enough, delta: 1e-9 } }, noisy],
+    [{ ...usual, privacy: { epsilon: spentAt9 * enough, delta: 1e-9 } }, noisy],
+    [{ ...usual, privacy: { epsilon: spent * enough, delta: 1e-6, colluders: 1 } }, noisy],
+    [{ ...usual, privacy: { epsilon: spent * enough, delta: 1e-6, colluders: 2 } }, noisy],
+    [{ ...usual, privacy: { epsilon: 1e9, delta: 0 } }, noisy],
+    [{ ...usual, privacy: { epsilon: 1e9, delta: 1 } }, noisy],
+    [{ ...usual, privacy: { epsilon: 0, delta: 1e-6 } }, noisy],
+  ];
+  return asked.map(([floor, policy]) => ({
+    floor,
+    policy: toHex(encodePolicy(policy)),
+    isBelow: floorProblem(floor, policy) !== undefined,
+  }));
+}
+
+function budgetVectors(): readonly BudgetVector[] {
+  const noises = [0.01, 0.5, 1, 4, 1000, 1e6];
+  return noises.flatMap((noiseMultiplier) =>
+    [1, 10, 1_000_000].flatMap((participations) =>
+      [1e-5, 1e-9].map((delta) => {
+        const epsilon = epsilonBudget({ noiseMultiplier, colluders: 0, delta, participations });
+        return { noiseMultiplier, participations, delta, epsilon: Number(epsilon.toPrecision(12)) };
+      }),
+    ),
+  );
+}
