@@ -28,7 +28,7 @@ it.each(Object.entries(scripts))('npm run %s names programs, tools and scripts t
   }
 });
 
-const files = ['scripts', 'test', 'packages', 'tools'].flatMap((folder) =>
+const files = ['scripts', 'test', 'packages', 'lab', 'conformance'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(ts|mts|mjs)$/.test(name) && !/(^|\/)(node_modules|dist)\//.test(name))
     .map((name) => `${folder}/${name}`),

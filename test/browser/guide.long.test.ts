@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { freePort } from '@basa/service/free-port';
 import { launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
+import { start } from '@basa/testkit/programs/basa.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
-import { start } from '../../packages/cli/test/basa.ts';
 
 const guide = readPage('docs/guides/browser-app.md');
 const [device = '', app = ''] = snippetsOf(guide).map(({ code }) => code);

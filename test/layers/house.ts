@@ -2,6 +2,8 @@
 
 export interface Room {
   readonly mayImport: readonly string[];
+  /** Rooms beside the house that are built into its pages, and are not installed with it. */
+  readonly bundles?: readonly string[];
   /** No I/O, no clock, no randomness of its own: compiles with `lib: ES2022, types: []`. */
   readonly pure: boolean;
   /** The folders of its `src`, where they are drawn: which of the others each may import. Only the index lies beside them. */
@@ -31,14 +33,19 @@ export const HOUSE: Readonly<Record<string, Room>> = {
   service: { mayImport: ['runtime', 'masking', 'protocol'], pure: false },
   server: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'service'], pure: false },
   authority: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'service'], pure: false },
-  dashboard: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'client', 'simulator'], pure: false },
-  experiments: { mayImport: allBut('experiments', 'cli'), pure: false },
+  'virtual-time': {
+    mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'baselines', 'datasets', 'simulator'],
+    pure: false,
+  },
+  web: {
+    mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'client', 'simulator'],
+    bundles: ['lab'],
+    pure: false,
+  },
   cli: { mayImport: allBut('cli'), pure: false },
 };
 
 function allBut(...names: readonly string[]): readonly string[] {
   const every = ['masking', 'learning', 'runtime', 'protocol', 'abe', 'baselines', 'datasets', 'simulator', 'client'];
-  return [...every, 'service', 'server', 'authority', 'dashboard', 'experiments'].filter(
-    (name) => !names.includes(name),
-  );
+  return [...every, 'service', 'server', 'authority', 'virtual-time', 'web'].filter((name) => !names.includes(name));
 }

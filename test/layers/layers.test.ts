@@ -26,7 +26,7 @@ describe('the house', () => {
     expect(findBreaches(root)).toEqual([]);
   });
 
-  it('has tools, tests, scripts and examples beside it that share through the testkit alone', () => {
+  it('has a laboratory, tests, scripts and examples beside it that no path leads into', () => {
     expect(findWorkshopBreaches(root)).toEqual([]);
   });
 
@@ -114,21 +114,21 @@ describe('each rule bites', () => {
       'into test',
     ],
     ['a test that imports a script', './test/a.test.ts', "import '../scripts/x.ts';", 'into scripts'],
-    ['a script that looks inside a tool', './scripts/a.ts', "import '../test/kit/src/x.ts';", 'into test/kit'],
+    ['a script that looks inside the kit', './scripts/a.ts', "import '../test/kit/src/x.ts';", 'into test/kit'],
     [
-      'a tool that looks inside another',
-      './test/kit/src/a.ts',
-      "import '../../trials/src/x.ts';",
-      'into lab/src/trials',
+      'a test that looks inside a package',
+      './test/a.test.ts',
+      "import '../packages/abe/src/x.ts';",
+      'into packages/abe',
     ],
-    ['an import of the trials', './test/kit/src/a.ts', "import '@basa/trials/x.ts';", 'nobody imports @basa/trials'],
+    ['a kit that looks inside the laboratory', './test/kit/src/a.ts', "import '../../../lab/src/x.ts';", 'into lab'],
     [
       'an example that looks inside a package',
       './examples/a.ts',
       "import '../packages/abe/src/index.ts';",
-      'leaves the',
+      'into packages/abe',
     ],
-    ['a tool that could be published', './test/kit/package.json', '{"name":"@basa/testkit"}', 'is private'],
+    ['a kit that could be published', './test/kit/package.json', '{"name":"@basa/testkit"}', 'is private'],
     ['a cycle in the tests', './test/a.ts', "import './a.ts';", 'import cycle test/a.ts -> test/a.ts'],
   ])('%s', (_, path, text, breach) => {
     const folder = houseWith({ '../test/kit/package.json': '{"name":"@basa/testkit","private":true}' });

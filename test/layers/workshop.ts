@@ -1,17 +1,23 @@
-/** Holds what stands beside the house (tools, tests, scripts, examples) apart: they share through @basa/testkit alone. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+/** Holds what stands beside the house (laboratory, conformance kit, tests, scripts, examples) apart: no path leads from one into another. */
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { cycles, packageOf, readSources, type Source } from './sources.ts';
+import { cycles, readSources, type Source } from './sources.ts';
 
-/** Run by people and tests; nobody imports them. */
-const IMPORTED_BY_NOBODY = ['@basa/trials', '@basa/verification'];
+/** Private packages beside the published ones, by folder. */
+const WORKSHOPS: Readonly<Record<string, string>> = {
+  conformance: '@basa/conformance',
+  lab: '@basa/lab',
+  'test/kit': '@basa/testkit',
+};
 
-/** Every breach of the rules among packages, tools, tests, scripts and examples, as `place: what is wrong`. */
+/** Every breach of the rules among packages, laboratory, tests, scripts and examples, as `place: what is wrong`. */
 export function findWorkshopBreaches(root: string): readonly string[] {
-  const folders = ['packages', 'tools', 'test', 'scripts', 'examples'].filter((name) => existsSync(join(root, name)));
-  const sources = folders.flatMap((name) => readSources(join(root, name)));
+  const folders = ['packages', 'conformance', 'lab', 'test', 'scripts', 'examples'];
+  const sources = folders
+    .filter((name) => existsSync(join(root, name)))
+    .flatMap((name) => readSources(join(root, name)));
   return [
-    ...toolsOf(root).flatMap((name) => manifestBreaches(root, name)),
+    ...Object.entries(WORKSHOPS).flatMap(([folder, name]) => manifestBreaches(root, folder, name)),
     ...sources.flatMap((source) => importBreaches(root, source)),
     ...cycles(sources.filter(({ path }) => !roomOf(root, path).startsWith('packages/'))).map(
       (cycle) => `import cycle ${cycle.map((path) => relative(root, path)).join(' -> ')}`,
@@ -19,35 +25,29 @@ export function findWorkshopBreaches(root: string): readonly string[] {
   ];
 }
 
-function toolsOf(root: string): readonly string[] {
-  return existsSync(join(root, 'tools')) ? readdirSync(join(root, 'tools')).sort() : [];
-}
-
-function manifestBreaches(root: string, name: string): readonly string[] {
-  const place = `tools/${name}/package.json`;
+function manifestBreaches(root: string, folder: string, name: string): readonly string[] {
+  const place = `${folder}/package.json`;
+  if (!existsSync(join(root, place))) return [];
   const manifest = JSON.parse(readFileSync(join(root, place), 'utf8')) as { name: string; private?: boolean };
   return [
-    ...(manifest.name === `@basa/${name}` ? [] : [`${place}: name is ${manifest.name}, not @basa/${name}`]),
-    ...(manifest.private === true ? [] : [`${place}: a tool is private`]),
+    ...(manifest.name === name ? [] : [`${place}: name is ${manifest.name}, not ${name}`]),
+    ...(manifest.private === true ? [] : [`${place}: what stands beside the house is private`]),
   ];
 }
 
-/** A package or a tool is a room; so is each of the other folders as a whole. */
+/** A package is a room, and so are its tests with it; so is each folder beside them, and the kit of tests. */
 function roomOf(root: string, path: string): string {
   const [folder = '', name = ''] = relative(root, path).split('/');
-  return ['packages', 'tools'].includes(folder) ? `${folder}/${name}` : folder;
+  return folder === 'packages' || `${folder}/${name}` === 'test/kit' ? `${folder}/${name}` : folder;
 }
 
-/** Tools, tests and scripts may look inside packages; nobody looks inside them. */
+/** One room is reached from another by the name of its package, never by a path. */
 function importBreaches(root: string, { path, imports }: Source): readonly string[] {
   const place = relative(root, path);
   const room = roomOf(root, path);
   return imports.flatMap((specifier) => {
-    if (IMPORTED_BY_NOBODY.includes(packageOf(specifier))) return [`${place}: nobody imports ${specifier}`];
     if (!specifier.startsWith('.')) return [];
     const other = roomOf(root, resolve(dirname(path), specifier));
-    if (other === room) return [];
-    if (room === 'examples') return [`${place}: ${specifier} leaves the examples`];
-    return other.startsWith('packages/') ? [] : [`${place}: ${specifier} reaches into ${other}; share it in test/kit`];
+    return other === room ? [] : [`${place}: ${specifier} reaches into ${other} by a path`];
   });
 }

@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
+import { databaseProxy } from '@basa/testkit/processes/database-proxy.ts';
 import { oneHot, until } from '@basa/testkit/services/house.ts';
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { Cluster } from './cluster.ts';
-import { databaseProxy } from './database-proxy.ts';
 
 const NAME = 'failover';
 const closing: (() => Promise<void> | void)[] = [];

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { ENGINE, SERVER_PATH } from '@basa/protocol';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { countsOf, House, oneHot, until } from '@basa/testkit/services/house.ts';
 import { afterEach, expect, it } from 'vitest';
-import { basaHere, lastLine } from '../../packages/cli/test/basa.ts';
 
 let house: House;
 afterEach(async () => {

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { basaHere as basa, basa as basaProcess, lastLine, start } from '@basa/testkit/programs/basa.ts';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../src/cli.ts';
 import { programName } from '../src/invocation.ts';
-import { basaHere as basa, basa as basaProcess, lastLine, start } from './basa.ts';
 
 describe('basa', () => {
   it('without arguments lists its commands, and ends with the code of a wrong command line', async () => {

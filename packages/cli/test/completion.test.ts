@@ -1,7 +1,7 @@
 /** Completion, in each shell itself: what its script offers after the words that were typed. */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { basaHere } from '@basa/testkit/programs/basa.ts';
 import { describe, expect, it } from 'vitest';
-import { basaHere } from './basa.ts';
 
 type Complete = (script: string, words: readonly string[]) => string;
 

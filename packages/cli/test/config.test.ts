@@ -5,9 +5,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { basaHere as basa, lastLine } from '@basa/testkit/programs/basa.ts';
+import { TEST_TLS } from '@basa/testkit/services/tls.ts';
 import { afterAll, describe, expect, it } from 'vitest';
-import { TEST_TLS } from '../../service/test/http/tls.ts';
-import { basaHere as basa, lastLine } from './basa.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-cli-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

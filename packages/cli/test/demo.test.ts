@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { basa, basaHere, lastLine, start } from '@basa/testkit/programs/basa.ts';
 import { describe, expect, it } from 'vitest';
-import { basa, basaHere, lastLine, start } from './basa.ts';
 
 // Four of five make a sum: a drop-out holds up nobody.
 const SMALL = ['--devices', '6', '--buffer', '5', '--drop', '10'];

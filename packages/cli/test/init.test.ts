@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@basa/service/free-port';
+import { basaHere, lastLine, start } from '@basa/testkit/programs/basa.ts';
 import { afterAll, describe, expect, it } from 'vitest';
-import { basaHere, lastLine, start } from './basa.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-init-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { decodeSafetensors } from '@basa/learning';
 import { AUTHORITY_PATH, decodePolicy } from '@basa/protocol';
 import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
+import { basaHere, exportsOf, lastLine, type Running, start } from '@basa/testkit/programs/basa.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOwnModel } from '../src/own-model.ts';
 import { fileSources } from '../src/templates/place.ts';
-import { basaHere, exportsOf, lastLine, type Running, start } from './basa.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-own-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,5 @@
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { describe, expect, it } from 'vitest';
-import { basaHere, lastLine } from './basa.ts';
 
 const plan = (...args: readonly string[]) => basaHere(['plan', ...args], {});
 

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { start } from '@basa/testkit/programs/basa.ts';
 import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startersOf } from '../src/starters.ts';
-import { start } from './basa.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

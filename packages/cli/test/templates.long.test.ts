@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { afterAll, expect, it } from 'vitest';
-import { basaHere, lastLine } from './basa.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-templates-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 /** A device in a task, over real HTTP, against the real cores of server and authority. */
 import { join } from 'node:path';
 import { seatRequestCodec } from '@basa/protocol';
-import { abeSealings } from '@basa/virtual-time';
+import { abeSealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it } from 'vitest';
 import { BasaClient, type Contribution } from '../src/node/index.ts';
 import { deltaOf, optionsFor } from './support/connect.ts';

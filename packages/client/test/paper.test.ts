@@ -1,6 +1,6 @@
 /** `paper` mode over the network, for tasks that run in it and for no other. */
 
-import { abeSealings } from '@basa/virtual-time';
+import { abeSealings } from '@basa/virtual-time/real-sealings';
 import { describe, expect, it } from 'vitest';
 import { unsafePaperContribute } from '../src/unsafe-paper/index.ts';
 import { deltaOf } from './support/connect.ts';

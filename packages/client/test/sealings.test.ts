@@ -2,7 +2,7 @@
 import type { CachedSealing } from '@basa/abe';
 import type { BufferPart, Ctx, JoinTag, Slot } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { abeSealings } from '@basa/virtual-time';
+import { abeSealings } from '@basa/virtual-time/real-sealings';
 import { expect, it, vi } from 'vitest';
 import { Sealings } from '../src/session/sealings.ts';
 

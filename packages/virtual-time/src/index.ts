@@ -36,9 +36,7 @@ export { escapeText } from './report/escape.ts';
 export { STYLE } from './report/style.ts';
 export { type Figure, figureSvg } from './report/svg.ts';
 export { type OwnRun, type SimulatedVersion, type SimulateOptions, simulateOwn } from './run/own-simulation.ts';
-export { nodeEnvironment, seededWords } from './simulation/environment.ts';
 export { paddedSealings } from './simulation/padded-sealings.ts';
-export { abeSealings, paperAbeSealings, slotKeySealings } from './simulation/real-sealings.ts';
 export { createShelf, type ExampleShelf, takeExamples } from './tasks/example-shelf.ts';
 export {
   type LearnTask,

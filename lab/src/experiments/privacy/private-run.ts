@@ -13,7 +13,8 @@ import {
   roundWithin,
   toResidue,
 } from '@basa/masking';
-import { type LearnTask, seededWords, type TaskName } from '@basa/virtual-time';
+import type { LearnTask, TaskName } from '@basa/virtual-time';
+import { seededWords } from '@basa/virtual-time/simulation';
 
 export interface PrivateRun {
   readonly task: TaskName;

@@ -1,18 +1,10 @@
 /** Whole runs of the real protocols beside what the prices say they cost: how far the model of costs may be trusted. */
+
 import { type AggregationProtocol, secAgg, secAggPlus } from '@basa/baselines';
 import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
-import {
-  abeSealings,
-  type Book,
-  Charges,
-  Meter,
-  nodeEnvironment,
-  nodeTools,
-  PROFILED_NAMES,
-  type ProfiledName,
-  paperAbeSealings,
-  slotKeySealings,
-} from '@basa/virtual-time';
+import { type Book, Charges, Meter, nodeTools, PROFILED_NAMES, type ProfiledName } from '@basa/virtual-time';
+import { abeSealings, paperAbeSealings, slotKeySealings } from '@basa/virtual-time/real-sealings';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { mean, ordering } from '../report/outcome.ts';
 import { NO_CELLS, type Profile, type Study } from '../run/context.ts';
 import { round } from './protocol-cells.ts';

@@ -18,7 +18,8 @@ import {
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { FederationAuthority, FederationServer, type Sealings, type World } from '@basa/simulator';
-import { nodeEnvironment, slotKeySealings } from '@basa/virtual-time';
+import { slotKeySealings } from '@basa/virtual-time/real-sealings';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
 
 export const DIMENSION = 40;
 

@@ -2,9 +2,9 @@
 import { get } from 'node:https';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { TEST_TLS } from '@basa/testkit/services/tls.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { codeOf, serviceWith, signed, token } from './test-service.ts';
-import { TEST_TLS } from './tls.ts';
 
 describe('the service', () => {
   it('takes a request whose body is cut off for what it is: no failure of its own, and no stack in the log', async () => {

@@ -1,15 +1,15 @@
 /** Several nodes of one authority on one PostgreSQL: nothing is issued twice, whatever fails between them. */
 
-import type { Witness } from '@basa/authority';
-import { AuthorityTables } from '@basa/authority/internal/store/tables.ts';
 import { fromHex } from '@basa/masking';
 import { type BasaEvent, type Head, headCodec } from '@basa/protocol';
 import { expect, it, vi } from 'vitest';
-import { type Answer, ask } from '../../packages/authority/test/asking.ts';
-import { nodeOf, start, stop } from '../../packages/authority/test/homes.ts';
-import { seated, stage } from '../../packages/authority/test/parties.ts';
-import { authorityNodes, logOf, startNodes } from './authority-nodes.ts';
+import type { Witness } from '../../src/index.ts';
+import { AuthorityTables } from '../../src/store/tables.ts';
+import { type Answer, ask } from '../asking.ts';
+import { nodeOf, start, stop } from '../homes.ts';
+import { seated, stage } from '../parties.ts';
 import { cuttingProxy } from './cutting-proxy.ts';
+import { authorityNodes, logOf, startNodes } from './nodes.ts';
 
 const { postgres, backdoor, atEnd } = authorityNodes();
 

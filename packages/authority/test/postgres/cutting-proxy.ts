@@ -1,5 +1,5 @@
 /** A proxy before a PostgreSQL that cuts a connection at the worst moment: the commit is durable, and nobody is told. */
-import { type DatabaseProxy, databaseProxy } from './database-proxy.ts';
+import { type DatabaseProxy, databaseProxy } from '@basa/testkit/processes/database-proxy.ts';
 
 export interface CuttingProxy extends DatabaseProxy {
   /** How many answers to a commit will be lost. */

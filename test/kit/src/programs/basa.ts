@@ -1,10 +1,10 @@
 /** `basa` as a process, as a person would start it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { FROM_SOURCE } from '@basa/testkit/root.ts';
-import { runCli } from '../src/index.ts';
+import { runCli } from '@basa/cli';
+import { FROM_SOURCE } from '../root.ts';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../../packages/cli/src/main.ts', import.meta.url));
 
 export interface Ended {
   readonly code: number | null;

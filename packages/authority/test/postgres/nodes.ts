@@ -1,12 +1,12 @@
 /** Several nodes of one authority on one PostgreSQL: how they start, what lies behind their back, what their log says. */
 
-import { type Authority, type LogReport, verifyLog } from '@basa/authority';
-import { AUTHORITY_DATABASE } from '@basa/authority/internal/store/store.ts';
 import { AUTHORITY_PATH } from '@basa/protocol';
 import { openPostgres, type SqlDatabase } from '@basa/service';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
-import { ask } from '../../packages/authority/test/asking.ts';
-import { AUDITOR, cleanUp, type Home, nodeOf, start, testPostgres } from '../../packages/authority/test/homes.ts';
+import { type Authority, type LogReport, verifyLog } from '../../src/index.ts';
+import { AUTHORITY_DATABASE } from '../../src/store/store.ts';
+import { ask } from '../asking.ts';
+import { AUDITOR, cleanUp, type Home, nodeOf, start, testPostgres } from '../homes.ts';
 
 type Postgres = Awaited<ReturnType<typeof testPostgres>>;
 

@@ -1,7 +1,6 @@
 /** Several nodes of one authority on one PostgreSQL are one authority: each key once, one log. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Authority, rotateVault } from '@basa/authority';
 import { fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
@@ -13,10 +12,11 @@ import {
 } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
-import { type Answer, ask, askAs, newDevice, userOf } from '../../packages/authority/test/asking.ts';
-import { nodeOf, OPERATOR, start, stop, time } from '../../packages/authority/test/homes.ts';
-import { seated, stage, TestBuffer } from '../../packages/authority/test/parties.ts';
-import { authorityNodes, logOf, startNodes } from './authority-nodes.ts';
+import { type Authority, rotateVault } from '../../src/index.ts';
+import { type Answer, ask, askAs, newDevice, userOf } from '../asking.ts';
+import { nodeOf, OPERATOR, start, stop, time } from '../homes.ts';
+import { seated, stage, TestBuffer } from '../parties.ts';
+import { authorityNodes, logOf, startNodes } from './nodes.ts';
 
 const { postgres, backdoor } = authorityNodes();
 
