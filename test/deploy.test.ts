@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { authorityConfigSchema } from '@basa/authority/internal/process/config.ts';
-import { COMMANDS } from '@basa/cli/internal/commands/all.ts';
+import { COMMANDS } from '@basa/cli/internal/basa.ts';
 import { serverConfigSchema } from '@basa/server/internal/process/config.ts';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';

@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readAuthorityConfig } from '@basa/authority';
-import { COMMANDS } from '@basa/cli/internal/commands/all.ts';
+import { COMMANDS } from '@basa/cli/internal/basa.ts';
 import { readModelJson } from '@basa/learning';
 import { readServerConfig } from '@basa/server';
 import { folderOfPrograms, pagePaths, readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';

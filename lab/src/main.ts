@@ -1,6 +1,6 @@
 /** `npm run lab -- <name>`: what proves and measures BASA. */
-import { runProgram } from '@basa/cli/internal/cli.ts';
-import type { Program } from '@basa/cli/internal/help.ts';
+import { runProgram } from '@basa/cli/internal/shell/cli.ts';
+import type { Program } from '@basa/cli/internal/shell/help.ts';
 import { attacks } from './commands/attacks.ts';
 import { bench } from './commands/bench.ts';
 import { conformanceClient, conformanceServer } from './commands/conformance.ts';

@@ -1,7 +1,7 @@
 /** Tabs of a real Chromium as devices, against real processes: exact sums, once each, whatever is killed in between. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { joinLink } from '@basa/cli/internal/pages.ts';
+import { joinLink } from '@basa/cli/internal/local/pages.ts';
 import { toHex } from '@basa/masking';
 import { encodePolicy } from '@basa/protocol';
 import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';

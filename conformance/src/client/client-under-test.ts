@@ -1,6 +1,6 @@
 /** The client under test: whatever takes its settings from the environment and ends with 0 once its update is accepted. */
 import { spawn } from 'node:child_process';
-import { CommandError } from '@basa/cli/internal/command.ts';
+import { CommandError } from '@basa/cli/internal/shell/command.ts';
 
 export interface ClientEnd {
   /** Null where it was killed. */

@@ -1,6 +1,6 @@
 /** Plays a client against a server and its authorities, with a task of its own that it leaves paused. */
 
-import { CommandError } from '@basa/cli/internal/command.ts';
+import { CommandError } from '@basa/cli/internal/shell/command.ts';
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { fromHex, toHex } from '@basa/masking';
 import { encodePolicy } from '@basa/protocol';

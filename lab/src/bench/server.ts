@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startProcess, stopProcess } from '@basa/cli/internal/service-process.ts';
+import { startProcess, stopProcess } from '@basa/cli/internal/local/service-process.ts';
 import { Stage, type StageOptions } from '@basa/testkit/processes/stage.ts';
 import { bundleTrial, type TrialBundle } from '../trials/bundle.ts';
 import type { BenchResult } from './result.ts';

@@ -4,8 +4,8 @@
  * calculated from what the adversary holds.
  */
 
-import { type Command, EXIT_CODE } from '@basa/cli/internal/command.ts';
-import { type Terminal, table } from '@basa/cli/internal/terminal.ts';
+import { type Command, command, EXIT_CODE } from '@basa/cli/internal/shell/command.ts';
+import { type Terminal, table } from '@basa/cli/internal/shell/terminal.ts';
 import type { Attack, AttackResult, AttackSetting } from '../attacks/attack.ts';
 import type { MutantVerdict } from '../proofs/mutants/runs.ts';
 
@@ -16,12 +16,13 @@ interface Played {
   readonly sealed: { readonly slotKeys: AttackResult; readonly cpAbe?: AttackResult };
 }
 
-export const attacks: Command = {
+export const attacks: Command = command({
   name: 'attacks',
   summary: 'plays the attacks on the paper, and shows what stops them in sealed mode',
-  usage:
-    '  Attacks A1 to R1 against paper mode (or a mutant of sealed) and against sealed, then those of a server with one of four\n  authorities; each takes a second or two.\n',
   flags: {},
+  notes: [
+    'Attacks A1 to R1 against paper mode (or a mutant of sealed) and against sealed, then those of a server with one of four authorities; each takes a second or two.',
+  ],
   opening: 'preparing the attacks',
   async run({ terminal, signal }) {
     const { ATTACKS } = await import('../attacks/registry.ts');
@@ -54,7 +55,7 @@ export const attacks: Command = {
       exitCode: isGood ? EXIT_CODE.fine : EXIT_CODE.failed,
     };
   },
-};
+});
 
 /** The attacks on several authorities: on the core as it is, and on one without the rule that stops them. */
 async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[]> {

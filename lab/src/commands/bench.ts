@@ -1,14 +1,19 @@
 /** `npm run lab -- bench <name>`: one benchmark, as a table or ending with one line of JSON. */
-import { type Command, CommandError, type CommandInput, numberFlag, textFlag } from '@basa/cli/internal/command.ts';
-import { engineOf } from '@basa/cli/internal/engines.ts';
-import { table } from '@basa/cli/internal/terminal.ts';
+
+import { engineFlag } from '@basa/cli/internal/flags/engines.ts';
+import { type Command, CommandError, type CommandInput, command } from '@basa/cli/internal/shell/command.ts';
+import { whole, yes } from '@basa/cli/internal/shell/flag.ts';
+import { table } from '@basa/cli/internal/shell/terminal.ts';
 import type { BenchResult } from '../bench/result.ts';
 
-interface BenchOptions {
-  readonly quick: boolean;
-  readonly whole: boolean;
-  readonly input: CommandInput;
-}
+const FLAGS = {
+  quick: yes('fewer sizes, for the buffers, the server and the protocols'),
+  whole: yes('K = 1000 as well, for the buffers: a quarter of an hour of one core'),
+  buffer: whole({ help: 'K of the contribution', min: 2, max: 1024, default: 10 }),
+  parameters: whole({ help: 'd of the contribution', min: 1, max: 100_000_000, default: 2 ** 20 }),
+  engine: engineFlag('slot-keys'),
+};
+type BenchOptions = CommandInput<typeof FLAGS>['flags'];
 
 const BENCHMARKS: Readonly<
   Record<
@@ -65,47 +70,25 @@ const BENCHMARKS: Readonly<
   },
 };
 
-export const bench: Command = {
+export const bench: Command = command({
   name: 'bench',
   summary: 'measures one part of the product, beside a named limit or peer',
-  usage: `${Object.entries(BENCHMARKS)
-    .map(([name, { about }]) => `  ${name.padEnd(20)} ${about}`)
-    .join('\n')}
-
-  --quick              fewer sizes, for the buffers, the server and the protocols
-  --whole              K = 1000 as well, for the buffers: a quarter of an hour of one core
-  --buffer <n>         K of the contribution (10)
-  --parameters <n>     d of the contribution (1048576)
-  --engine <name>      of the contribution: slot-keys or cp-abe (slot-keys)`,
-  flags: {
-    quick: { type: 'boolean' },
-    whole: { type: 'boolean' },
-    buffer: { type: 'string' },
-    parameters: { type: 'string' },
-    engine: { type: 'string' },
-  },
-  positionals: 1,
+  takes: Object.fromEntries(Object.entries(BENCHMARKS).map(([name, { about }]) => [name, about])),
+  flags: FLAGS,
   opening: 'measuring',
   async run(input) {
     const [name] = input.positionals;
     const benchmark = name === undefined ? undefined : BENCHMARKS[name];
     if (benchmark === undefined)
       throw new CommandError(`a benchmark is one of ${Object.keys(BENCHMARKS).join(', ')}, got "${name ?? ''}"`);
-    const { text, json } = await benchmark.run({
-      quick: input.values['quick'] === true,
-      whole: input.values['whole'] === true,
-      input,
-    });
+    const { text, json } = await benchmark.run(input.flags);
     input.terminal.line(text);
     return { json };
   },
-};
+});
 
 /** One contribution of a device on this machine. */
-async function benchContribution({ input }: BenchOptions): Promise<BenchResult> {
-  const bufferSize = numberFlag(input, 'buffer', { min: 2, max: 1024, fallback: 10 });
-  const parameters = numberFlag(input, 'parameters', { min: 1, max: 100_000_000, fallback: 2 ** 20 });
-  const engine = engineOf(textFlag(input, 'engine') ?? 'slot-keys');
+async function benchContribution({ buffer: bufferSize, parameters, engine }: BenchOptions): Promise<BenchResult> {
   const { measureContribution, TURNS } = await import('@basa/cli/internal/demo/contribution.ts');
   const measured = await measureContribution({ engine, bufferSize, parameters });
   const rows = measured.map(({ name, ms, peer, ratio }) => [name, ms.toFixed(1), `${ratio.toFixed(2)} times ${peer}`]);

@@ -1,15 +1,9 @@
 /** `npm run lab -- experiment`: the tables and figures of the paper and ours, in virtual time with measured costs. */
 import { availableParallelism } from 'node:os';
-import {
-  type Command,
-  CommandError,
-  type CommandInput,
-  numberFlag,
-  textFlag,
-  textFlags,
-} from '@basa/cli/internal/command.ts';
-import { dampingOf, placesOf, positive } from '@basa/cli/internal/learning-flags.ts';
-import { bar, table } from '@basa/cli/internal/terminal.ts';
+import { dampingFlag, placesOf } from '@basa/cli/internal/flags/learning.ts';
+import { type Command, CommandError, type CommandInput, command } from '@basa/cli/internal/shell/command.ts';
+import { choice, parsed, positive, text, whole, yes } from '@basa/cli/internal/shell/flag.ts';
+import { bar, table } from '@basa/cli/internal/shell/terminal.ts';
 import type { Changes, Outcome, Profile, Study } from '../experiments/index.ts';
 
 /** The results of this repository, seen from its root. */
@@ -17,55 +11,77 @@ const PUBLISHED = 'docs/results/experiments';
 
 const PROFILES: readonly Profile[] = ['smoke', 'small', 'full'];
 
-export const experiment: Command = {
+const DATASETS = ['MNIST', 'FEMNIST', 'CIFAR-10'];
+
+const FLAGS = {
+  profile: choice(PROFILES, {
+    help: "smoke: seconds; small: minutes to an hour; full: the paper's grid",
+    default: 'smoke',
+  }),
+  out: text({
+    value: 'folder',
+    help: 'where CSV, JSON, pictures, report.html and finished trainings go; a run that was interrupted goes on from there',
+    without: 'basa-experiments/<profile>',
+  }),
+  costs: text({
+    value: 'file',
+    help: 'a costs.json (or costs.json.gz) of an earlier run instead of measuring this machine',
+  }),
+  hasty: yes('measure costs in seconds instead of minutes, for a look: not for a table'),
+  noisy: yes('keep costs whose samples spread by more than 20 %, marked in the report'),
+  datasets: parsed<readonly string[]>(
+    { value: 'names', help: `only these, with commas: ${DATASETS.join(', ')}` },
+    DATASETS.join(', '),
+    (given) => (given.split(',').every((name) => DATASETS.includes(name)) ? given.split(',') : undefined),
+  ),
+  leaf: text({
+    value: 'folder',
+    help: "LEAF's FEMNIST (its JSON files) instead of the synthetic stand-in",
+  }),
+  seeds: whole({ help: 'only the first n seeds; a later run adds the others', min: 1 }),
+  'server-rate': positive({ help: "of asynchronous protocols, instead of the task's" }),
+  damping: { ...dampingFlag, without: '0.5' },
+  places: parsed<number | 'auto' | 'unlimited'>(
+    { value: 'n', help: 'that train at a time, auto as the server, or unlimited', without: 'auto' },
+    'a whole number from 2 on, auto or unlimited',
+    (given) => (given === 'unlimited' ? given : placesOf(given)),
+  ),
+  concurrency: whole({ help: "users that want to train at a time, instead of the study's", min: 2 }),
+  beta: parsed<number>(
+    { value: 'seconds', help: "mean of the exponential delay, instead of the study's" },
+    'seconds from 0 on',
+    (given) => (Number(given) >= 0 && Number(given) < Number.POSITIVE_INFINITY ? Number(given) : undefined),
+  ),
+  train: yes('choose rates and train, report nothing; --finished reports later'),
+  finished: yes('report what earlier runs finished, train nothing'),
+  minutes: positive({ value: 'n', help: 'begin no training that would not end in so many minutes' }),
+  workers: whole({ help: 'threads that train', min: 1, max: 1024, without: 'one a core' }),
+};
+
+export const experiment: Command = command({
   name: 'experiment',
   summary: 'runs an experiment of the paper, or ours, and writes its report',
-  usage: `  <name>               rates, table1, large-scale, scalability, concurrency, admission, versions, dropouts, bandwidth,
-                       quantisation, ablation, scale, capacity, model-check, privacy, several with commas, or all;
-                       costs: measure what all of them charge, and nothing else
-  --profile <name>     smoke: seconds; small: minutes to an hour; full: the paper's grid (smoke)
-  --out <folder>       where CSV, JSON, pictures, report.html and finished trainings go
-                       (basa-experiments/<profile>); a run that was interrupted goes on from there
-  --costs <file>       a costs.json (or costs.json.gz) of an earlier run instead of measuring this machine
-  --hasty              measure costs in seconds instead of minutes, for a look: not for a table
-  --noisy              keep costs whose samples spread by more than 20 %, marked in the report
-  --datasets <names>   only these, with commas: MNIST, FEMNIST, CIFAR-10
-  --leaf <folder>      LEAF's FEMNIST (its JSON files) instead of the synthetic stand-in
-  --seeds <n>          only the first n seeds; a later run adds the others
-  --server-rate <x>    of asynchronous protocols, instead of the task's
-  --damping <p>        their rate is multiplied by (1 + mean age)^-p; none for the paper's text (0.5)
-  --places <n>         that train at a time, auto as the server, or unlimited (auto)
-  --concurrency <n>    users that want to train at a time, instead of the study's
-  --beta <seconds>     mean of the exponential delay, instead of the study's
-  --train              choose rates and train, report nothing; --finished reports later
-  --finished           report what earlier runs finished, train nothing
-  --minutes <n>        begin no training that would not end in so many minutes
-  --workers <n>        threads that train (one a core)`,
-  flags: {
-    ...textFlags('profile', 'out', 'costs'),
-    hasty: { type: 'boolean' },
-    noisy: { type: 'boolean' },
-    ...textFlags('datasets', 'leaf', 'seeds', 'server-rate', 'damping', 'places', 'concurrency', 'beta'),
-    train: { type: 'boolean' },
-    finished: { type: 'boolean' },
-    ...textFlags('minutes', 'workers'),
+  takes: {
+    '<name>':
+      'rates, table1, large-scale, scalability, concurrency, admission, versions, dropouts, bandwidth, quantisation, ablation, scale, capacity, model-check, privacy, several with commas, or all; costs: measure what all of them charge, and nothing else',
   },
-  positionals: 1,
+  flags: FLAGS,
   opening: 'preparing the experiment',
   async run(input) {
-    const profile = profileOf(input);
-    const folder = textFlag(input, 'out') ?? `basa-experiments/${profile}`;
+    const { flags } = input;
+    const { profile } = flags;
+    const folder = flags.out ?? `basa-experiments/${profile}`;
     const experiments = await import('../experiments/index.ts');
     const [name = ''] = input.positionals;
     const studies = studiesOf(name, experiments.STUDIES);
     const { terminal } = input;
     const estimate = new Estimate();
-    const isHasty = input.values['hasty'] === true || profile === 'smoke';
-    const careful = { ...experiments.CAREFUL, isNoisyKept: input.values['noisy'] === true };
+    const isHasty = flags.hasty || profile === 'smoke';
+    const careful = { ...experiments.CAREFUL, isNoisyKept: flags.noisy };
     const common = {
       profile,
       folder,
-      costsFile: textFlag(input, 'costs'),
+      costsFile: flags.costs,
       sampling: isHasty ? experiments.HASTY : careful,
       date: new Date().toISOString().slice(0, 10),
       onMeasure: (what: string) => terminal.status(`measuring ${what}`),
@@ -79,13 +95,13 @@ export const experiment: Command = {
       }
       const outcomes = await experiments.runStudies(studies, {
         ...common,
-        workers: numberFlag(input, 'workers', { min: 1, max: 1024, fallback: availableParallelism() }),
-        datasets: datasetsOf(input),
-        seeds: numberFlag(input, 'seeds', { min: 1, fallback: Number.MAX_SAFE_INTEGER }),
-        changes: changesOf(input),
-        isTrainingOnly: input.values['train'] === true,
-        onlyFinished: input.values['finished'] === true,
-        minutes: textFlag(input, 'minutes') === undefined ? undefined : positive(input, 'minutes', 1),
+        workers: flags.workers ?? availableParallelism(),
+        datasets: flags.datasets,
+        seeds: flags.seeds ?? Number.MAX_SAFE_INTEGER,
+        changes: changesOf(flags),
+        isTrainingOnly: flags.train,
+        onlyFinished: flags.finished,
+        minutes: flags.minutes,
         command: `npm run lab -- experiment ${name} --profile ${profile}`,
         signal: input.signal,
         onProgress: ({ done, all }) => {
@@ -93,7 +109,7 @@ export const experiment: Command = {
         },
       });
       terminal.clearStatus();
-      if (input.values['train'] === true) {
+      if (flags.train) {
         terminal.line(`${folder}/trained.jsonl has what was trained; the same command with --finished reports it`);
         return { json: { folder } };
       }
@@ -107,7 +123,7 @@ export const experiment: Command = {
       throw error;
     }
   },
-};
+});
 
 function studiesOf(name: string, all: readonly Study[]): readonly Study[] {
   if (name === 'all' || name === 'costs') return all;
@@ -120,13 +136,12 @@ function studiesOf(name: string, all: readonly Study[]): readonly Study[] {
 }
 
 /** A reader wants to know first how much holds, and what does not. */
-export const summary: Command = {
+export const summary: Command = command({
   name: 'summary',
   summary: 'says what holds and what does not, of the results of experiments',
-  usage: '  --out <folder>       where the results are (docs/results/experiments, the published ones)',
-  flags: { ...textFlags('out') },
+  flags: { out: text({ value: 'folder', help: 'where the results are', default: PUBLISHED }) },
   async run(input) {
-    const folder = textFlag(input, 'out') ?? PUBLISHED;
+    const { out: folder } = input.flags;
     const { readClaims } = await import('../experiments/index.ts');
     const claims = readClaims(folder);
     if (claims === undefined)
@@ -136,40 +151,11 @@ export const summary: Command = {
     for (const { study, claim } of failing) input.terminal.line(`  does not hold  ${study}: ${claim}`);
     return { json: { claims } };
   },
-};
+});
 
-function changesOf(input: CommandInput): Changes {
-  const [places, beta] = [textFlag(input, 'places'), textFlag(input, 'beta')];
-  const delay = beta === undefined ? undefined : Number(beta);
-  if (delay !== undefined && !(delay >= 0 && delay < Number.POSITIVE_INFINITY))
-    throw new CommandError(`--beta takes seconds from 0 on, got "${beta}"`);
-  return {
-    serverRate: textFlag(input, 'server-rate') === undefined ? undefined : positive(input, 'server-rate', 1),
-    damping: dampingOf(textFlag(input, 'damping')),
-    places: places === undefined || places === 'unlimited' ? places : placesOf(places),
-    concurrency:
-      textFlag(input, 'concurrency') === undefined
-        ? undefined
-        : numberFlag(input, 'concurrency', { min: 2, fallback: 2 }),
-    beta: delay,
-    leaf: textFlag(input, 'leaf'),
-  };
-}
-
-function profileOf(input: CommandInput): Profile {
-  const name = textFlag(input, 'profile') ?? 'smoke';
-  const profile = PROFILES.find((one) => one === name);
-  if (profile === undefined) throw new CommandError(`--profile takes ${PROFILES.join(', ')}, got "${name}"`);
-  return profile;
-}
-
-const DATASETS = ['MNIST', 'FEMNIST', 'CIFAR-10'];
-
-function datasetsOf(input: CommandInput): readonly string[] | undefined {
-  const names = textFlag(input, 'datasets')?.split(',');
-  const wrong = names?.find((name) => !DATASETS.includes(name));
-  if (wrong !== undefined) throw new CommandError(`--datasets takes ${DATASETS.join(', ')}, got "${wrong}"`);
-  return names;
+function changesOf(flags: CommandInput<typeof FLAGS>['flags']): Changes {
+  const { 'server-rate': serverRate, damping, places, concurrency, beta, leaf } = flags;
+  return { serverRate, damping, places, concurrency, beta, leaf };
 }
 
 /** Estimated from the updates of this run. Says nothing before a twentieth is done. */

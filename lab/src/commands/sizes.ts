@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from '@basa/cli/internal/command.ts';
-import { table } from '@basa/cli/internal/terminal.ts';
+import { type Command, command } from '@basa/cli/internal/shell/command.ts';
+import { table } from '@basa/cli/internal/shell/terminal.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 
 const CODE = /\.(?:ts|mjs|js|py|css)$/;
@@ -28,11 +28,11 @@ const PARTS: readonly { readonly what: string; readonly budget: number; readonly
   { what: 'lab and conformance', budget: 24_000, holds: /^(?:lab|conformance)\/(?!test\/)/ },
 ];
 
-export const sizes: Command = {
+export const sizes: Command = command({
   name: 'sizes',
   summary: 'counts lines and words by room, beside the budgets of the house',
-  usage: '  Lines of every code file that git tracks, and words of every page.',
   flags: {},
+  notes: ['Lines of every code file that git tracks, and words of every page.'],
   async run({ terminal }) {
     const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trimEnd().split('\n');
     const code = files.filter((file) => CODE.test(file) && !WRITTEN.test(file));
@@ -44,7 +44,7 @@ export const sizes: Command = {
     terminal.line(table([['', 'is', 'budget', ''], ...budgets.map(row)]));
     return { json: { rooms, budgets } };
   },
-};
+});
 
 function row({ what, size, budget }: Budget): string[] {
   return [what, String(size), String(budget), size > budget ? `${size - budget} over` : 'holds'];

@@ -1,2 +1,2 @@
 /** The command line of BASA as a library: what `npm start` and the tests call. */
-export { runCli } from './cli.ts';
+export { runCli } from './basa.ts';

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /** The process `basa`. */
-import { runCli } from './cli.ts';
-import { EXIT_CODE } from './command.ts';
-import { programName } from './invocation.ts';
-import { startersOf, whenGone } from './starters.ts';
+import { runCli } from './basa.ts';
+import { EXIT_CODE } from './shell/command.ts';
+import { programName } from './shell/invocation.ts';
+import { startersOf, whenGone } from './shell/starters.ts';
 
 /** In order, as after Ctrl-C: whatever was started is stopped. */
 const stop = (): boolean => process.kill(process.pid, 'SIGTERM');

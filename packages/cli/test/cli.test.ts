@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { basaHere as basa, basa as basaProcess, lastLine, start } from '@basa/testkit/programs/basa.ts';
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../src/cli.ts';
-import { programName } from '../src/invocation.ts';
+import { runCli } from '../src/index.ts';
+import { programName } from '../src/shell/invocation.ts';
 
 describe('basa', () => {
   it('without arguments lists its commands, and ends with the code of a wrong command line', async () => {

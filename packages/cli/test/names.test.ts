@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wholeName } from '../src/names.ts';
+import { wholeName } from '../src/flags/names.ts';
 
 const KIND = { kind: 'task', listed: '`basa task ls`' };
 const tasks = [

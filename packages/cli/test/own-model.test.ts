@@ -10,8 +10,8 @@ import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
 import { basaHere, exportsOf, lastLine, type Running, start } from '@basa/testkit/programs/basa.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadOwnModel } from '../src/own-model.ts';
-import { fileSources } from '../src/templates/place.ts';
+import { loadOwnModel } from '../src/flags/own-model.ts';
+import { fileSources } from '../src/project/place.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-own-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));

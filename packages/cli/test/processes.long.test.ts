@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { start } from '@basa/testkit/programs/basa.ts';
 import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 import { afterAll, describe, expect, it } from 'vitest';
-import { startersOf } from '../src/starters.ts';
+import { startersOf } from '../src/shell/starters.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

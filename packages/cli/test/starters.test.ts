@@ -1,7 +1,7 @@
 /** Whom a process looks after because they started it; processes.long.test.ts kills them. */
 import { spawn } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { startersOf, whenGone } from '../src/starters.ts';
+import { startersOf, whenGone } from '../src/shell/starters.ts';
 
 it.each([
   ['a person in a shell', {}],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { basa, basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { afterAll, describe, expect, it } from 'vitest';
-import { retrySentence, sentenceOf } from '../src/sentences.ts';
+import { retrySentence, sentenceOf } from '../src/shell/sentences.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-errors-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startLocalServices } from '@basa/cli/internal/local-services.ts';
+import { startLocalServices } from '@basa/cli/internal/local/local-services.ts';
 import { BasaClient } from '@basa/client/node';
 import { createTaskAt, type EngineName } from '@basa/client/operator';
 import { until } from '@basa/conformance/until.ts';

@@ -14,7 +14,7 @@ import {
 } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { sealingTrial } from '@basa/simulator';
-import { ENGINE_NAMES } from '../engines.ts';
+import { ENGINE_NAMES } from '../flags/engines.ts';
 
 export interface Measured {
   readonly name: string;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type CreatedTask, createTaskAt, type EngineName } from '@basa/client/operator';
 import { type Dataset, logisticRegression, partitionByDirichlet, type ServerStepOptions } from '@basa/learning';
 import type { MetricRange, TaskTraining } from '@basa/protocol';
-import type { LocalServices } from '../local-services.ts';
-import { MNIST_BLOCK_FLOOR } from '../models.ts';
+import { MNIST_BLOCK_FLOOR } from '../flags/models.ts';
+import type { LocalServices } from '../local/local-services.ts';
 import type { FleetWork } from './fleet-messages.ts';
 
 /** What learnt steadily in virtual time: all of MNIST over the fleet, one epoch an update, a whole step for fresh updates. */

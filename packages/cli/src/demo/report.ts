@@ -1,7 +1,7 @@
 /** What the demo draws while it runs and says at its end. */
 import type { Step } from '@basa/client/node';
-import { ENGINE_TITLE } from '../engines.ts';
-import { counted, plot, table } from '../terminal.ts';
+import { ENGINE_TITLE } from '../flags/engines.ts';
+import { counted, plot, table } from '../shell/terminal.ts';
 import type { EngineCost } from './contribution.ts';
 import type { AcceptedNews } from './fleet-messages.ts';
 import type { DemoProgress, DemoResult } from './run-demo.ts';

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startProcess, stopProcess } from '@basa/cli/internal/service-process.ts';
+import { startProcess, stopProcess } from '@basa/cli/internal/local/service-process.ts';
 import { AuthorityOperator, hashOfToken, ServerOperator } from '@basa/client/operator';
 import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';

@@ -1,0 +1,85 @@
+/** The program `basa`: every command, in the order of `--help`. */
+
+import { demo } from './demo/demo.ts';
+import { dev } from './demo/dev.ts';
+import { client } from './device/client.ts';
+import { backupAuthority, backupServer, restoreAuthority, restoreServer } from './operate/backup.ts';
+import { configCheck, configPrint } from './operate/config.ts';
+import { doctor } from './operate/doctor.ts';
+import { init } from './operate/init.ts';
+import { authorityVerifyLog, inspectBuffer } from './operate/inspect.ts';
+import { keysRotateVault } from './operate/keys-rotate.ts';
+import { migrateAuthority, migrateServer } from './operate/migrate.ts';
+import { authority, server } from './operate/services.ts';
+import { newProject } from './project/new.ts';
+import { simulate } from './project/simulate.ts';
+import { runProgram, type Streams } from './shell/cli.ts';
+import type { Command } from './shell/command.ts';
+import { completionOf } from './shell/completion-command.ts';
+import type { Program } from './shell/help.ts';
+import { deviceList } from './tasks/device.ts';
+import { keysEnroll, keysRevoke } from './tasks/keys.ts';
+import { plan } from './tasks/plan.ts';
+import { taskCreate } from './tasks/task-create.ts';
+import { taskExport } from './tasks/task-export.ts';
+import { taskList } from './tasks/task-list.ts';
+import { taskShow } from './tasks/task-show.ts';
+import { taskDelete, taskFinish, taskPause, taskResume } from './tasks/task-state.ts';
+import { taskSuspects } from './tasks/task-suspects.ts';
+
+export const COMMANDS: readonly Command[] = [
+  demo,
+  dev,
+  newProject,
+  simulate,
+  init,
+  server,
+  authority,
+  authorityVerifyLog,
+  configCheck,
+  configPrint,
+  doctor,
+  migrateServer,
+  migrateAuthority,
+  backupServer,
+  backupAuthority,
+  restoreServer,
+  restoreAuthority,
+  client,
+  plan,
+  taskCreate,
+  taskList,
+  taskShow,
+  taskPause,
+  taskResume,
+  taskFinish,
+  taskDelete,
+  taskExport,
+  taskSuspects,
+  deviceList,
+  keysEnroll,
+  keysRevoke,
+  keysRotateVault,
+  inspectBuffer,
+  completionOf(() => COMMANDS),
+];
+
+const BASA: Program = {
+  name: 'basa',
+  about: 'secure aggregation for asynchronous federated learning',
+  commands: COMMANDS,
+  closing: [
+    'Every command takes --help, --debug and --json. `basa <group> --help` lists a group, for example `basa task --help`.',
+    '`basa --version` prints the version. `basa completion --help` says how Tab completes commands and flags.',
+  ],
+};
+
+/** Resolves with the exit code. `typed` is what a person types to start it; hints are written with it. */
+export function runCli(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  streams: Streams = process,
+  typed = 'basa',
+): Promise<number> {
+  return runProgram(BASA, args, environment, streams, typed);
+}

@@ -1,0 +1,77 @@
+/** `basa demo`: the whole system on this machine, from nothing to a trained model. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { engineFlag } from '../flags/engines.ts';
+import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
+import { text, whole, within, yes } from '../shell/flag.ts';
+import { jsonOf, lineOf, statusOf, summaryOf } from './report.ts';
+
+export const demo: Command = command({
+  name: 'demo',
+  summary: 'server, authority and a fleet of devices on this machine train MNIST with sealed updates',
+  flags: {
+    devices: whole({ help: 'devices in the fleet', max: 10_000, without: '24' }),
+    buffer: whole({ help: 'K, positions of a buffer', min: 2, max: 1024, default: 10 }),
+    engine: engineFlag('cp-abe'),
+    target: whole({ value: 'percent', help: 'the accuracy to reach', min: 1, max: 100, default: 88 }),
+    further: whole({ help: 'buffers after the target, to show that it stays', max: 1000, default: 5 }),
+    buffers: whole({ help: 'give up after n buffers', min: 1, default: 100 }),
+    seconds: whole({ help: 'give up after n seconds', min: 1, default: 600 }),
+    drop: whole({
+      value: 'percent',
+      help: 'contributions that are given up after the deposit',
+      max: 90,
+      default: 8,
+    }),
+    seed: whole({ help: 'of shares, parameters and drop-outs', max: 2 ** 31, default: 1 }),
+    folder: text({
+      value: 'path',
+      help: 'where to put data and logs; kept',
+      without: 'a temporary folder, removed at the end',
+    }),
+    keep: yes('keep the temporary folder'),
+  },
+  opening: 'loading MNIST',
+  async run({ flags, terminal, signal }) {
+    const { buffer: bufferSize, engine, folder: given, further } = flags;
+    const goal = { target: flags.target / 100, further };
+    if (given !== undefined && existsSync(join(given, 'secrets.json')))
+      throw new CommandError(
+        `${given} holds the data of an earlier run, which would be counted again: give --folder another path, or remove it`,
+      );
+    const folder = given ?? (await mkdtemp(join(tmpdir(), 'basa-demo-')));
+    const isKept = given !== undefined || flags.keep;
+    let shown = 0;
+    const { runDemo } = await import('./run-demo.ts');
+    try {
+      const result = await runDemo({
+        folder,
+        ...goal,
+        bufferSize,
+        engine,
+        devices: within(flags.devices ?? Math.max(24, 2 * bufferSize), 'devices', { min: bufferSize, max: 10_000 }),
+        maxBuffers: flags.buffers,
+        maxSeconds: flags.seconds,
+        dropShare: flags.drop / 100,
+        seed: flags.seed,
+        threads: Math.max(1, Math.min(4, availableParallelism())),
+        terminal,
+        signal,
+        onProgress(progress) {
+          terminal.status(statusOf(progress, goal));
+          if (terminal.isLive || progress.versions.length === shown) return;
+          shown = progress.versions.length;
+          terminal.line(lineOf(progress, goal));
+        },
+      });
+      terminal.line(summaryOf(result, goal));
+      if (isKept) terminal.line(`logs and data: ${folder}`);
+      const isReached = result.ending === 'reached';
+      return { json: jsonOf(result), exitCode: isReached ? EXIT_CODE.fine : EXIT_CODE.failed };
+    } finally {
+      if (!isKept) await rm(folder, { recursive: true, force: true });
+    }
+  },
+});

@@ -1,0 +1,145 @@
+/** `basa dev`: server, authorities, an MNIST task and a small fleet, that stay up until Ctrl-C. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
+import type { LocalServices } from '../local/local-services.ts';
+import { type Command, CommandError, command } from '../shell/command.ts';
+import { text, texts, whole } from '../shell/flag.ts';
+import { counted } from '../shell/terminal.ts';
+import type { Fleet as DeviceFleet } from './fleet.ts';
+
+/** The page that joins takes one for each new device, so that opening it is enough. */
+const PAGE_TOKENS = 200;
+const TOKEN_MS = 24 * 3_600_000;
+
+export const dev: Command = command({
+  name: 'dev',
+  summary: 'server, authority and a small fleet that stay up: try your own client against them',
+  flags: {
+    folder: text({
+      value: 'path',
+      help: 'where data and logs are kept; the next start goes on with them',
+      default: '.basa-dev',
+    }),
+    devices: whole({ help: 'devices of the fleet; 0 for none', max: 1000, without: '9' }),
+    buffer: whole({ help: 'K', min: 2, max: 1024, default: 10 }),
+    nodes: whole({
+      help: 'run n server nodes on a PostgreSQL that is started here, behind a balancer',
+      min: 1,
+      max: 16,
+      without: 'one server, no PostgreSQL',
+    }),
+    'server-port': whole({ help: 'of the server', max: 65_535, default: 7800 }),
+    'authority-port': whole({
+      help: 'of the authority; further authorities have the next ports',
+      max: 65_535,
+      default: 7801,
+    }),
+    authorities: whole({ help: 'how many authorities the task has', min: 1, max: MAX_AUTHORITIES, default: 1 }),
+    threshold: thresholdFlag,
+    cors: texts({
+      value: 'origin',
+      help: 'let web pages of this origin take part, for example http://localhost:8000',
+    }),
+  },
+  opening: 'loading MNIST, then starting authority and server; this takes some seconds',
+  async run({ flags, terminal, signal }) {
+    const { authorities, buffer: bufferSize, folder, nodes, threshold } = flags;
+    const corsOrigins = originsOf(flags.cors);
+    const { loadMnist } = await import('@basa/datasets');
+    const { createDemoTask, fleetWork } = await import('./demo-task.ts');
+    const { Fleet } = await import('./fleet.ts');
+    const { startLocalServices } = await import('../local/local-services.ts');
+    const { joinLink, offerTokens, watchLink, writeShares } = await import('../local/pages.ts');
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const { train, test } = await loadMnist({ signal });
+    await writeShares(folder, train);
+    const services = await startLocalServices({
+      folder,
+      signal,
+      corsOrigins,
+      handsOutTokens: true,
+      serverPort: flags['server-port'],
+      authorityPort: flags['authority-port'],
+      authorities,
+      ...(nodes !== undefined && { nodes }),
+    });
+    let fleet: DeviceFleet | undefined;
+    try {
+      const { task } = await createDemoTask(
+        services,
+        { name: 'dev', bufferSize, ...(threshold !== undefined && { threshold }), seed: 1, stop: {} },
+        test,
+      );
+      const devices = flags.devices ?? bufferSize - 1;
+      if (devices > 0) {
+        const work = await fleetWork(
+          services,
+          { devices, dropShare: 0, folder: join(folder, String(Date.now())), seed: 1 },
+          task,
+          train,
+        );
+        fleet = new Fleet(work, 1);
+      }
+      const count = 2 + corsOrigins.length;
+      const tokens = await services.authority.tokens(task, count + PAGE_TOKENS, Date.now() + TOKEN_MS);
+      const [token = '', tabToken = '', ...pageTokens] = tokens.slice(0, count);
+      const handedOut = tokens.slice(count);
+      const variables = {
+        BASA_SERVER: services.serverUrl,
+        BASA_AUTHORITY: services.authorityUrl,
+        BASA_AUTHORITY_KEY: services.authorityKey,
+        BASA_TASK: task,
+        BASA_OPERATOR_TOKEN: services.operatorToken,
+        BASA_ENROLMENT_TOKEN: token,
+      };
+      if (services.hasPages) {
+        const { serverUrl, authorityKey } = services;
+        await offerTokens(folder, task, handedOut);
+        terminal.line(`watch it: ${watchLink(serverUrl, { task, authorityKey })}`);
+        terminal.line(`join from a tab: ${joinLink(serverUrl, { task, authorityKey, token: tabToken })}\n`);
+      }
+      const kept = authorities === 1 ? 'authority are' : `${authorities} authorities are`;
+      const servers = nodes === undefined ? 'server' : counted(nodes, 'server node');
+      terminal.line(`${servers} and ${kept} up; in another terminal:\n`);
+      for (const [name, value] of Object.entries(variables)) terminal.line(`export ${name}=${value}`);
+      for (const [n, origin] of corsOrigins.entries())
+        terminal.line(`\na page of yours: ${origin}/#${pagePins(services, task, pageTokens[n] ?? '')}`);
+      terminal.line('\n`basa client --identity my-device --user 7 --rounds 3` takes part as one more device.');
+      terminal.line('`basa task show --follow` shows the task and each new version.\n\nCtrl-C stops everything.');
+      await until(signal, () => fleet?.check());
+      return { json: { ...variables, BASA_OPERATOR_TOKEN: undefined, BASA_ENROLMENT_TOKEN: undefined, stopped: true } };
+    } finally {
+      await fleet?.stop();
+      await services.stop();
+    }
+  },
+});
+
+/** What a page of one's own reads behind the #, which browsers send to nobody (docs/guides/browser-app.md). */
+function pagePins({ serverUrl, authorityUrl, authorityKey }: LocalServices, task: string, token: string): string {
+  return String(new URLSearchParams({ server: serverUrl, authority: authorityUrl, authorityKey, task, token }));
+}
+
+function originsOf(origins: readonly string[]): readonly string[] {
+  for (const origin of origins)
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+      throw new CommandError(`--cors takes an origin such as http://localhost:8000, without a path, got "${origin}"`);
+  return origins;
+}
+
+/** Until Ctrl-C, or something fails. */
+async function until(signal: AbortSignal, check: () => void): Promise<void> {
+  while (!signal.aborted) {
+    check();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, 500);
+      function done(): void {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      }
+      signal.addEventListener('abort', done);
+    });
+  }
+}

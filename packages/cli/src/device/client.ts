@@ -1,0 +1,139 @@
+/** `basa client`: one device that takes part in a task, with a share of MNIST, data of one's own, or an update from a file. */
+import { readFile } from 'node:fs/promises';
+import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
+import { PLAIN_HTTP_FLAGS } from '../flags/connection.ts';
+import { short } from '../flags/names.ts';
+import { FLOOR_FLAGS, privacyFloor } from '../flags/privacy.ts';
+import {
+  type Command,
+  CommandError,
+  type CommandInput,
+  type CommandResult,
+  command,
+  EXIT_CODE,
+} from '../shell/command.ts';
+import { needed, pinned, pinnedList, text, whole, yes } from '../shell/flag.ts';
+import { retrySentence } from '../shell/sentences.ts';
+import { DATA_FLAGS, deviceWork } from './device-work.ts';
+
+const FLAGS = {
+  server: needed({ value: 'url', help: 'the server', variable: 'BASA_SERVER' }),
+  authority: needed({
+    value: 'url',
+    help: 'the authority; several with commas between them',
+    variable: 'BASA_AUTHORITY',
+  }),
+  'authority-key': pinnedList({
+    help: 'its public key, pinned: all 64 digits; one for each address',
+    variable: 'BASA_AUTHORITY_KEY',
+  }),
+  task: pinned({ help: 'the task, pinned: all 64 digits', variable: 'BASA_TASK' }),
+  identity: needed({ value: 'folder', help: 'where the device keeps its key and state', variable: 'BASA_IDENTITY' }),
+  enrol: text({ value: 'token', help: 'a one-time token, for the first time', variable: 'BASA_ENROLMENT_TOKEN' }),
+  ...DATA_FLAGS,
+  rounds: whole({ help: 'contributions to make', min: 1, default: 1 }),
+  update: text({
+    value: 'file',
+    help: 'contribute this update instead, raw little-endian float32',
+    variable: 'BASA_UPDATE',
+  }),
+  minimum: whole({ help: 'take part only where a sum holds at least n updates', without: '2' }),
+  'max-staleness': whole({ help: 'take part only where updates may be at most n versions behind', without: '15' }),
+  'unsafe-mixed-versions': yes(
+    'take part also if a sum mixes versions of the model: its server can then single out an update',
+  ),
+  ...FLOOR_FLAGS,
+  ...PLAIN_HTTP_FLAGS,
+};
+type Input = CommandInput<typeof FLAGS>;
+
+export const client: Command = command({
+  name: 'client',
+  summary: 'takes part in a task as one device',
+  flags: FLAGS,
+  opening: 'connecting',
+  run(input) {
+    const { update } = input.flags;
+    return update === undefined ? train(input) : offer(input, update);
+  },
+});
+
+/** The update is offered as one that was trained on the newest model. */
+async function offer(input: Input, file: string): Promise<CommandResult> {
+  const { terminal, signal } = input;
+  const bytes = new Uint8Array(await readFile(file));
+  if (bytes.length % 4 !== 0) throw new CommandError(`${file} is not a file of float32`);
+  const device = await connect(input);
+  try {
+    const { version } = await device.model({ signal });
+    const result = await device.contribute(new Float32Array(bytes.buffer), { trainedOn: version, signal });
+    terminal.line(result.kind === 'accepted' ? `accepted in slot ${result.slot}` : `rejected: ${result.reason}`);
+    return { json: result, exitCode: result.kind === 'accepted' ? EXIT_CODE.fine : EXIT_CODE.failed };
+  } finally {
+    await device.close();
+  }
+}
+
+async function train(input: Input): Promise<CommandResult> {
+  const { terminal, signal } = input;
+  const { toHex } = await import('@basa/masking');
+  const { trainer, samples } = await deviceWork(input);
+  const device = await connect(input);
+  try {
+    if (device.policy.dimension !== trainer.model.dimension)
+      throw new CommandError(
+        `the task has ${device.policy.dimension} parameters, ${trainer.model.name} has ${trainer.model.dimension}; train the task's own network with --model <file>`,
+      );
+    device.on('trained', ({ version, loss }) =>
+      terminal.line(`trained on version ${version}, loss ${loss.toFixed(3)}`),
+    );
+    device.on('accepted', ({ ctx, slot }) => terminal.line(`accepted: slot ${slot} of buffer ${short(ctx)}`));
+    device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
+    device.on('privacy', (spent) => terminal.line(spentText(spent)));
+    device.on('retry', (notice) => terminal.line(retrySentence(notice)));
+    const summary = await device.run(trainer, await samples(), { rounds: input.flags.rounds, signal });
+    terminal.line(`${summary.accepted} accepted, ${summary.rejected} rejected${await whyEnded(summary.ended)}`);
+    const { privacy } = device;
+    return {
+      json: { deviceKey: toHex(device.deviceKey), ...summary, ...(privacy !== undefined && { privacy }) },
+      exitCode: summary.accepted > 0 ? 0 : 1,
+    };
+  } finally {
+    await device.close();
+  }
+}
+
+function spentText({ inclusions, participations, epsilon, epsilonBudget }: ClientEvents['privacy']): string {
+  return `privacy: ${inclusions} of ${participations} participations, epsilon ${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)}`;
+}
+
+/** Nothing where all rounds were made, as asked. */
+async function whyEnded(ended: RunSummary['ended']): Promise<string> {
+  if (ended === 'rounds') return '';
+  const { problemDocument } = await import('@basa/protocol');
+  return `; ended: ${problemDocument(ended).title}`;
+}
+
+async function connect({ flags, environment, signal }: Input): Promise<BasaClient> {
+  const { BasaClient: Clients, DEFAULT_FLOOR } = await import('@basa/client/node');
+  const { server, authority, identity, task, enrol: token, minimum, 'max-staleness': maxStaleness } = flags;
+  const pieceBytes = Number(environment['BASA_PIECE_BYTES'] ?? 0);
+  const privacy = privacyFloor(flags);
+  return Clients.connect({
+    server,
+    authority,
+    authorityKey: flags['authority-key'].join(','),
+    task,
+    identity,
+    signal,
+    floor: {
+      minimum: minimum ?? DEFAULT_FLOOR.minimum,
+      maxStaleness: maxStaleness ?? DEFAULT_FLOOR.maxStaleness,
+      unsafeMixedVersions: flags['unsafe-mixed-versions'],
+      ...(privacy !== undefined && { privacy }),
+    },
+    unsafeAllowPlainHttp: flags['unsafe-plain-http'],
+    ...(token !== undefined && { token }),
+    ...(pieceBytes > 0 && { pieceBytes }),
+  });
+}

@@ -1,0 +1,43 @@
+/** What a device of the command line trains: a share of MNIST, or a model and data of one's own. */
+import type { Samples, Trainer } from '@basa/learning';
+import { loadOwnModel } from '../flags/own-model.ts';
+import type { CommandInput } from '../shell/command.ts';
+import { text, whole, within, yes } from '../shell/flag.ts';
+
+/** Devices that MNIST is shared among. */
+const MNIST_USERS = 1000;
+
+export const DATA_FLAGS = {
+  model: text({ value: 'file', help: 'a model and data of your own: model.ts', without: "MNIST's" }),
+  user: whole({ help: 'whose share of the data it trains on', default: 0 }),
+  users: whole({ help: 'of how many', min: 1, without: `${MNIST_USERS} of MNIST, 1 with --model` }),
+  'equal-bits': yes('train to the same bits on every machine: slower where the engine has relaxed SIMD'),
+};
+
+export interface DeviceWork {
+  readonly trainer: Trainer;
+  samples(): Promise<Samples>;
+}
+
+export async function deviceWork({ flags, signal }: CommandInput<typeof DATA_FLAGS>): Promise<DeviceWork> {
+  const { model: file, 'equal-bits': equalBits } = flags;
+  const users = flags.users ?? (file === undefined ? MNIST_USERS : 1);
+  const user = within(flags.user, 'user', { max: users - 1 });
+  if (file === undefined) {
+    const { demoTrainer } = await import('../demo/trainer.ts');
+    return { trainer: await demoTrainer({ equalBits }), samples: () => mnistShare(user, users, signal) };
+  }
+  const own = await loadOwnModel(file);
+  const { trainerFor } = await import('@basa/client/node');
+  const trainer = (await own.trainer?.()) ?? (await trainerFor(own.model, { equalBits }));
+  return { trainer, samples: async () => own.data({ device: user, devices: users }) };
+}
+
+async function mnistShare(user: number, users: number, signal: AbortSignal): Promise<Samples> {
+  const { loadMnist } = await import('@basa/datasets');
+  const { partitionByDirichlet } = await import('@basa/learning');
+  const { train } = await loadMnist({ signal });
+  const { labels, classes } = train;
+  const partition = partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed: 1 });
+  return { dataset: train, indices: partition.users[user] ?? new Uint32Array() };
+}

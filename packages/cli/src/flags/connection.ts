@@ -1,0 +1,85 @@
+/** How commands find the services: flags, or the variables that `basa dev` prints. */
+
+import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
+import { CommandError, type CommandInput } from '../shell/command.ts';
+import { needed, text, yes } from '../shell/flag.ts';
+
+/** For whoever owns the network between, for example one of containers. */
+export const PLAIN_HTTP_FLAGS = {
+  'unsafe-plain-http': yes('let addresses be plain http to another machine', 'BASA_UNSAFE_PLAIN_HTTP'),
+};
+
+const TOKEN_FLAGS = { token: text({ help: "an operator's token", variable: 'BASA_OPERATOR_TOKEN' }) };
+
+export const SERVER_FLAGS = {
+  server: needed({ value: 'url', help: 'the server', variable: 'BASA_SERVER' }),
+  ...TOKEN_FLAGS,
+  ...PLAIN_HTTP_FLAGS,
+};
+
+export const AUTHORITY_FLAGS = {
+  authority: needed({
+    value: 'url',
+    help: 'the authority; several with commas between them',
+    variable: 'BASA_AUTHORITY',
+  }),
+  'authority-token': text({
+    help: 'where another token opens it, or each has its own: one, or one each with commas',
+    variable: 'BASA_AUTHORITY_TOKEN',
+  }),
+  ...TOKEN_FLAGS,
+  ...PLAIN_HTTP_FLAGS,
+};
+
+type ServerInput = CommandInput<typeof SERVER_FLAGS>;
+type AuthorityInput = CommandInput<typeof AUTHORITY_FLAGS>;
+
+export async function serverOperator({ flags, signal }: ServerInput): Promise<ServerOperator> {
+  const { server: url, token } = flags;
+  await checkAddress(flags, 'server', url);
+  const { ServerOperator } = await import('@basa/client/operator');
+  return new ServerOperator({ url, token, signal });
+}
+
+/** `whenBack`: what to do about an authority that was missed. */
+export async function authorityOperator(
+  { flags, signal, terminal }: AuthorityInput,
+  whenBack = 'give this command again when it is back',
+): Promise<AuthorityOperator> {
+  const { authority: url } = flags;
+  for (const one of url.split(',')) await checkAddress(flags, 'authority', one);
+  const { AuthorityOperator } = await import('@basa/client/operator');
+  return new AuthorityOperator({
+    url,
+    token: authorityTokenOf(flags),
+    signal,
+    onMissed: (error) => terminal.warn(`${error.message}\nThe other authorities know now; ${whenBack}.`),
+  });
+}
+
+/** Whoever has an operator's token controls the service: it never goes over plain http to another machine. */
+async function checkAddress(
+  flags: CommandInput<typeof PLAIN_HTTP_FLAGS>['flags'],
+  name: string,
+  url: string,
+): Promise<void> {
+  const { protocol, hostname } = urlOf(url, name);
+  const { isLoopback } = await import('@basa/protocol');
+  if (protocol === 'http:' && !isLoopback(hostname) && !flags['unsafe-plain-http'])
+    throw new CommandError(
+      `--${name} ${url} is plain http to another machine; use https, or --unsafe-plain-http where the way is yours`,
+    );
+}
+
+function urlOf(address: string, name: string): URL {
+  try {
+    return new URL(address);
+  } catch {
+    throw new CommandError(`--${name} takes an address like https://host:port, got "${address}"`);
+  }
+}
+
+/** One for all authorities, or one each with commas between them. */
+export function authorityTokenOf(flags: AuthorityInput['flags']): string | undefined {
+  return flags['authority-token'] ?? flags.token;
+}

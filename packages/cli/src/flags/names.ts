@@ -1,0 +1,48 @@
+/** Names of 64 hexadecimal digits, as people say them: a task by its own name, and anything by the first digits that no other has. */
+import { CommandError } from '../shell/command.ts';
+
+/** Shown wherever a whole name is not needed: here, on the pages and in metrics. */
+const SHORT_DIGITS = 8;
+const MIN_DIGITS = 4;
+
+export function short(hex: string): string {
+  return hex.slice(0, SHORT_DIGITS);
+}
+
+export interface Named {
+  readonly hex: string;
+  /** What people call it, if anything. */
+  readonly name?: string;
+}
+
+export interface Kind {
+  /** What is looked for: "task". */
+  readonly kind: string;
+  /** The command that lists them, in backticks. */
+  readonly listed: string;
+}
+
+/** Takes a whole name as it is, and asks nobody. */
+export async function wholeName(
+  text: string,
+  { kind, listed }: Kind,
+  list: () => Promise<readonly Named[]>,
+): Promise<string> {
+  if (/^[0-9a-f]{64}$/.test(text)) return text;
+  const all = await list();
+  const called = all.filter(({ name }) => name === text);
+  const isPrefix = text.length >= MIN_DIGITS && /^[0-9a-f]{4,63}$/.test(text);
+  const found = called.length > 0 ? called : isPrefix ? all.filter(({ hex }) => hex.startsWith(text)) : [];
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only.hex;
+  if (only === undefined)
+    throw new CommandError(
+      `there is no ${kind} "${text}"; give its name or at least ${MIN_DIGITS} of its first digits. ${listed} lists them`,
+    );
+  const shown = found
+    .slice(0, 5)
+    .map(({ hex, name }) => (name === undefined ? hex.slice(0, 16) : `${hex.slice(0, 16)} (${name})`));
+  throw new CommandError(
+    `"${text}" names ${found.length} ${kind}s: ${shown.join(', ')}; give first digits that no other has`,
+  );
+}

@@ -1,0 +1,79 @@
+/** Reads a model of one's own: a module that exports it with its data, or a JSON file that holds the network alone. */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Model, OwnModel } from '@basa/learning';
+import { CommandError } from '../shell/command.ts';
+
+const MODULE = /\.[cm]?[jt]s$/;
+
+export function isModelFile(name: string): boolean {
+  return MODULE.test(name) || name.endsWith('.json');
+}
+
+/** What a file says; only a module has more than the network. */
+export async function loadModel(file: string): Promise<Pick<OwnModel, 'model'> & Partial<OwnModel>> {
+  checkThere(file);
+  return file.endsWith('.json') ? { model: await readNetwork(file) } : loadOwnModel(file);
+}
+
+export async function loadOwnModel(file: string): Promise<OwnModel> {
+  if (!MODULE.test(file))
+    throw new CommandError(
+      `${file}: a model with its data is a module (.ts, .mts, .js or .mjs) that exports \`model\` and \`data\``,
+    );
+  checkThere(file);
+  const own = await importModule(resolve(file)).catch((error: Error) => {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`${file} cannot be loaded: ${error.message.split('\n')[0]}`);
+  });
+  checkExports(file, own);
+  return own as unknown as OwnModel;
+}
+
+function checkThere(file: string): void {
+  if (!existsSync(file)) throw new CommandError(`there is no file ${file}`);
+}
+
+async function readNetwork(file: string): Promise<Model> {
+  const { readModelJson } = await import('@basa/learning');
+  try {
+    return readModelJson(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    throw new CommandError(`${file}: ${(error as Error).message}`);
+  }
+}
+
+/** Node 22.18 and newer read TypeScript. Older ones need tsx, installed beside the file. In a clone our loader reads it. */
+async function importModule(path: string): Promise<Record<string, unknown>> {
+  const isRead = import.meta.url.endsWith('.ts') || Boolean((process.features as { typescript?: unknown }).typescript);
+  if (/\.[cm]?ts$/.test(path) && !isRead) await registerTsx(path);
+  return import(pathToFileURL(path).href);
+}
+
+async function registerTsx(path: string): Promise<void> {
+  let found: string;
+  try {
+    found = createRequire(path).resolve('tsx/esm');
+  } catch {
+    throw new CommandError(
+      `Node ${process.versions.node} does not read TypeScript: run \`npm install --save-dev tsx\` beside ${path}, or give a .js or .mjs file`,
+    );
+  }
+  await import(pathToFileURL(found).href); // as `node --import tsx/esm` does
+}
+
+function checkExports(file: string, own: Readonly<Record<string, unknown>>): void {
+  const { model, data, test, trainer } = own;
+  const isModel = typeof model === 'object' && model !== null && 'dimension' in model && 'manifest' in model;
+  if (!isModel) throw new CommandError(`${file} must export \`model\`: what defineModel of @basa/learning gives`);
+  if (typeof data !== 'function')
+    throw new CommandError(
+      `${file} must export \`data\`: a function of { device, devices } that gives the examples of one device`,
+    );
+  for (const [name, value] of Object.entries({ test, trainer }))
+    if (value !== undefined && typeof value !== 'function')
+      throw new CommandError(`${file}: \`${name}\` must be a function where it is exported`);
+}

@@ -1,0 +1,26 @@
+/** Where a service's configuration comes from, as every command about a service takes it. */
+import { CommandError, type CommandInput } from '../shell/command.ts';
+import { text, texts } from '../shell/flag.ts';
+
+export const CONFIG_FLAGS = {
+  config: text({ value: 'file', help: 'a JSON file; `basa config print` explains its keys' }),
+  set: texts({ value: 'key=value', help: 'sets one key; it wins over file and variables' }),
+};
+
+export interface Places {
+  readonly file: string | undefined;
+  readonly environment: CommandInput['environment'];
+  readonly settings: readonly string[];
+}
+
+export function placesOf({ flags, environment }: CommandInput<typeof CONFIG_FLAGS>): Places {
+  return { file: flags.config, environment, settings: flags.set };
+}
+
+export type ServiceName = 'server' | 'authority';
+
+/** The positional argument that says which service is meant. */
+export function serviceOf({ positionals: [name] }: Pick<CommandInput, 'positionals'>): ServiceName {
+  if (name === 'server' || name === 'authority') return name;
+  throw new CommandError(`say which service: server or authority${name === undefined ? '' : `, not "${name}"`}`);
+}

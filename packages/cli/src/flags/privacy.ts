@@ -1,0 +1,80 @@
+/** Differential privacy and metrics of a task: flags of `task create`, `plan` and `client`. */
+import type { PrivacyFloor } from '@basa/client/node';
+import type { PrivacyChoice } from '@basa/client/operator';
+import type { MetricRange } from '@basa/protocol';
+import { CommandError, type CommandInput } from '../shell/command.ts';
+import { parsed, positive, whole } from '../shell/flag.ts';
+
+const DELTA = 1e-6;
+const deltaFlag = (help: string) =>
+  parsed<number>({ value: 'x', help, without: '1e-6' }, 'a number between 0 and 1', (given) =>
+    Number(given) > 0 && Number(given) < 1 ? Number(given) : undefined,
+  );
+
+export const PRIVACY_FLAGS = {
+  noise: positive({
+    value: 'z',
+    help: 'differential privacy: noise of z sensitivities in every sum; see `basa plan`',
+  }),
+  participations: whole({
+    help: 'the budget: sums that a device may be in, at 1/(2 z^2) of zCDP each',
+    min: 1,
+    max: 2 ** 32 - 1,
+  }),
+  delta: deltaFlag('what epsilon is told for'),
+  colluders: whole({
+    help: 'devices of a sum that may tell the server their noise',
+    max: 1022,
+    without: 'a tenth of K',
+  }),
+};
+
+export const METRICS_FLAGS = {
+  metrics: parsed<readonly MetricRange[]>(
+    {
+      value: 'list',
+      help: 'means of the devices to learn, as name:low:high with commas: loss:0:5,accuracy:0:1,examples:0:1000',
+    },
+    'name:low:high with commas',
+    metricsOf,
+  ),
+};
+
+export function privacyChoice(flags: CommandInput<typeof PRIVACY_FLAGS>['flags']): PrivacyChoice | undefined {
+  const { noise, participations, delta = DELTA, colluders } = flags;
+  if (noise === undefined) {
+    const alone = (['participations', 'delta', 'colluders'] as const).find((name) => flags[name] !== undefined);
+    if (alone !== undefined) throw new CommandError(`--${alone} is of a private task: give --noise as well`);
+    return undefined;
+  }
+  if (participations === undefined)
+    throw new CommandError('--noise needs --participations: how many sums a device may be in');
+  return { noiseMultiplier: noise, participations, delta, ...(colluders !== undefined && { colluders }) };
+}
+
+export const FLOOR_FLAGS = {
+  'max-epsilon': positive({
+    value: 'e',
+    help: 'take part only in a private task whose whole budget is at most e',
+  }),
+  delta: deltaFlag('what that epsilon is reckoned for, whatever the task names'),
+};
+
+/** What a device asks for with `--max-epsilon`; nothing without. */
+export function privacyFloor(flags: CommandInput<typeof FLOOR_FLAGS>['flags']): PrivacyFloor | undefined {
+  const { 'max-epsilon': epsilon, delta } = flags;
+  if (epsilon !== undefined) return { epsilon, delta: delta ?? DELTA };
+  if (delta === undefined) return undefined;
+  throw new CommandError('--delta says what --max-epsilon is reckoned for: give that as well');
+}
+
+function metricsOf(given: string): readonly MetricRange[] | undefined {
+  if (given === '') return [];
+  const ranges = given.split(',').map((item) => {
+    const [name = '', low = '', high = '', ...rest] = item.split(':');
+    const range = { name, low: Number(low), high: Number(high) };
+    const isRange = rest.length === 0 && low !== '' && high !== '' && range.low < range.high;
+    return name !== '' && isRange ? range : undefined;
+  });
+  return ranges.every((range) => range !== undefined) ? ranges : undefined;
+}

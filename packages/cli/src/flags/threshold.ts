@@ -1,0 +1,13 @@
+/** How many of a task's authorities every step needs, as people say it. */
+import { whole } from '../shell/flag.ts';
+
+/** As the protocol has it; said here because no package is loaded before a command has its flags. */
+export const MAX_AUTHORITIES = 16;
+
+export const thresholdFlag = whole({
+  value: 't',
+  help: 'how many of several authorities every step needs',
+  min: 1,
+  max: MAX_AUTHORITIES,
+  without: 'as many as withstand one that colludes: 3 of 4',
+});

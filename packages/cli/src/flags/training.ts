@@ -1,0 +1,59 @@
+/** How the devices of a task train, and what their updates may not be: the flags of `task create` that go into the policy. */
+import type { TaskTraining } from '@basa/protocol';
+import type { CommandInput } from '../shell/command.ts';
+import { parsed, positive, whole } from '../shell/flag.ts';
+
+const MAX_U16 = 65_535;
+
+/** Flags of local training, where `without` says what holds without each. */
+export function localTrainingFlags(without: {
+  readonly batch: string;
+  readonly rate: string;
+  readonly epochs: string;
+}) {
+  return {
+    epochs: whole({
+      help: 'passes of a device over its examples',
+      min: 1,
+      max: MAX_U16,
+      without: without.epochs,
+    }),
+    batch: whole({ help: 'examples of a step', min: 1, max: MAX_U16, without: without.batch }),
+    rate: positive({ help: 'learning rate of the devices', without: without.rate }),
+  };
+}
+
+export const TRAINING_FLAGS = {
+  ...localTrainingFlags({
+    epochs: '1',
+    batch: '10 for mnist, else 20',
+    rate: 'mnist and cifar 0.03, femnist 0.05, flsim and your own 0.1, or what model.ts says',
+  }),
+  'block-floor': parsed<number>(
+    {
+      value: 'x',
+      help: 'smallest norm an update may have on a block of parameters; 0 refuses only zeros',
+      without: 'mnist 0.005, else a thousandth of the clip',
+    },
+    'a positive number, or 0',
+    (given) =>
+      given !== '' && Number(given) >= 0 && Number(given) < Number.POSITIVE_INFINITY ? Number(given) : undefined,
+  ),
+};
+
+/** Takes from the model what the flags do not say. */
+export function trainingOf(
+  flags: CommandInput<typeof TRAINING_FLAGS>['flags'],
+  { training, blockFloor }: { readonly training: TaskTraining; readonly blockFloor?: number },
+): { readonly training: TaskTraining; readonly blockFloor?: number } {
+  const { epochs, batch, rate, 'block-floor': floor = blockFloor } = flags;
+  return {
+    training: {
+      epochs: epochs ?? training.epochs,
+      batchSize: batch ?? training.batchSize,
+      learningRate: rate ?? training.learningRate,
+      loss: training.loss,
+    },
+    ...(floor !== undefined && { blockFloor: floor }),
+  };
+}

@@ -1,0 +1,67 @@
+/** Which task, device or buffer a command is about, by its name or its first digits. */
+
+import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
+import { CommandError, type CommandInput } from '../shell/command.ts';
+import { type Named, wholeName } from './names.ts';
+
+export const TAKES_TASK = { '<task>': 'its name, or its first digits (BASA_TASK)' };
+export const TAKES_NAMED_TASK = { '<task>': 'its name, or its first digits' };
+
+const TASK = { kind: 'task', listed: '`basa task ls`' };
+
+interface Tasks {
+  tasks(): Promise<readonly { readonly task: string; readonly name: string }[]>;
+}
+
+/** The first argument, or the variable that `basa dev` prints. */
+export function taskArgument(
+  { positionals, environment }: Pick<CommandInput, 'positionals' | 'environment'>,
+  server: ServerOperator,
+): Promise<string> {
+  return givenTask(positionals[0] ?? environment['BASA_TASK'], server);
+}
+
+/** Takes the first argument alone: what cannot be undone is done only to a task that somebody named. */
+export function namedTask(
+  { positionals: [text] }: Pick<CommandInput, 'positionals'>,
+  server: ServerOperator,
+): Promise<string> {
+  return givenTask(text, server);
+}
+
+async function givenTask(text: string | undefined, server: ServerOperator): Promise<string> {
+  if (text === undefined)
+    throw new CommandError('say which task: its name or its first digits; `basa task ls` lists them');
+  return taskNamed(text, server);
+}
+
+export function taskNamed(text: string, service: Tasks): Promise<string> {
+  const list = async (): Promise<readonly Named[]> =>
+    (await service.tasks()).map(({ task, name }) => ({ hex: task, name }));
+  return wholeName(text, TASK, list);
+}
+
+/** The user id of a device, by the digits of that id or of its key. */
+export async function deviceNamed(
+  text: string,
+  by: 'user' | 'deviceKey',
+  authority: AuthorityOperator,
+): Promise<string> {
+  const devices = async () =>
+    (await Promise.all((await authority.tasks()).map(({ task }) => authority.devices(task)))).flat();
+  let known: Awaited<ReturnType<typeof devices>> = [];
+  const whole = await wholeName(text, { kind: 'device', listed: '`basa device list`' }, async () => {
+    known = await devices();
+    return [...new Set(known.map((device) => device[by]))].map((hex) => ({ hex }));
+  });
+  return by === 'user' ? whole : (known.find(({ deviceKey }) => deviceKey === whole)?.user ?? whole);
+}
+
+/** A buffer that made a version of some task. */
+export function bufferNamed(text: string, server: ServerOperator): Promise<string> {
+  const list = async (): Promise<readonly Named[]> => {
+    const versions = await Promise.all((await server.tasks()).map(({ task }) => server.versions(task)));
+    return versions.flat().map(({ ctx }) => ({ hex: ctx }));
+  };
+  return wholeName(text, { kind: 'buffer', listed: '`basa task show <task>`' }, list);
+}

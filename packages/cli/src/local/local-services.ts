@@ -1,0 +1,176 @@
+/** Authorities and a server as processes of their own on this machine, on one folder, with an operator's token. */
+import type { ChildProcess } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AuthorityOperator, hashOfToken, ServerOperator } from '@basa/client/operator';
+import { toHex } from '@basa/masking';
+import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { LocalCluster } from './local-cluster.ts';
+import { localPages } from './pages.ts';
+import { startProcess, stopProcess } from './service-process.ts';
+
+export interface LocalServices {
+  /** Of several authorities with commas between them, as the keys. */
+  readonly authorityUrl: string;
+  readonly authorityKey: string;
+  readonly serverUrl: string;
+  readonly serverKey: string;
+  readonly operatorToken: string;
+  readonly authority: AuthorityOperator;
+  readonly server: ServerOperator;
+  /** Whether the server serves web pages. */
+  readonly hasPages: boolean;
+  stop(): Promise<void>;
+}
+
+export interface LocalOptions {
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  /** 0 takes free ports; the second authority has the next one, and so on. */
+  readonly authorityPort?: number;
+  /** How many authorities (1). */
+  readonly authorities?: number;
+  readonly serverPort?: number;
+  readonly unsafePaperMode?: boolean;
+  /** Web pages of these origins may ask both services. */
+  readonly corsOrigins?: readonly string[];
+  /** How many server nodes run on a PostgreSQL of their own, behind a balancer. One embedded server by default. */
+  readonly nodes?: number;
+  /** Whether pages hand out the tokens of `offerTokens` to everybody. */
+  readonly handsOutTokens?: boolean;
+}
+
+export async function startLocalServices(options: LocalOptions): Promise<LocalServices> {
+  const { folder, signal, unsafePaperMode = false } = options;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { operatorToken, ...sealing } = await secretsOf(folder);
+  const operators = [
+    { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), operatorToken), roles: ['operator', 'auditor'] },
+  ];
+  const running: ChildProcess[] = [];
+  let cluster: LocalCluster | undefined;
+  const stop = async (): Promise<void> => {
+    await Promise.all(running.map(stopProcess));
+    await cluster?.stop();
+  };
+  const pages = await localPages(folder, options.serverPort ?? 0, options.handsOutTokens ?? false);
+  const { corsOrigins = [] } = options;
+  const fast = { burst: 10_000, perSecond: 10_000 };
+  try {
+    const startAuthority = (name: string, port: number): Promise<string> =>
+      launch(running, 'authority', folder, signal, {
+        config: {
+          dataFolder: join(folder, name),
+          ...('keyFile' in sealing && { keyFile: resolve(folder, sealing.keyFile) }),
+          port,
+          operators,
+          unsafePaperMode,
+          keyLimit: fast,
+          deviceLimit: fast,
+          addressLimit: fast,
+          corsOrigins: [...corsOrigins, ...(pages?.origins ?? [])],
+        },
+        environment: 'passphrase' in sealing ? { BASA_AUTHORITY_PASSPHRASE: sealing.passphrase } : {},
+        name,
+      });
+    const authorityUrls = await Promise.all(
+      authorityPlaces(options).map(({ name, port }) => startAuthority(name, port)),
+    );
+    const authorityUrl = authorityUrls.join(',');
+    const authority = new AuthorityOperator({ url: authorityUrl, token: operatorToken, signal });
+    const authorityKey = await authority.publicKey();
+    const port = pages?.serverPort ?? options.serverPort ?? 0;
+    const config = {
+      dataFolder: join(folder, 'server'),
+      operators,
+      unsafePaperMode,
+      authorityUrl,
+      authorityKey,
+      tickMs: 100,
+      deviceLimit: fast,
+      addressLimit: fast,
+      corsOrigins,
+      ...pages?.server,
+    };
+    const start = (name: string, own: object, environment: Launch['environment']): Promise<string> =>
+      launch(running, 'server', folder, signal, { config: { ...config, ...own }, environment, name });
+    if (options.nodes !== undefined) {
+      // It brings the whole server with it, which one process of its own has already.
+      const { startCluster } = await import('./local-cluster.ts');
+      cluster = await startCluster({ folder, nodes: options.nodes, port, config, start });
+    }
+    const serverUrl = cluster?.url ?? (await start('server', { port }, {}));
+    const server = new ServerOperator({ url: serverUrl, token: operatorToken, signal });
+    const { publicKey } = await server.about();
+    return {
+      authorityUrl,
+      authorityKey,
+      serverUrl,
+      serverKey: publicKey,
+      operatorToken,
+      authority,
+      server,
+      hasPages: pages !== undefined,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The first one is called as the only one is: a folder can go on with more of them. */
+function authorityPlaces({ authorities = 1, authorityPort = 0 }: LocalOptions) {
+  return Array.from({ length: authorities }, (_, n) => ({
+    name: n === 0 ? 'authority' : `authority-${n + 1}`,
+    port: authorityPort === 0 ? 0 : authorityPort + n,
+  }));
+}
+
+/** Made once for a folder: services that were stopped go on with their data. For trying things out, not for production. */
+async function secretsOf(folder: string): Promise<LocalSecrets> {
+  const path = join(folder, 'secrets.json');
+  const known = await readFile(path, 'utf8').catch(() => undefined);
+  if (known !== undefined) return JSON.parse(known) as LocalSecrets;
+  // Random bytes need no scrypt, which takes a passphrase about a second at every start.
+  const keyFile = 'authority.key';
+  await writeFile(join(folder, keyFile), nodeRandomBytes(32), { mode: 0o600 });
+  const secrets = { operatorToken: toHex(nodeRandomBytes(16)), keyFile };
+  await writeFile(path, JSON.stringify(secrets), { mode: 0o600, flag: 'wx' });
+  return secrets;
+}
+
+/** What the authority's keys are sealed with: a key file beside it, or a passphrase in folders that earlier versions made. */
+type LocalSecrets = { readonly operatorToken: string } & (
+  | { readonly keyFile: string }
+  | { readonly passphrase: string }
+);
+
+interface Launch {
+  readonly config: object;
+  readonly environment: Readonly<Record<string, string>>;
+  /** What its files are called, where several of a kind run. */
+  readonly name?: string;
+}
+
+/** Starts `basa <name>` and gives the address it says it listens at. Its other words go to a file. */
+async function launch(
+  running: ChildProcess[],
+  service: 'authority' | 'server',
+  folder: string,
+  signal: AbortSignal,
+  { config, environment, name = service }: Launch,
+): Promise<string> {
+  const file = join(folder, `${name}.json`);
+  await writeFile(file, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+  const main = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url));
+  return startProcess({
+    name,
+    command: [...process.execArgv, main, service, '--config', file],
+    environment,
+    logFile: join(folder, `${name}.log`),
+    signal,
+    onChild: (child) => running.push(child),
+  });
+}

@@ -1,0 +1,174 @@
+/** A service's own checks: its configuration, its records, and those it depends on. */
+import { existsSync } from 'node:fs';
+import { get as httpGet } from 'node:http';
+import { get as httpsGet } from 'node:https';
+import type { TaskFleet } from '@basa/authority';
+import { isCertificateReason, networkAdvice, networkReason } from '@basa/client/operator';
+import type { Places, ServiceName } from '../flags/places.ts';
+import { checkFolder, checkPort } from './check-machine.ts';
+import { clockFinding, type Finding, failed, fine, warning } from './finding.ts';
+
+const PATIENCE_MS = 10_000;
+
+export function checkService(service: ServiceName, places: Places): Promise<readonly Finding[]> {
+  return tried('configuration', () => (service === 'server' ? checkServer(places) : checkAuthority(places)));
+}
+
+async function checkServer(places: Places): Promise<readonly Finding[]> {
+  const { checkServerConfig, examineServer, readServerConfig } = await import('@basa/server');
+  const { risks } = checkServerConfig(places);
+  const options = readServerConfig(places);
+  const records = await tried('records', async () => {
+    const { records: found } = await examineServer(options);
+    if (found === undefined) return [fine('records', 'none yet: a new server')];
+    const { missing, clockAheadMs } = found;
+    const blobs =
+      missing.length === 0
+        ? fine('blobs', 'every one that the records name is there')
+        : failed('blobs', `${missing.length} are missing, the first is ${missing[0]}`, 'restore the newest backup');
+    return [fine('records', 'of this format'), blobs, clockFinding('the database', clockAheadMs)];
+  });
+  return [
+    ...configFindings(risks),
+    await checkPort(options.listen, () => isOurs(options)),
+    ...(await checkFolder(options.dataFolder)),
+    ...records,
+    ...(await Promise.all(options.authorities.map(askAuthority))).flat(),
+  ];
+}
+
+async function checkAuthority(places: Places): Promise<readonly Finding[]> {
+  const { checkAuthorityConfig, examineAuthority, readAuthorityConfig } = await import('@basa/authority');
+  const { risks } = checkAuthorityConfig(places);
+  const options = readAuthorityConfig(places);
+  const { listen = { host: '127.0.0.1', port: 0 }, dataFolder, databaseUrl } = options;
+  const records = await tried('records', async () => {
+    const { records: found, witnessed } = await examineAuthority(options);
+    if (found === undefined)
+      return [
+        witnessed === undefined
+          ? fine('records', 'none yet: a new authority')
+          : failed(
+              'records',
+              'none, but there is a witness',
+              'restore the data, or move the witness away to begin anew',
+            ),
+      ];
+    const length = `${found.logLength} records in the log`;
+    return [
+      fine('records', length),
+      witnessFinding(found.logLength, witnessed),
+      clockFinding('the database', found.clockAheadMs),
+      ...found.fleets.map(fleetFinding),
+    ];
+  });
+  return [
+    ...configFindings(risks),
+    ...keyFileFindings(options.secret),
+    await checkPort(listen, () => isOurs({ ...options, listen })),
+    ...(dataFolder === undefined || databaseUrl !== undefined ? [] : await checkFolder(dataFolder)),
+    ...records,
+  ];
+}
+
+/** Fewer devices than a sum needs never close a buffer; fewer than two buffers' worth fill one after the other. */
+function fleetFinding({ name, devices, minimum, bufferSize }: TaskFleet): Finding {
+  const check = `devices of ${name}`;
+  const says = `${devices} enrolled, a buffer has ${bufferSize} slots and closes with ${minimum} updates`;
+  if (devices < minimum)
+    return warning(check, says, `enrol ${minimum - devices} more: until then no buffer closes and no model is made`);
+  const isSmall = devices < 2 * bufferSize;
+  return fine(check, isSmall ? `${says}: so few fill one buffer after the other` : says);
+}
+
+function witnessFinding(logLength: number, witnessed: number | undefined): Finding {
+  if (witnessed === undefined && logLength > 0)
+    return warning(
+      'witness',
+      'there is none',
+      'at its start the authority gives up every open buffer; newNode, if it is a new node',
+    );
+  if ((witnessed ?? 0) > logLength)
+    return warning(
+      'witness',
+      `it has seen ${witnessed} records, the log has ${logLength}`,
+      'the log was rolled back: at its start the authority gives up every open buffer',
+    );
+  return fine('witness', `it has seen ${witnessed ?? 0} records`);
+}
+
+/** Without its key file an authority does not start; of a passphrase nothing can be said here. */
+function keyFileFindings(secret: { readonly keyFile: string } | object): readonly Finding[] {
+  if (!('keyFile' in secret)) return [];
+  if (existsSync(secret.keyFile)) return [fine('key file', secret.keyFile)];
+  const todo = `put the old one back, or for a new authority: openssl rand -out ${secret.keyFile} 32; chmod 600 ${secret.keyFile}`;
+  return [failed('key file', `${secret.keyFile} is not there`, todo)];
+}
+
+function configFindings(risks: readonly string[]): readonly Finding[] {
+  const read = fine('configuration', 'can be used');
+  return [read, ...risks.map((risk) => warning('configuration', risk, '`basa config print` explains each key'))];
+}
+
+/** What stops a service is a failed check here, whatever it is. */
+async function tried(check: string, work: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return await work();
+  } catch (error) {
+    const { name, message } = error as Error;
+    const isSaid = name === 'StartError';
+    const todo = isSaid
+      ? 'do what the sentence says; the service would not start'
+      : 'check that it runs and is in reach';
+    return [failed(check, message, todo)];
+  }
+}
+
+async function isOurs({ listen, tls }: { readonly listen: { host: string; port: number }; readonly tls?: unknown }) {
+  const host = listen.host === '0.0.0.0' || listen.host === '::' ? 'localhost' : listen.host;
+  const url = `${tls === undefined ? 'http' : 'https'}://${host}:${listen.port}/v1/health`;
+  return new Promise<boolean>((resolve) => {
+    // Only whether it answers: whose certificate it has, also one of its own making, is the devices' to judge.
+    const asked = tls === undefined ? httpGet(url) : httpsGet(url, { rejectUnauthorized: false });
+    asked.setTimeout(PATIENCE_MS, () => asked.destroy());
+    asked.on('response', (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    asked.on('error', () => resolve(false));
+  });
+}
+
+async function askAuthority(authority: {
+  readonly url: string;
+  readonly publicKey: Uint8Array;
+}): Promise<readonly Finding[]> {
+  const { AUTHORITY_PATH } = await import('@basa/protocol');
+  const { toHex } = await import('@basa/masking');
+  const { url, publicKey } = authority;
+  const asked = Date.now();
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  let about: { readonly publicKey?: unknown; readonly time?: unknown };
+  try {
+    about = (await (await fetch(new URL(AUTHORITY_PATH.about, url), { signal })).json()) as typeof about;
+  } catch (error) {
+    const why = networkReason(error);
+    const isAnswering = isCertificateReason(why);
+    const says = isAnswering ? `the certificate of ${url} is not accepted (${why})` : `${url} does not answer (${why})`;
+    const todo = isAnswering ? networkAdvice(error) : 'start it, or check authorityUrl and the network';
+    return [failed('authority', says, todo)];
+  }
+  if (about.publicKey !== toHex(publicKey))
+    return [
+      failed(
+        'authority',
+        `${url} has another key than authorityKey`,
+        `if ${url} is the right address, ask whoever runs it for its key, and do not take it from this answer`,
+      ),
+    ];
+  const half = (Date.now() - asked) / 2;
+  return [
+    fine('authority', `${url} answers with the key of authorityKey`),
+    clockFinding('the authority', Number(about.time) - asked - half),
+  ];
+}

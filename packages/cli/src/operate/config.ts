@@ -1,0 +1,89 @@
+/** `basa config ...`: what a service would run with, and what it could be told. */
+import { writeFile } from 'node:fs/promises';
+import { CONFIG_FLAGS, type Places, placesOf, type ServiceName, serviceOf } from '../flags/places.ts';
+import { PRESET_NAMES, servicePreset } from '../flags/presets.ts';
+import { type Command, command } from '../shell/command.ts';
+import { choice, text } from '../shell/flag.ts';
+import { table } from '../shell/terminal.ts';
+
+interface Checked {
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly from: Readonly<Record<string, string>>;
+  readonly risks: readonly string[];
+}
+
+async function check(service: ServiceName, places: Places): Promise<Checked> {
+  if (service === 'server') return (await import('@basa/server')).checkServerConfig(places);
+  return (await import('@basa/authority')).checkAuthorityConfig(places);
+}
+
+async function keysOf(service: ServiceName) {
+  const { configKeys } = await import('@basa/service');
+  if (service === 'server') {
+    const { SERVER_PREFIX, serverConfigSchema } = await import('@basa/server');
+    return configKeys(serverConfigSchema, SERVER_PREFIX);
+  }
+  const { AUTHORITY_PREFIX, authorityConfigSchema } = await import('@basa/authority');
+  return configKeys(authorityConfigSchema, AUTHORITY_PREFIX);
+}
+
+export const configCheck: Command = command({
+  name: 'config check',
+  summary: "reads a service's configuration as the service would, and says what is risky",
+  takes: { 'server | authority': 'which service' },
+  flags: CONFIG_FLAGS,
+  notes: [
+    'Prints every key with its value and where it comes from; of secrets only whether they are set.',
+    'Ends with code 2 where the service would refuse it.',
+  ],
+  async run(input) {
+    const service = serviceOf(input);
+    const { config, from, risks } = await check(service, placesOf(input));
+    const settings = (await keysOf(service)).map(({ key, isSecret }) => {
+      const value = config[key];
+      const shown = isSecret ? (value === undefined ? 'not set' : 'set') : value;
+      return { key, ...(shown !== undefined && { value: shown }), ...(from[key] !== undefined && { from: from[key] }) };
+    });
+    const rows = settings.map(({ key, value, from: origin }) => [key, wordsOf(value), origin ?? '']);
+    input.terminal.line(table([['key', 'value', 'from'], ...rows]));
+    for (const risk of risks) input.terminal.warn(`warning: ${risk}`);
+    return { json: { settings, warnings: risks } };
+  },
+});
+
+export const configPrint: Command = command({
+  name: 'config print',
+  summary: 'prints every key of a service with its default and meaning, or writes a file to begin with',
+  takes: { 'server | authority': 'which service' },
+  flags: {
+    preset: choice(PRESET_NAMES, { help: `${PRESET_NAMES.join(' or ')}: settings that go together` }),
+    out: text({
+      value: 'file',
+      help: 'write a file to begin with instead; a file that is there is left alone',
+    }),
+  },
+  async run(input) {
+    const service = serviceOf(input);
+    const preset = servicePreset(input.flags.preset, service);
+    const keys = await keysOf(service);
+    const { exampleConfig } = await import('@basa/service');
+    const file: Readonly<Record<string, unknown>> = { ...exampleConfig(keys), ...preset };
+    const { out } = input.flags;
+    if (out !== undefined) {
+      await writeFile(out, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+      input.terminal.line(`${out}: look at each key before you use it; \`basa config print ${service}\` explains them`);
+      return { json: file };
+    }
+    for (const { key, variable, description, isSecret, isNeeded } of keys) {
+      const value = isSecret ? `secret: ${variable}, or ${key}File` : wordsOf(file[key]) || '-';
+      input.terminal.line(`${key}${isNeeded ? ' (needed)' : ''} = ${value}`);
+      input.terminal.line(`    ${description}${isSecret ? '' : `; ${variable}`}`);
+    }
+    return { json: file };
+  },
+});
+
+function wordsOf(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,139 @@
+/** `basa init`: a folder from which both services start: configurations, keys and an operator's token. */
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import { join, resolve } from 'node:path';
+import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
+import { text, whole } from '../shell/flag.ts';
+
+const PRIVATE = { mode: 0o600, flag: 'wx' } as const;
+
+const port = (help: string, usual: number) => whole({ help, min: 1, max: 65_535, default: usual });
+const FLAGS = {
+  host: text({
+    value: 'name',
+    help: 'the name or address by which devices reach both services',
+    default: '127.0.0.1',
+  }),
+  'server-port': port('of the server', 7800),
+  'authority-port': port('of the authority', 7801),
+  'tls-cert': text({
+    value: 'file',
+    help: 'PEM, for a host other than this machine; goes with --tls-key',
+  }),
+  'tls-key': text({ value: 'file', help: 'PEM' }),
+};
+
+export const init: Command = command({
+  name: 'init',
+  summary: 'writes configurations, keys and a first token for server and authority, and says what comes next',
+  takes: { '<folder>': 'empty, or not there yet (basa)' },
+  flags: FLAGS,
+  notes: [
+    "Both services on one machine are for trying things out: who runs both can read every update. For others' data let somebody else run the authority, with authority.json, authority.key and authority-data.",
+  ],
+  opening: 'making keys',
+  async run(input) {
+    const { terminal } = input;
+    const places = await placesOf(input);
+    const { folder, server, authority } = places;
+    await makeFolder(folder);
+    const { hashOfToken } = await import('@basa/client/operator');
+    const { toHex } = await import('@basa/masking');
+    const { nodeRandomBytes, nodeSuite } = await import('@basa/runtime/node');
+    const token = toHex(nodeRandomBytes(16));
+    const operators = [
+      { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), token), roles: ['operator', 'auditor'] },
+    ];
+    const keyFile = join(folder, 'authority.key');
+    const dataFolder = join(folder, 'authority-data');
+    await writeFile(keyFile, nodeRandomBytes(32), PRIVATE);
+    await writeFile(join(folder, 'operator.token'), `${token}\n`, PRIVATE);
+    const { createAuthority } = await import('@basa/authority');
+    // It makes its signing key when it starts for the first time.
+    const made = await createAuthority({ dataFolder, secret: { keyFile } });
+    await made.close();
+    const authorityKey = toHex(made.publicKey);
+    await writeConfig(folder, 'authority', { ...authority, dataFolder, keyFile, operators });
+    const authorityUrl = places.authorityUrl;
+    const serverConfig = { ...server, dataFolder: join(folder, 'server-data'), authorityUrl, authorityKey, operators };
+    await writeConfig(folder, 'server', serverConfig);
+    for (const line of nextSteps(places, authorityKey)) terminal.line(line);
+    return { json: { folder, server: places.serverUrl, authority: authorityUrl, authorityKey } };
+  },
+});
+
+interface InitPlaces {
+  readonly folder: string;
+  readonly serverUrl: string;
+  readonly authorityUrl: string;
+  /** Where each listens. */
+  readonly server: object;
+  readonly authority: object;
+}
+
+async function placesOf({ flags, positionals }: CommandInput<typeof FLAGS>): Promise<InitPlaces> {
+  const { isLoopback } = await import('@basa/protocol');
+  const folder = resolve(positionals[0] ?? 'basa');
+  const host = flags.host.replace(/^\[(.*)\]$/, '$1');
+  const [cert, key] = [flags['tls-cert'], flags['tls-key']];
+  if ((cert === undefined) !== (key === undefined)) throw new CommandError('--tls-cert and --tls-key go together');
+  if (cert === undefined && !isLoopback(host))
+    throw new CommandError(
+      `devices would reach ${host} over plain http, where keys can be read on the way; give --tls-cert and --tls-key`,
+    );
+  const tls = cert === undefined || key === undefined ? {} : { tlsCertFile: resolve(cert), tlsKeyFile: resolve(key) };
+  const listen = (at: number): object => ({
+    ...(isLoopback(host) ? { host } : { host: '0.0.0.0', hosts: [host] }),
+    port: at,
+    ...tls,
+  });
+  const { 'server-port': serverPort, 'authority-port': authorityPort } = flags;
+  const named = isIPv6(host) ? `[${host}]` : host;
+  const url = (at: number): string => `${cert === undefined ? 'http' : 'https'}://${named}:${at}`;
+  return {
+    folder,
+    serverUrl: url(serverPort),
+    authorityUrl: url(authorityPort),
+    server: listen(serverPort),
+    authority: listen(authorityPort),
+  };
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0)
+    throw new CommandError(`${folder} is not empty; give the path of a new folder`);
+}
+
+function writeConfig(folder: string, name: string, config: object): Promise<void> {
+  return writeFile(join(folder, `${name}.json`), `${JSON.stringify(config, null, 2)}\n`, PRIVATE);
+}
+
+function nextSteps({ folder, serverUrl, authorityUrl }: InitPlaces, authorityKey: string): readonly string[] {
+  return [
+    `wrote authority.json, authority.key, server.json and operator.token into ${folder}`,
+    '',
+    'Start the authority, then the server, each in a terminal of its own:',
+    `  \`basa authority --config ${join(folder, 'authority.json')}\``,
+    `  \`basa server --config ${join(folder, 'server.json')}\``,
+    '',
+    'In a third terminal, as the operator:',
+    `  export BASA_SERVER=${serverUrl} BASA_AUTHORITY=${authorityUrl}`,
+    `  export BASA_AUTHORITY_KEY=${authorityKey}`,
+    `  export BASA_OPERATOR_TOKEN=$(cat ${join(folder, 'operator.token')})`,
+    '  `basa task create --name first --buffer 3` prints the task: 64 digits, which devices pin',
+    '  `basa keys enroll --task first --count 3` prints a token for each device',
+    '',
+    'On each device, with the two addresses and the key from above:',
+    '  `basa client --identity my-device --task <the 64 digits> --enrol <token>`',
+    '',
+    ...(serverUrl.startsWith('https:')
+      ? [
+          'Where no public authority signed the certificate, name the PEM file of its CA in NODE_EXTRA_CA_CERTS: before the server and',
+          'in every other terminal.',
+          '',
+        ]
+      : []),
+    'Keep authority.key in a safe place of its own: without it the data of the authority cannot be opened.',
+  ];
+}

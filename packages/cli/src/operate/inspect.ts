@@ -1,0 +1,111 @@
+/** `basa inspect buffer` and `basa authority verify-log`: looks at what happened. */
+import { readFile, writeFile } from 'node:fs/promises';
+import type { LogReport } from '@basa/authority';
+import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
+import { short } from '../flags/names.ts';
+import { bufferNamed } from '../flags/which.ts';
+import { type Command, CommandError, type CommandInput, command, EXIT_CODE } from '../shell/command.ts';
+import { pinnedList, text } from '../shell/flag.ts';
+import { type Terminal, table } from '../shell/terminal.ts';
+
+export const inspectBuffer: Command = command({
+  name: 'inspect buffer',
+  summary: 'shows a buffer: its state and its slots',
+  takes: { '<buffer>': 'its name, or its first digits where it made a version; `basa task show` lists those' },
+  flags: SERVER_FLAGS,
+  async run(input) {
+    const [name] = input.positionals;
+    if (name === undefined) throw new CommandError('say which buffer; `basa task show <task>` lists those of versions');
+    const server = await serverOperator(input);
+    const buffer = await server.buffer(await bufferNamed(name, server));
+    const { terminal } = input;
+    terminal.line(
+      `${buffer.status}, drawn with version ${buffer.version}: ${buffer.slots.length} of ${buffer.bufferSize} slots taken, at least ${buffer.minimum} needed`,
+    );
+    const rows = buffer.slots.map(({ slot, user, status, voids }) => [
+      String(slot),
+      short(user),
+      status,
+      buffer.accepted.includes(slot) ? 'in the sum' : '',
+      voids.join(' '),
+    ]);
+    terminal.line(table([['slot', 'user', 'state', '', 'void edges'], ...rows]));
+    return { json: buffer };
+  },
+});
+
+const VERIFY_FLAGS = {
+  key: pinnedList({
+    help: "the authority's public key, pinned; one for each address",
+    variable: 'BASA_AUTHORITY_KEY',
+  }),
+  file: text({ value: 'path', help: 'a log that was saved before; without it, it is asked for' }),
+  save: text({
+    value: 'path',
+    help: 'keep the log that was asked for; of several authorities path.1, path.2 and so on',
+  }),
+  ...AUTHORITY_FLAGS,
+  authority: text({
+    value: 'url',
+    help: 'the authority; several with commas between them',
+    variable: 'BASA_AUTHORITY',
+  }),
+};
+type VerifyInput = CommandInput<typeof VERIFY_FLAGS>;
+
+export const authorityVerifyLog: Command = command({
+  name: 'authority verify-log',
+  summary: "verifies the authority's log offline: chain, signatures, and that no key was issued twice",
+  flags: VERIFY_FLAGS,
+  async run(input) {
+    const { file, key: keys, save } = input.flags;
+    const logs = file === undefined ? await askedLogs(input) : [await readLog(file)];
+    if (keys.length !== logs.length)
+      throw new CommandError(
+        `there are ${logs.length} logs and ${keys.length} keys: give --key for each log, in order`,
+      );
+    const reports: LogReport[] = [];
+    for (const [n, bytes] of logs.entries()) {
+      if (save !== undefined) await writeFile(logs.length === 1 ? save : `${save}.${n + 1}`, bytes);
+      if (logs.length > 1) input.terminal.line(`authority ${n + 1}:`);
+      reports.push(await verified(input.terminal, bytes, keys[n] as string));
+    }
+    const isGood = reports.every((report) => report.isGood);
+    const [only] = reports;
+    return {
+      json: reports.length === 1 ? (only as LogReport) : { isGood, logs: reports },
+      exitCode: isGood ? EXIT_CODE.fine : EXIT_CODE.failed,
+    };
+  },
+});
+
+async function askedLogs(input: VerifyInput): Promise<readonly Uint8Array[]> {
+  const { authority } = input.flags;
+  if (authority === undefined) throw new CommandError('--authority is needed (or the variable BASA_AUTHORITY)');
+  return (await authorityOperator({ ...input, flags: { ...input.flags, authority } })).logs();
+}
+
+async function verified(terminal: Terminal, bytes: Uint8Array, key: string): Promise<LogReport> {
+  const { verifyLog } = await import('@basa/authority');
+  const { fromHex } = await import('@basa/masking');
+  const report = verifyLog(bytes, fromHex(key) as Uint8Array);
+  terminal.line(
+    `${report.records} records: ${Object.entries(report.counts)
+      .map(([kind, count]) => `${count} ${kind}`)
+      .join(', ')}`,
+  );
+  terminal.line(`keys issued twice: ${report.doubleIssues}`);
+  for (const problem of report.problems) terminal.line(`WRONG: ${problem}`);
+  if (report.problems.some((problem) => problem.startsWith('head:')))
+    terminal.line('Its head is not signed with --key: first make sure that this is the key of that authority.');
+  terminal.line(report.isGood ? 'the log is whole, signed and keeps its rules' : 'the log is NOT good');
+  return report;
+}
+
+async function readLog(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new CommandError(`--file ${path}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,59 @@
+/** `basa keys rotate-vault`: another passphrase or key file for what the authority keeps sealed. */
+import { readFile } from 'node:fs/promises';
+import { CONFIG_FLAGS, placesOf } from '../flags/places.ts';
+import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
+import { text } from '../shell/flag.ts';
+import { counted } from '../shell/terminal.ts';
+
+const VARIABLE = 'BASA_AUTHORITY_NEW_PASSPHRASE';
+
+const FLAGS = {
+  ...CONFIG_FLAGS,
+  'new-key-file': text({
+    value: 'file',
+    help: '32 random bytes: head -c 32 /dev/urandom > new.key; chmod 600 new.key',
+  }),
+  'new-passphrase-file': text({
+    value: 'file',
+    help: `or a passphrase, from a file or the variable ${VARIABLE}`,
+  }),
+};
+
+export const keysRotateVault: Command = command({
+  name: 'keys rotate-vault',
+  summary: "seals the authority's keys with another passphrase or key file",
+  flags: FLAGS,
+  notes: [
+    'Stop the authority first, all of its nodes. The configuration names the secret that holds now; change it afterwards.',
+    'All of it is sealed anew or nothing. Backups from before still open with the old secret: destroy them or keep it.',
+  ],
+  async run(input) {
+    const fresh = await secretOf(input);
+    const { rotateVault } = await import('@basa/authority');
+    const { masterKeys } = await rotateVault(placesOf(input), fresh);
+    const what = 'keyFile' in fresh ? `keyFile: ${fresh.keyFile}` : 'the new passphrase';
+    input.terminal.line(
+      `the signing key and ${counted(masterKeys, 'master key')} are sealed anew; start the authority with ${what}`,
+    );
+    return { json: { masterKeys } };
+  },
+});
+
+async function secretOf({
+  flags,
+  environment,
+}: CommandInput<typeof FLAGS>): Promise<{ readonly keyFile: string } | { readonly passphrase: string }> {
+  const { 'new-key-file': keyFile, 'new-passphrase-file': file } = flags;
+  const passphrase = file === undefined ? environment[VARIABLE] : await read(file);
+  if (keyFile !== undefined && passphrase === undefined) return { keyFile };
+  if (passphrase !== undefined && keyFile === undefined) return { passphrase };
+  throw new CommandError(`give one of --new-key-file, --new-passphrase-file or the variable ${VARIABLE}`);
+}
+
+async function read(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new CommandError(`--new-passphrase-file: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,44 @@
+/** `basa server` and `basa authority`: one service each, as a process of its own. */
+
+import { CONFIG_FLAGS, type Places, placesOf, type ServiceName } from '../flags/places.ts';
+import { stopWithParent } from '../local/service-process.ts';
+import { type Command, command } from '../shell/command.ts';
+
+const PORT: Readonly<Record<ServiceName, string>> = {
+  server: 'BASA_SERVER_PORT=7800',
+  authority: 'BASA_AUTHORITY_PORT=7801',
+};
+
+type Run = (places: Places) => Promise<number>;
+
+function service(name: ServiceName, summary: string, load: () => Promise<Run>): Command {
+  return command({
+    name,
+    summary,
+    flags: CONFIG_FLAGS,
+    notes: [
+      `Every key can also be set by a variable, for example ${PORT[name]}. Secrets come from variables or files only.`,
+      `Before it runs in earnest: \`basa config check ${name}\` and \`basa doctor ${name}\`.`,
+    ],
+    opening: `starting the ${name}`,
+    isService: true,
+    async run(input) {
+      stopWithParent(input.environment);
+      const run = await load();
+      input.signal.throwIfAborted(); // a signal, or an end of the parent, while the modules were loaded
+      const exitCode = await run(placesOf(input));
+      return { json: { stopped: exitCode === 0, exitCode }, exitCode };
+    },
+  });
+}
+
+export const server: Command = service(
+  'server',
+  'runs the aggregation server',
+  async () => (await import('@basa/server')).runServer,
+);
+export const authority: Command = service(
+  'authority',
+  'runs the attribute authority',
+  async () => (await import('@basa/authority')).runAuthority,
+);

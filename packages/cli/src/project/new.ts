@@ -1,0 +1,48 @@
+/** `basa new`: writes a project that runs: model, data, device, and a page that says what to type. */
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { type Command, CommandError, command } from '../shell/command.ts';
+import { choice } from '../shell/flag.ts';
+import { findPackages, placeOf } from './place.ts';
+import type { Template } from './template.ts';
+
+const TEMPLATES = {
+  node: async () => (await import('./template-node.ts')).nodeTemplate,
+  browser: async () => (await import('./template-browser.ts')).browserTemplate,
+  tfjs: async () => (await import('./template-tfjs.ts')).tfjsTemplate,
+} as const satisfies Readonly<Record<string, () => Promise<Template>>>;
+const NAMES = Object.keys(TEMPLATES) as readonly (keyof typeof TEMPLATES)[];
+
+const templateFlag = choice(NAMES, {
+  help: 'node: devices on Node; browser: devices in tabs; tfjs: a network of TensorFlow.js',
+  default: 'node',
+});
+
+export const newProject: Command = command({
+  name: 'new',
+  summary: 'writes a project of your own that runs: model, data, device',
+  takes: { '<folder>': 'where; it must not hold anything yet' },
+  flags: { template: templateFlag },
+  async run({ flags, positionals: [given], terminal }) {
+    if (given === undefined) throw new CommandError('where? `basa new my-project`');
+    const folder = resolve(given);
+    const template = await TEMPLATES[flags.template]();
+    if (existsSync(folder) && (await readdir(folder)).length > 0)
+      throw new CommandError(`${given} holds something already; name a folder that does not exist yet`);
+    const files = template.files(await placeOf(folder));
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+    const isReady = await findPackages(folder, files);
+    terminal.line(`${given}: ${template.about}`);
+    for (const path of Object.keys(files)) terminal.line(`  ${path}`);
+    terminal.line('\nnext:\n');
+    terminal.line(`  cd ${given}`);
+    if (!isReady) terminal.line('  npm install');
+    terminal.line('  npm run simulate     # with 20 virtual devices');
+    terminal.line('\nREADME.md goes on from there: real services, three devices, an opened sum.');
+    return { json: { folder, files: Object.keys(files), needsInstall: !isReady } };
+  },
+});

@@ -1,0 +1,125 @@
+/** A simulation as people type it: devices, protocols, delays, how long it goes on. */
+import type { OwnModel } from '@basa/learning';
+import type { SimulateOptions } from '@basa/virtual-time';
+import { OWN_TRAINING } from '../flags/models.ts';
+import { localTrainingFlags } from '../flags/training.ts';
+import type { CommandInput } from '../shell/command.ts';
+import { parsed, positive, text, whole, within } from '../shell/flag.ts';
+
+type Protocol = SimulateOptions['protocols'][number];
+
+/** Listed here as well as in the package, whose code is loaded only when something runs. */
+const PROTOCOLS = [
+  'none',
+  'sealed',
+  'paper',
+  'secagg',
+  'secagg+',
+  'lightsecagg',
+  'lightsecagg-async',
+] as const satisfies readonly Protocol[];
+
+const DELAYS = 'none, exponential:<mean>, half-normal:<scale>, lognormal:<median>:<sigma>';
+const OF_FILE = 'what the file says';
+
+export const SIMULATION_FLAGS = {
+  devices: whole({
+    help: 'virtual devices; data({ device, devices }) gives the examples of each',
+    min: 2,
+    max: 100_000,
+    default: 20,
+  }),
+  'at-a-time': whole({
+    help: 'devices that train at the same time, or are of a round',
+    min: 2,
+    without: '20, or all',
+  }),
+  buffer: whole({ help: 'K, updates of a version', min: 2, without: '10, or as many as train at a time' }),
+  protocol: parsed<readonly Protocol[]>(
+    { value: 'names', help: `with commas, or all: ${PROTOCOLS.join(', ')}`, default: ['sealed'] },
+    `${PROTOCOLS.join(', ')} or all`,
+    protocolsOf,
+  ),
+  delay: parsed<SimulateOptions['delay']>(
+    {
+      value: 'kind',
+      help: `beside the training, in seconds: ${DELAYS}`,
+      default: { kind: 'exponential', mean: 10 },
+      without: 'exponential:10',
+    },
+    DELAYS,
+    delayOf,
+  ),
+  'drop-out': whole({ value: 'percent', help: 'trips that end before their upload', max: 90, default: 0 }),
+  versions: whole({ help: 'how many to make', min: 1, max: 100_000, default: 50 }),
+  target: whole({ value: 'percent', help: 'stop at this accuracy', min: 1, max: 100 }),
+  ...localTrainingFlags({ epochs: `${OF_FILE}, or 1`, batch: `${OF_FILE}, or 20`, rate: `${OF_FILE}, or 0.1` }),
+  compute: positive({
+    value: 'seconds',
+    help: 'how long a device trains',
+    without: 'as long as it takes on this machine',
+  }),
+  seed: whole({ help: 'of delays, drop-outs, first parameters and the order of examples', default: 1 }),
+  out: text({
+    value: 'folder',
+    help: 'where curve.csv, accuracy.svg and model.safetensors go',
+    default: 'basa-simulation',
+  }),
+};
+
+type SimulationFlags = CommandInput<typeof SIMULATION_FLAGS>['flags'];
+
+type Told = 'protocols' | 'concurrency' | 'bufferSize' | 'delay' | 'dropouts' | 'compute' | 'versions' | 'seed';
+
+interface Simulation extends Pick<SimulateOptions, Told> {
+  readonly devices: number;
+  readonly target: number | undefined;
+}
+
+/** Everything but the model, its data and its training. */
+export function simulationOf(flags: SimulationFlags): Simulation {
+  const { devices, protocol: protocols, delay, versions, target, seed } = flags;
+  const concurrency = within(flags['at-a-time'] ?? Math.min(20, devices), 'at-a-time', { min: 2, max: devices });
+  return {
+    devices,
+    concurrency,
+    bufferSize: within(flags.buffer ?? Math.min(10, concurrency), 'buffer', { min: 2, max: concurrency }),
+    protocols,
+    delay,
+    dropouts: flags['drop-out'] / 100,
+    compute: flags.compute ?? 'measured',
+    versions,
+    target: target === undefined ? undefined : target / 100,
+    seed,
+  };
+}
+
+/** Takes from the file what the flags do not say. */
+export function localTrainingOf(
+  { epochs, batch, rate }: SimulationFlags,
+  { training = {} }: OwnModel,
+): SimulateOptions['training'] {
+  return {
+    epochs: epochs ?? training.epochs ?? OWN_TRAINING.epochs,
+    batchSize: batch ?? training.batchSize ?? OWN_TRAINING.batchSize,
+    learningRate: rate ?? training.learningRate ?? OWN_TRAINING.learningRate,
+  };
+}
+
+function protocolsOf(given: string): readonly Protocol[] | undefined {
+  if (given === 'all') return PROTOCOLS;
+  const found = given.split(',').map((name) => PROTOCOLS.find((one) => one === name));
+  return found.every((protocol) => protocol !== undefined) ? found : undefined;
+}
+
+function delayOf(given: string): SimulateOptions['delay'] | undefined {
+  const [kind, ...numbers] = given.split(':');
+  const [first = Number.NaN, second = Number.NaN] = numbers.map(Number);
+  const isPositive = (value: number): boolean => value > 0 && value < Number.POSITIVE_INFINITY;
+  if (kind === 'none' && numbers.length === 0) return { kind };
+  if (kind === 'exponential' && numbers.length === 1 && isPositive(first)) return { kind, mean: first };
+  if (kind === 'half-normal' && numbers.length === 1 && isPositive(first)) return { kind, scale: first };
+  if (kind === 'lognormal' && numbers.length === 2 && isPositive(first) && isPositive(second))
+    return { kind, median: first, sigma: second };
+  return undefined;
+}

@@ -1,0 +1,150 @@
+/** A project whose devices are tabs of a browser: a page, a worker, and a server for both. */
+import { compilerFile, createTaskFile, IGNORED, packageFile, readmeFile, type Template } from './template.ts';
+
+const ORIGIN = 'http://127.0.0.1:8080';
+
+const MODEL = `/** The network, how devices train it, and what on. \`basa simulate\`, create-task.ts and the worker all read this file. */
+import type { Dataset, Samples, Share } from '@basa/learning';
+import { allSamples, defineModel, dense, randomStream, relu } from '@basa/learning';
+
+const CLASSES = 3;
+
+/** Four numbers in, one of three classes out. Images are { height: 28, width: 28, channels: 1 }, with conv2d and maxPool. */
+export const model = defineModel('my-network', { height: 1, width: 1, channels: 4 }, [dense(16), relu, dense(CLASSES)]);
+
+/** Part of the task's policy: no server can change it. */
+export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
+
+/** The examples of one device. In place of these drawn ones: what the page collected, a file the person chose, a sensor. */
+export const data = ({ device }: Share): Samples => allSamples(draw(1 + device, 90));
+
+/** What every version of the model is evaluated on. It goes to the server: nothing private. */
+export const test = (): Dataset => draw(0, 300);
+
+function draw(seed: number, count: number): Dataset {
+  const random = randomStream(seed, 'measurements');
+  const labels = Uint8Array.from({ length: count }, (_, n) => n % CLASSES);
+  const inputs = Float32Array.from({ length: 4 * count }, (_, n) => {
+    const isCorner = n % 4 === Math.floor(n / 4) % CLASSES;
+    return (isCorner ? 1 : 0) + 0.4 * random.normal();
+  });
+  return { name: 'measurements', shape: model.input, classes: CLASSES, inputs, labels };
+}
+`;
+
+const DEVICE = `/** The device, in a worker: masking, pairings and training take a while on a phone, and stay off the page. */
+import { BasaClient } from '@basa/client/web';
+import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
+import { createTrainingKernel } from '@basa/runtime/web';
+import { data, model } from '../templates/model.ts';
+
+interface Join {
+  readonly server: string;
+  readonly authority: string;
+  readonly authorityKey: string;
+  readonly task: string;
+  readonly token?: string;
+  /** Which device of three this tab is. */
+  readonly device: string;
+}
+
+addEventListener('message', async ({ data: { device, ...pins } }: MessageEvent<Join>) => {
+  const kernel = createTrainingKernel({ equalBits: false }); // wasm SIMD; undefined where there is none
+  const trainer = createTrainer(kernel === undefined ? createReferenceEngine(model) : createKernelEngine(model, kernel));
+  try {
+    const client = await BasaClient.connect({ ...pins, identity: \`\${pins.task.slice(0, 16)}-\${device}\` }); // a name in IndexedDB
+    client.on('trained', ({ version, loss }) => postMessage(\`trained on version \${version}, loss \${loss.toFixed(3)}\`));
+    client.on('accepted', ({ slot }) => postMessage(\`accepted in slot \${slot}\`));
+    await client.run(trainer, await data({ device: Number(device), devices: 3 }), { rounds: 1 });
+    await client.close();
+    postMessage('done');
+  } catch (error) {
+    postMessage(\`\${error}\`);
+  }
+});
+`;
+
+const APP = `/** The page: starts the worker with what stands behind the # of its address, and shows what it says. */
+const pins = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+// The token lets one device in; it does not stay in the address for whoever uses this browser next.
+const { token: _, ...rest } = pins;
+history.replaceState(null, '', \`#\${new URLSearchParams(rest)}\`);
+const say = (text: string): void => {
+  const line = document.createElement('p');
+  line.textContent = text;
+  document.querySelector('main')?.append(line);
+};
+
+if (pins['task'] === undefined) say('Open one of the links that \`npm run create\` prints.');
+else {
+  const worker = new Worker(new URL('../templates/device.js', import.meta.url), { type: 'module' });
+  worker.addEventListener('message', ({ data }: MessageEvent<string>) => say(data));
+  worker.postMessage(pins);
+}
+`;
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width" />
+    <meta http-equiv="Content-Security-Policy" content="default-src 'self'; img-src data:; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https: http://127.0.0.1:*" />
+    <link rel="icon" href="data:," />
+    <title>A device in a tab</title>
+    <script type="module" src="app.js"></script>
+  </head>
+  <body>
+    <main><h1>A device in a tab</h1></main>
+  </body>
+</html>
+`;
+
+const LINKS = `for (const [device, token] of tokens.entries()) {
+  const pins = new URLSearchParams({ server, authority, authorityKey, task, token, device: String(device) });
+  console.log(\`${ORIGIN}/#\${pins}\`);
+}
+console.log('Open each link in a tab: three tabs are three devices.');
+`;
+
+const STEPS = `In one terminal, a server and an authority on this machine that let pages of ${ORIGIN} ask them:
+
+\`\`\`sh
+npm run basa -- dev --devices 0 --cors ${ORIGIN}
+\`\`\`
+
+In a second one, the page:
+
+\`\`\`sh
+npm run page
+\`\`\`
+
+In a third one, paste the \`export\` lines that the first printed, then:
+
+\`\`\`sh
+npm run create                # the task, and three links
+\`\`\`
+
+Open each link in a tab: three tabs are three devices. Each says \`accepted\`, then \`done\`.
+`;
+
+export const browserTemplate: Template = {
+  about: 'devices in tabs of a browser: a page and a worker',
+  files: (place) => {
+    const conditions = place.run === 'tsx' ? '' : ' --conditions=@basa/source';
+    const bundle = `esbuild app.ts device.ts --bundle --splitting --format=esm --target=es2022 --outdir=public${conditions}`;
+    return {
+      'package.json': packageFile(place, {
+        scripts: { build: `${bundle} --minify`, page: `${bundle} --servedir=public --serve=${ORIGIN.slice(7)}` },
+        devDependencies: { esbuild: '>=0.25.0' },
+      }),
+      'tsconfig.json': compilerFile(place),
+      '.gitignore': IGNORED,
+      'README.md': readmeFile(place, STEPS),
+      'model.ts': MODEL,
+      'create-task.ts': createTaskFile({ isEvaluated: true, imports: '', end: LINKS }),
+      'device.ts': DEVICE,
+      'app.ts': APP,
+      'public/index.html': PAGE,
+    };
+  },
+};

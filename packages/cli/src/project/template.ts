@@ -1,0 +1,181 @@
+/** What every project of `basa new` has: its package, its data, the operator's program and a page that says what to type. */
+import { randomStream } from '@basa/learning';
+
+export interface ProjectPlace {
+  readonly name: string;
+  /** Where npm finds our packages, by name. */
+  readonly packages: Readonly<Record<string, string>>;
+  /** How programs are started: with the packages from a clone, or as they are installed. */
+  readonly run: string;
+  /** How `basa` is started. */
+  readonly basa: string;
+}
+
+/** Texts by their path in the project. */
+export type ProjectFiles = Readonly<Record<string, string>>;
+
+export interface Template {
+  readonly about: string;
+  files(place: ProjectPlace): ProjectFiles;
+}
+
+export interface PackageParts {
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Of a model.ts on Node: how devices train, and which examples of the CSV files each of them has. */
+export const TRAINING_AND_DATA = `/** Part of the task's policy: no server can change it. */
+export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
+
+/** One line an example: its label, then its numbers. */
+const load = (name: string): Promise<Dataset> =>
+  loadCsv(fileURLToPath(new URL(name, import.meta.url)), { shape: model.input, classes: CLASSES });
+
+const train = load('data/train.csv');
+
+/** The examples of one device. A real device reads a file of its own here, and needs no share of another. */
+export async function data({ device, devices }: Share): Promise<Samples> {
+  const dataset = await train;
+  return { dataset, indices: partitionEvenly(dataset.labels.length, devices, 1)[device] ?? new Uint32Array() };
+}
+`;
+
+export function packageFile({ name, packages, run, basa }: ProjectPlace, parts: PackageParts): string {
+  return json({
+    name,
+    private: true,
+    type: 'module',
+    scripts: {
+      basa,
+      simulate: `${basa} simulate model.ts`,
+      create: `${run} create-task.ts`,
+      ...parts.scripts,
+      check: 'tsc -p .',
+    },
+    dependencies: { ...packages, ...parts.dependencies },
+    devDependencies: {
+      '@types/node': '^20.19.0',
+      ...(run === 'tsx' && { tsx: '^4.20.0' }),
+      typescript: '>=5.8',
+      ...parts.devDependencies,
+    },
+  });
+}
+
+export function compilerFile({ run }: ProjectPlace): string {
+  return json({
+    compilerOptions: {
+      target: 'ES2022',
+      lib: ['ES2022', 'DOM'],
+      module: 'NodeNext',
+      ...(run !== 'tsx' && { customConditions: ['@basa/source'] }),
+      types: ['node'],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      erasableSyntaxOnly: true,
+      skipLibCheck: true,
+    },
+    include: ['*.ts'],
+  });
+}
+
+/** Task and tokens belong to one deployment, and devices keep their keys beside them: none of it goes into git. */
+export const IGNORED = 'node_modules/\ntask.json\ndevices/\nbasa-simulation/\n.basa-dev/\npublic/*.js\n';
+
+export interface OperatorParts {
+  /** Whether the server can evaluate the network. */
+  readonly isEvaluated: boolean;
+  /** What becomes of the task and its tokens. */
+  readonly imports: string;
+  readonly end: string;
+}
+
+/** The operator's part. */
+export function createTaskFile({ isEvaluated, imports, end }: OperatorParts): string {
+  return `/** What an operator does once: creates the task, and makes a token for each device. */
+${imports}import { createTask } from '@basa/client/operator';
+import { model, ${isEvaluated ? 'test, ' : ''}training } from '../templates/model.ts';
+
+const DEVICES = 3;
+const { BASA_SERVER: server, BASA_AUTHORITY: authority, BASA_AUTHORITY_KEY: authorityKey } = process.env;
+const { BASA_OPERATOR_TOKEN: operatorToken } = process.env;
+if (!server || !authority || !authorityKey || !operatorToken) {
+  console.error('Set BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY and BASA_OPERATOR_TOKEN: \`npm run basa -- dev\` prints them.');
+  process.exit(2);
+}
+const { task, tokens } = await createTask({
+  server,
+  authority,
+  operatorToken,
+  model,
+  training,
+  bufferSize: DEVICES, // K: how many updates are summed into one version
+${isEvaluated ? '  evaluationSet: await test(),\n' : ''}  tokens: DEVICES,
+});
+console.log(\`task \${task}\`);
+${end}`;
+}
+
+/** For devices that read a file: what they pin, and a token each. */
+export const TO_FILE: Pick<OperatorParts, 'imports' | 'end'> = {
+  imports: "import { writeFile } from 'node:fs/promises';\n",
+  end: `await writeFile('task.json', \`\${JSON.stringify({ server, authority, authorityKey, task, tokens }, null, 2)}\\n\`, { mode: 0o600 });
+console.log(\`task.json has what devices pin, and \${tokens.length} tokens: one for each device\`);
+`,
+};
+
+/** Points around one corner for each class, one line an example: its label, then its numbers. */
+export function exampleLines(seed: number, count: number): string {
+  const random = randomStream(seed, 'measurements');
+  const lines = Array.from({ length: count }, (_, n) => {
+    const numbers = [0, 1, 2, 3].map((k) => (k === n % 3 ? 1 : 0) + 0.4 * random.normal());
+    return [n % 3, ...numbers.map((value) => value.toFixed(3))].join(',');
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** `steps` end with three devices that were accepted. */
+export function readmeFile({ name }: Pick<ProjectPlace, 'name'>, steps: string): string {
+  return `# ${name}
+
+A model of your own, trained by many devices without anybody seeing a single update.
+
+| file | |
+|---|---|
+| \`model.ts\` | the network, how it is trained, and the data: change this first |
+| \`create-task.ts\` | what an operator does once |
+| \`device.ts\` | what runs on each device |
+
+## 1. Simulate
+
+\`\`\`sh
+npm run simulate
+\`\`\`
+
+trains it with 20 virtual devices and writes \`basa-simulation/\`: a curve, a plot, the model. \`npm run simulate -- --help\` lists protocols,
+delays and drop-outs.
+
+## 2. Run it with real services
+
+${steps}
+When all three are accepted, the server opens their sum and nothing else. It is version 1 of the model:
+
+\`\`\`sh
+npm run basa -- task ls
+\`\`\`
+
+## 3. Take the model with you
+
+\`\`\`sh
+npm run basa -- task export <task> --out model.onnx      # or .safetensors, .npz; --format tfjs, csv, tensorboard
+\`\`\`
+`;
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

@@ -1,0 +1,144 @@
+/** `basa <command>`, or another program of commands: finds the command, reads its flags, and turns what happens into words and an exit code. */
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { COMMON_FLAGS, type Command, CommandError, EXIT_CODE, type Typed } from './command.ts';
+import { groupHelp, groupOf, helpOf, nearest, overview, type Program } from './help.ts';
+import { fitted } from './invocation.ts';
+import { sentenceOf } from './sentences.ts';
+import { createTerminal, type OutStream } from './terminal.ts';
+import { versionText } from './version.ts';
+
+/** Ctrl-C, an orderly end, and a terminal that was closed. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Where the words go. */
+export interface Streams {
+  readonly stdout: OutStream;
+  readonly stderr: OutStream;
+}
+
+/** Resolves with the exit code. `typed` is what a person types to start the program; hints are written with it. */
+export async function runProgram(
+  program: Program,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  { stdout, stderr }: Streams = process,
+  typed = program.name,
+): Promise<number> {
+  const own = ownArgs(args);
+  const isJson = own.includes('--json');
+  const isDebug = own.includes('--debug') || environment['BASA_DEBUG'] === '1';
+  const say = (text: string, code: number): number => {
+    stdout.write(`${fitted(text, typed)}\n`);
+    return code;
+  };
+  /** Help is written with `basa`, which is not what everybody types. */
+  const explain = (text: string, code: number): number =>
+    say(typed === program.name ? text : `${text}\n\nHere basa is started with: ${typed}`, code);
+  const fail = (sentence: string, code: number): number => {
+    const words = fitted(sentence, typed);
+    stderr.write(`${program.name}: ${words}\n`);
+    if (isJson) stdout.write(`${jsonText({ error: words, exitCode: code }, stdout)}\n`);
+    return code;
+  };
+  const found = findCommand(program, args);
+  if (found === undefined) {
+    const [first = '', second = ''] = args.filter((arg) => !arg.startsWith('-'));
+    const isAsked = own.some((arg) => arg === '--help' || arg === '-h');
+    const code = isAsked ? EXIT_CODE.fine : EXIT_CODE.usage;
+    if (first === '')
+      return own.includes('--version') ? say(await versionText(), EXIT_CODE.fine) : explain(overview(program), code);
+    if (second === '' && groupOf(program, first).length > 0) return explain(groupHelp(program, first), code);
+    const words = `${first} ${second}`.trim();
+    return fail(
+      `there is no command "${words}"${nearest(program, words)}; \`${program.name} --help\` lists them`,
+      EXIT_CODE.usage,
+    );
+  }
+  const { command, rest } = found;
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort(new CommandError('interrupted', EXIT_CODE.interrupted));
+  for (const name of STOP_SIGNALS) process.once(name, stop);
+  try {
+    const { values, positionals } = readFlags(program, command, rest);
+    if (values['help']) return explain(helpOf(program, command), EXIT_CODE.fine);
+    const terminal = createTerminal(isJson ? stderr : stdout, stderr);
+    if (command.opening !== undefined) terminal.line(`${command.opening} ...`);
+    const line = (text = ''): void => terminal.line(fitted(text, typed));
+    const warn = (text: string): void => terminal.warn(fitted(text, typed));
+    const input: Typed = {
+      values,
+      positionals,
+      environment,
+      terminal: { ...terminal, line, warn },
+      signal: stopping.signal,
+    };
+    const { json, exitCode = EXIT_CODE.fine } = await command.run(input);
+    terminal.clearStatus();
+    if (isJson) stdout.write(`${jsonText(json, stdout)}\n`);
+    return exitCode;
+  } catch (error) {
+    const { sentence, code, isFault = false } = sentenceOf(error, `${program.name} ${command.name}`);
+    const isStackShown = isDebug || (isFault && command.isService === true);
+    if (isStackShown) stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    return fail(sentence, code);
+  } finally {
+    for (const name of STOP_SIGNALS) process.off(name, stop);
+  }
+}
+
+/** Programs read the last line; a person at a terminal reads it indented. */
+function jsonText(json: object, { isTTY }: OutStream): string {
+  return isTTY === true ? JSON.stringify(json, null, 2) : JSON.stringify(json);
+}
+
+/** What comes before `--` is ours; the rest is the command line of somebody else. */
+function ownArgs(args: readonly string[]): readonly string[] {
+  return args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
+}
+
+function findCommand(
+  { commands }: Program,
+  args: readonly string[],
+): { command: Command; rest: readonly string[] } | undefined {
+  for (const words of [2, 1]) {
+    const name = args.slice(0, words).join(' ');
+    const command = commands.find((candidate) => candidate.name === name);
+    if (command !== undefined) return { command, rest: args.slice(words) };
+  }
+  return undefined;
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+function optionsOf({ flags }: Command): Options {
+  const options = Object.entries(flags).map(([name, { value, isList = false }]) => [
+    name,
+    { type: value === undefined ? ('boolean' as const) : ('string' as const), multiple: isList },
+  ]);
+  return Object.fromEntries(options);
+}
+
+function readFlags({ name }: Program, command: Command, args: readonly string[]) {
+  const positionals = command.takesMany === true ? Number.POSITIVE_INFINITY : Object.keys(command.takes ?? {}).length;
+  const options = { ...optionsOf(command), ...COMMON_FLAGS };
+  const own = ownArgs(args);
+  const joined = [...joinNegatives(own, options), ...args.slice(own.length)];
+  const read = parseArgs({ args: joined, allowPositionals: positionals > 0, options });
+  if (read.positionals.length > positionals)
+    throw new CommandError(
+      `"${read.positionals[positionals]}" is one argument too many; see \`${name} ${command.name} --help\``,
+    );
+  return { values: read.values as Typed['values'], positionals: read.positionals };
+}
+
+/** `--noise -1` is `--noise=-1`: `parseArgs` takes the number for a flag, and the command could not say what is wrong with it. */
+function joinNegatives(args: readonly string[], options: Options): readonly string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const flag = joined.at(-1) ?? '';
+    const takesValue = flag.startsWith('--') && options[flag.slice(2)]?.type === 'string';
+    if (takesValue && /^-\.?\d/.test(arg)) joined.splice(-1, 1, `${flag}=${arg}`);
+    else joined.push(arg);
+  }
+  return joined;
+}

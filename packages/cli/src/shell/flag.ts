@@ -1,0 +1,155 @@
+/** One flag of a command: how it is read, what holds without it, and what help says of it. A command has a table of them. */
+import { CommandError } from './command-error.ts';
+
+export interface Flag<T> {
+  readonly help: string;
+  /** Stands for the value in help; a flag without one is a switch. */
+  readonly value?: string;
+  /** It may be given several times. */
+  readonly isList?: true;
+  /** The variable of the environment that is read where the flag is not given. */
+  readonly variable?: string;
+  /** Stands in brackets behind the help: what holds without the flag. */
+  readonly without?: string;
+  /** `given`: every value that was typed, or that of the variable; none where there is neither. */
+  read(given: readonly string[], name: string): T;
+}
+
+/** A table of flags, by the name that people type after the dashes. */
+export type Flags = Readonly<Record<string, Flag<unknown>>>;
+/** What a command gets: the values of its flags. */
+export type Values<F extends Flags> = { readonly [Name in keyof F]: F[Name] extends Flag<infer T> ? T : never };
+
+interface Told<T> {
+  readonly help: string;
+  readonly value?: string;
+  readonly variable?: string;
+  readonly default?: T;
+  /** In place of the default, where more is to be said of it. */
+  readonly without?: string;
+}
+type WithDefault<T> = Told<T> & { readonly default: T };
+
+/** A switch: on where it is given. */
+export function yes(help: string, variable?: string): Flag<boolean> {
+  return {
+    help,
+    ...(variable !== undefined && { variable, without: `${variable}=1` }),
+    read: ([given]) => given === '1',
+  };
+}
+
+export function text(told: WithDefault<string>): Flag<string>;
+export function text(told: Told<string>): Flag<string | undefined>;
+export function text(told: Told<string>): Flag<string | undefined> {
+  return flagOf({ value: 'text', ...told }, (given) => given);
+}
+
+/** Given any number of times. */
+export function texts({ help, value = 'text' }: Told<string>): Flag<readonly string[]> {
+  return { help: `${help}; may be repeated`, value, isList: true, read: (given) => given };
+}
+
+/** Text that a command cannot do without. */
+export function needed(told: Told<string>): Flag<string> {
+  return { ...flagOf({ value: 'text', ...told }, (given) => given), read: neededOf(told) };
+}
+
+function neededOf({ variable }: Told<string>): Flag<string>['read'] {
+  return ([given = ''], name) => {
+    if (given !== '') return given;
+    throw new CommandError(`--${name} is needed${variable === undefined ? '' : ` (or the variable ${variable})`}`);
+  };
+}
+
+/** A whole number within bounds. */
+export function whole(told: WithDefault<number> & Bounds): Flag<number>;
+export function whole(told: Told<number> & Bounds): Flag<number | undefined>;
+export function whole(told: Told<number> & Bounds): Flag<number | undefined> {
+  return flagOf({ value: 'n', ...told }, (given, name) => wholeNumber(given, name, told));
+}
+
+interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export function wholeNumber(given: string, name: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: Bounds): number {
+  const value = Number(given);
+  if (given !== '' && Number.isSafeInteger(value)) return within(value, name, { min, max });
+  throw new CommandError(`--${name} takes a whole number from ${min} to ${max}, got "${given}"`);
+}
+
+/** For bounds that another flag gives. */
+export function within(value: number, name: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: Bounds): number {
+  if (value >= min && value <= max) return value;
+  throw new CommandError(`--${name} takes a whole number from ${min} to ${max}, got "${value}"`);
+}
+
+/** A positive number. */
+export function positive(told: WithDefault<number>): Flag<number>;
+export function positive(told: Told<number>): Flag<number | undefined>;
+export function positive(told: Told<number>): Flag<number | undefined> {
+  return parsed({ value: 'x', ...told }, 'a positive number', (given) => {
+    const value = Number(given);
+    return value > 0 && value < Number.POSITIVE_INFINITY ? value : undefined;
+  });
+}
+
+/** One of some words. */
+export function choice<T extends string>(names: readonly T[], told: WithDefault<T>): Flag<T>;
+export function choice<T extends string>(names: readonly T[], told: Told<T>): Flag<T | undefined>;
+export function choice<T extends string>(names: readonly T[], told: Told<T>): Flag<T | undefined> {
+  const words = names.length === 2 ? names.join(' or ') : names.join(', ');
+  return parsed({ value: 'name', ...told }, words, (given) => names.find((name) => name === given));
+}
+
+/** Anything else: `read` gives undefined for what it does not take, and `takes` says in words what it does. */
+export function parsed<T>(told: WithDefault<T>, takes: string, read: (given: string) => T | undefined): Flag<T>;
+export function parsed<T>(told: Told<T>, takes: string, read: (given: string) => T | undefined): Flag<T | undefined>;
+export function parsed<T>(told: Told<T>, takes: string, read: (given: string) => T | undefined): Flag<T | undefined> {
+  return flagOf(told, (given, name) => {
+    const value = read(given);
+    if (value !== undefined) return value;
+    throw new CommandError(`--${name} takes ${takes}, got "${given}"`);
+  });
+}
+
+const PINNED = /^[0-9a-f]{64}$/;
+
+/** 64 hexadecimal digits, whole: what is pinned may not be shortened. */
+export function pinned(told: Told<string> & { readonly variable: string }): Flag<string> {
+  return pinnedBy(told, '64 hexadecimal digits', (all) => (all.length === 1 ? all[0] : undefined));
+}
+
+/** One or several of them, with commas between them. */
+export function pinnedList(told: Told<string> & { readonly variable: string }): Flag<readonly string[]> {
+  return pinnedBy(told, '64 hexadecimal digits, of several authorities with commas between them', (all) => all);
+}
+
+function pinnedBy<T>(
+  told: Told<string> & { readonly variable: string },
+  takes: string,
+  pick: (all: readonly string[]) => T | undefined,
+): Flag<T> {
+  const read: Flag<T>['read'] = (given, name) => {
+    const said = neededOf(told)(given, name).toLowerCase();
+    const all = said.split(',');
+    const picked = all.every((one) => PINNED.test(one)) ? pick(all) : undefined;
+    if (picked !== undefined) return picked;
+    throw new CommandError(`--${name} (${told.variable}) takes ${takes}, got "${said}"`);
+  };
+  return { ...flagOf({ value: 'hex', ...told }, () => ''), read };
+}
+
+function flagOf<T>(told: Told<T>, read: (given: string, name: string) => T): Flag<T | undefined> {
+  const { help, value, variable } = told;
+  const without = told.without ?? (told.default === undefined ? variable : String(told.default));
+  return {
+    help,
+    ...(value !== undefined && { value }),
+    ...(variable !== undefined && { variable }),
+    ...(without !== undefined && { without }),
+    read: ([given], name) => (given === undefined ? told.default : read(given, name)),
+  };
+}

@@ -1,0 +1,104 @@
+/** The words of `--help`: of everything, of a group such as `task`, and of one command. */
+import type { Command } from './command.ts';
+import type { Flag } from './flag.ts';
+
+/** A program of commands: `basa`, and the laboratory's. */
+export interface Program {
+  /** What people call it; hints in backticks begin with it. */
+  readonly name: string;
+  /** The rest of the first line of its `--help`. */
+  readonly about: string;
+  readonly commands: readonly Command[];
+  /** Sentences below the list of commands. */
+  readonly closing: readonly string[];
+}
+
+/** Where the words of help begin, and end. */
+const [LEFT, WIDTH] = [23, 118];
+
+const COMMON_USAGE = [
+  entry('--json', 'end standard output with one JSON object: on one line, or indented on a terminal'),
+  entry('--debug', 'show where in the program an error comes from (BASA_DEBUG=1)'),
+  entry('--help', 'this text'),
+];
+
+export function overview({ name, about, commands, closing }: Program): string {
+  return [`${name}: ${about}`, '', listOf(name, commands), '', ...closing].join('\n');
+}
+
+/** Commands of two words that begin with this one; none where there is no such group. */
+export function groupOf({ commands }: Program, word: string): readonly Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
+}
+
+export function groupHelp(program: Program, word: string): string {
+  return [
+    `${program.name} ${word}: choose one of`,
+    '',
+    listOf(program.name, groupOf(program, word)),
+    '',
+    `\`${program.name} ${word} <command> --help\` has more.`,
+  ].join('\n');
+}
+
+export function helpOf(program: Program, { name, summary, takes = {}, flags, notes = [] }: Command): string {
+  const others = groupOf(program, name);
+  const also = others.length === 0 ? [] : ['', 'See also:', listOf(program.name, others)];
+  return [
+    `${program.name} ${name}: ${summary}`,
+    '',
+    ...Object.entries(takes).map(([argument, words]) => entry(argument, words)),
+    ...Object.entries(flags).map(([flag, told]) => flagEntry(flag, told)),
+    ...COMMON_USAGE,
+    ...notes.map((note) => wrapped('', note, '')),
+    ...also,
+  ].join('\n');
+}
+
+function flagEntry(name: string, { value, help, without }: Flag<unknown>): string {
+  const typed = value === undefined ? `--${name}` : `--${name} <${value}>`;
+  return entry(typed, without === undefined ? help : `${help} (${without})`);
+}
+
+function entry(left: string, words: string): string {
+  return wrapped(left.length > LEFT - 3 ? `${left}  ` : left.padEnd(LEFT - 2), words, ' '.repeat(LEFT - 2));
+}
+
+/** Breaks a line where it would be too long; what follows stands below its words. */
+function wrapped(left: string, words: string, indent: string): string {
+  const lines = [`  ${left}`];
+  for (const word of words.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    const isFirst = line.trimStart() === '' || line === `  ${left}`;
+    if (isFirst || line.length + 1 + word.length <= WIDTH)
+      lines.splice(-1, 1, isFirst ? line + word : `${line} ${word}`);
+    else lines.push(`  ${indent}${word}`);
+  }
+  return lines.join('\n');
+}
+
+function listOf(program: string, commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return commands.map(({ name, summary }) => `  ${program} ${name.padEnd(width)}  ${summary}`).join('\n');
+}
+
+/** The command that a typo probably meant. */
+export function nearest({ commands }: Program, words: string): string {
+  const [first] = commands
+    .map(({ name }) => ({ name, distance: editDistance(words, name) }))
+    .sort((a, b) => a.distance - b.distance);
+  return first !== undefined && first.distance <= 2 ? ` (did you mean "${first.name}"?)` : '';
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, n) => n);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

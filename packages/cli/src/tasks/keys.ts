@@ -1,0 +1,67 @@
+/** `basa keys ...`: who may take part. */
+
+import type { AuthorityOperator } from '@basa/client/operator';
+import { AUTHORITY_FLAGS, authorityOperator } from '../flags/connection.ts';
+import { short } from '../flags/names.ts';
+import { deviceNamed, taskNamed } from '../flags/which.ts';
+import { type Command, CommandError, command } from '../shell/command.ts';
+import { needed, text, texts, whole } from '../shell/flag.ts';
+import { counted } from '../shell/terminal.ts';
+
+export const keysEnroll: Command = command({
+  name: 'keys enroll',
+  summary: 'makes one-time tokens for devices, or allows device keys',
+  flags: {
+    task: needed({ value: 'task', help: 'its name, or its first digits', variable: 'BASA_TASK' }),
+    count: whole({ help: 'how many tokens, at most 1000', min: 1, max: 1000, default: 1 }),
+    hours: whole({ help: 'how long the tokens can be used', min: 1, default: 24 }),
+    'device-key': texts({ value: 'hex', help: 'allow this device instead' }),
+    ...AUTHORITY_FLAGS,
+  },
+  async run(input) {
+    const { count, hours, task: named, 'device-key': keys } = input.flags;
+    if (keys.length > 0) {
+      const authority = await authorityOperator(input);
+      const allowed = await authority.allow(await taskNamed(named, authority), keys);
+      input.terminal.line(`${counted(allowed, 'device')} allowed`);
+      return { json: { allowed } };
+    }
+    // Given again, the command would make other tokens.
+    const authority = await authorityOperator(input, 'devices enrol there, and need no token for this one');
+    const task = await taskNamed(named, authority);
+    const tokens = await authority.tokens(task, count, Date.now() + hours * 3_600_000);
+    for (const token of tokens) input.terminal.line(token);
+    return { json: { tokens } };
+  },
+});
+
+export const keysRevoke: Command = command({
+  name: 'keys revoke',
+  summary: 'ends the enrolment of a device: at once at the authority, within seconds at the server',
+  flags: {
+    user: text({ value: 'hex', help: 'the device, by the first digits of its user id (SHA-256 of its key)' }),
+    'device-key': text({ value: 'hex', help: 'or by those of its key; `basa device list` shows both' }),
+    ...AUTHORITY_FLAGS,
+  },
+  notes: [
+    'The device is revoked in every task, for good. To let it take part again, enrol it in a new folder: it gets a new key.',
+  ],
+  async run(input) {
+    const { user: asked = '', 'device-key': key } = input.flags;
+    if (asked === '' && key === undefined) throw new CommandError('--user is needed, or --device-key');
+    const authority = await authorityOperator(input);
+    const user = key === undefined ? await deviceNamed(asked, 'user', authority) : await userOf(key, authority);
+    await authority.revoke(user);
+    input.terminal.line(`${short(user)} is revoked`);
+    return { json: { revoked: user } };
+  },
+});
+
+async function userOf(deviceKey: string, authority: AuthorityOperator): Promise<string> {
+  const { fromHex, toHex } = await import('@basa/masking');
+  const bytes = fromHex(deviceKey);
+  if (bytes?.length !== 32) return deviceNamed(deviceKey, 'deviceKey', authority);
+  const { userIdOf } = await import('@basa/protocol');
+  const { nodeSuite } = await import('@basa/runtime/node');
+  return toHex(userIdOf(nodeSuite, bytes));
+}

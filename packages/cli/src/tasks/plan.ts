@@ -1,0 +1,116 @@
+/** `basa plan`: what a private task would mean, before there is one. */
+import type { PrivatePlan } from '@basa/masking';
+import { chosenModel } from '../flags/models.ts';
+import { PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
+import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
+import { positive, text, whole, within } from '../shell/flag.ts';
+import { table } from '../shell/terminal.ts';
+
+/** Words before the update, and what is sealed behind it, with slot keys in the last place of a buffer. */
+const PREFIX_WORDS = 6;
+const SEALED_BYTES = 64;
+/** Logistic regression on MNIST still learns at 13, 23 points worse (docs/privacy.md); averaging 50 away takes 2,500 buffers for one. */
+const HOPELESS = 50;
+
+export const plan: Command = command({
+  name: 'plan',
+  summary: 'says what differential privacy would cost a task: epsilon, noise, bits, bytes',
+  flags: {
+    dimension: whole({ value: 'd', help: 'parameters of the model, or --model', min: 1, max: 2 ** 31 }),
+    model: text({ value: 'name', help: 'the name or file of a model' }),
+    buffer: whole({ help: 'K, positions of a buffer', min: 2, max: 1024, default: 100 }),
+    minimum: whole({ help: 'Kmin, updates a sum holds at least', min: 2, without: '80 % of K' }),
+    clip: positive({ help: 'C: updates are clipped to this L2 norm', default: 1 }),
+    ...PRIVACY_FLAGS,
+    uplink: positive({ value: 'Mbit/s', help: 'for the seconds of an upload', default: 10 }),
+  },
+  async run({ flags, terminal }) {
+    const { bufferForSignal, elementBits, packedLength, planPrivate } = await import('@basa/masking');
+    const { defaultMinimum, MAX_SLOTS } = await import('@basa/protocol');
+    const privacy = privacyChoice(flags);
+    if (privacy === undefined) throw new CommandError('--noise <z> and --participations <n> are needed');
+    const dimension = await dimensionOf(flags);
+    const { buffer: bufferSize, clip } = flags;
+    const colluders = privacy.colluders ?? Math.floor(bufferSize / 10);
+    const usual = Math.min(bufferSize, defaultMinimum(bufferSize, colluders));
+    const minimum = within(flags.minimum ?? usual, 'minimum', { min: 2, max: bufferSize });
+    const delta = privacy.delta ?? 1e-6;
+    const request = { ...privacy, delta, colluders, minimum, bufferSize, dimension, clip };
+    const planned = planPrivate(request);
+    if (planned.kind === 'refused') {
+      terminal.line(`this cannot work: ${planned.sentence}`);
+      return { json: { works: false, refused: planned.sentence }, exitCode: EXIT_CODE.failed };
+    }
+    const { epsilon, cost, noiseToSignal, modulus, neededBits, level, noise } = planned.plan;
+    const bytesPerUpload = packedLength(dimension + PREFIX_WORDS, modulus) + bufferSize * SEALED_BYTES;
+    const secondsPerUpload = (8 * bytesPerUpload) / (1e6 * flags.uplink);
+    const enough = { needed: bufferForSignal(planned.plan, bufferSize), max: MAX_SLOTS };
+    const advice = adviceOf(planned.plan, privacy.noiseMultiplier, enough);
+    const works = noiseToSignal <= HOPELESS;
+    terminal.line(
+      table([
+        ['epsilon after all participations', `${epsilon.toFixed(2)} at delta ${delta}`],
+        ['rho of one inclusion', cost.toPrecision(3)],
+        ['noise over signal in a mean', `${noiseToSignal.toPrecision(3)} (at alpha = 1)`],
+        ['noise of one device', `deviation ${noise.deviation.toFixed(1)} steps, enough with ${noise.honest} honest`],
+        ['level, bits of an entry', `${level}, ${elementBits(modulus)} (${neededBits} needed)`],
+        ['an upload', `${bytesPerUpload} bytes, ${secondsPerUpload.toFixed(2)} s`],
+      ]),
+    );
+    for (const sentence of advice) terminal.line(sentence);
+    const json = {
+      works,
+      epsilon,
+      delta,
+      noiseToSignal,
+      bits: elementBits(modulus),
+      neededBits,
+      bytesPerUpload,
+      secondsPerUpload,
+      level,
+      rho: cost,
+      participations: privacy.participations,
+      bufferSize,
+      minimum,
+      colluders,
+      advice,
+    };
+    return { json, ...(!works && { exitCode: EXIT_CODE.failed }) };
+  },
+});
+
+async function dimensionOf(flags: {
+  readonly dimension: number | undefined;
+  readonly model: string | undefined;
+}): Promise<number> {
+  const { dimension, model } = flags;
+  if (dimension !== undefined) return dimension;
+  if (model !== undefined) return (await chosenModel(model)).model.dimension;
+  throw new CommandError('--dimension <d> or --model <name> says how large the model is');
+}
+
+/** What would help, in numbers. */
+function adviceOf(
+  { noiseToSignal, epsilon }: PrivatePlan,
+  noiseMultiplier: number,
+  positions: { readonly needed: number; readonly max: number },
+): readonly string[] {
+  const { needed, max } = positions;
+  const larger =
+    needed <= max
+      ? `a buffer of ${needed}`
+      : `a buffer of ${needed} (a buffer has at most ${max} positions) or a smaller model`;
+  return [
+    ...(noiseToSignal > HOPELESS
+      ? [`this will not learn: the noise is ${noiseToSignal.toFixed(0)} times the signal; it needs ${larger}`]
+      : []),
+    ...(noiseToSignal > 1.5 && noiseToSignal <= HOPELESS
+      ? [`noise outweighs the signal of one buffer: training takes more of them, or ${larger}`]
+      : []),
+    ...(epsilon > 20
+      ? [
+          `epsilon ${epsilon.toFixed(1)} promises little: fewer participations, or noise ${(2 * noiseMultiplier).toPrecision(2)}`,
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,159 @@
+/** `basa task create`: the policy at each authority, then the task at the server. */
+import { readFile } from 'node:fs/promises';
+import type { TaskSettings } from '@basa/client/operator';
+import type { Dataset, Model } from '@basa/learning';
+import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
+import { engineFlag } from '../flags/engines.ts';
+import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
+import { chosenModel, MODEL_NAMES } from '../flags/models.ts';
+import { short } from '../flags/names.ts';
+import { isModelFile } from '../flags/own-model.ts';
+import { PRESET_NAMES, taskPreset } from '../flags/presets.ts';
+import { METRICS_FLAGS, PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
+import { thresholdFlag } from '../flags/threshold.ts';
+import { TRAINING_FLAGS, trainingOf } from '../flags/training.ts';
+import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
+import { choice, parsed, positive, text, whole, within, yes } from '../shell/flag.ts';
+
+const MAX_TOKENS = 1000;
+const TOKENS_LAST_MS = 24 * 3_600_000;
+
+const FLAGS = {
+  name: text({ help: 'what people call it' }),
+  model: text({
+    value: 'name',
+    help: `${MODEL_NAMES.join(', ')}, or a file of your own: net.json or model.ts`,
+    default: 'mnist',
+  }),
+  test: text({
+    value: 'file',
+    help: 'what the server evaluates on: safetensors of encodeDataset',
+    without: 'what mnist or model.ts brings',
+  }),
+  preset: choice(PRESET_NAMES, {
+    help: `${PRESET_NAMES.join(' or ')}: the numbers that the flags below do not give`,
+    default: 'paper',
+  }),
+  buffer: whole({ help: 'K, positions of a buffer', min: 2, max: 1024, without: 'paper 10, production 32' }),
+  minimum: whole({ help: 'Kmin, updates a sum holds at least', min: 2, without: '80 % of K' }),
+  engine: engineFlag('slot-keys'),
+  target: whole({ value: 'percent', help: 'stop at this accuracy; needs a test set', min: 1, max: 100 }),
+  versions: whole({ help: 'stop after n versions', min: 1 }),
+  lease: seconds('from deposit to upload', 'paper 600, production 900'),
+  open: seconds('how long a buffer takes users', 'paper 3600, production 21600'),
+  stall: seconds('close a buffer with enough updates when no other came for that long', 'paper 60, production 300'),
+  'max-staleness': whole({ help: 'versions an update may be behind', without: '15' }),
+  clip: positive({ help: 'entries of an update beyond +-x are clipped; with --noise its L2 norm is', default: 1 }),
+  bits: parsed<number | 'auto'>(
+    {
+      value: 'n',
+      help: 'of one masked entry, 2 to 32, or auto: the fewest that resolve the clip in 32768 steps',
+      without: 'auto: 20 for K = 10',
+    },
+    'a whole number from 2 to 32, or auto',
+    (given) => (given === 'auto' ? given : [...Array(33).keys()].slice(2).find((bits) => String(bits) === given)),
+  ),
+  ...TRAINING_FLAGS,
+  ...METRICS_FLAGS,
+  ...PRIVACY_FLAGS,
+  ...LEARNING_FLAGS,
+  seed: whole({ help: 'of the first parameters', default: 1 }),
+  initial: text({ value: 'file', help: 'or take them from a safetensors file' }),
+  tokens: whole({ help: 'also make n enrolment tokens, for a day', max: MAX_TOKENS, default: 0 }),
+  'unsafe-mixed-versions': yes(
+    'let a sum mix versions of the model, as the paper does: its server can then single out an update',
+  ),
+  'unsafe-paper': yes("the paper's own mode, which is not safe; both services must allow it"),
+  ...SERVER_FLAGS,
+  ...AUTHORITY_FLAGS,
+  threshold: thresholdFlag,
+  'unsafe-threshold': yes('allow one that withstands no authority which colludes, such as 2 of 3'),
+};
+
+function seconds(help: string, without: string) {
+  return whole({ value: 'seconds', help, min: 1, without });
+}
+
+export const taskCreate: Command = command({
+  name: 'task create',
+  summary: 'creates a task at its authorities and at the server',
+  flags: FLAGS,
+  opening: 'creating the task',
+  async run(input) {
+    const { flags, terminal } = input;
+    const services = { server: await serverOperator(input), authority: await authorityOperator(input) };
+    const { model, test, ...settings } = await chosenModel(flags.model);
+    const preset = await taskPreset(flags.preset);
+    const bufferSize = flags.buffer ?? preset.bufferSize;
+    const { minimum, target, threshold, versions, bits = 'auto', tokens: count } = flags;
+    const evaluationSet = await testSetOf(input, test);
+    if (target !== undefined && evaluationSet === undefined)
+      throw new CommandError('--target needs a test set at the server: give --test, export `test`, or use --versions');
+    const privacy = privacyChoice(flags);
+    const { createTaskAt } = await import('@basa/client/operator');
+    const { task } = await createTaskAt(services, {
+      name: flags.name ?? (isModelFile(flags.model) ? model.name : flags.model),
+      model,
+      bufferSize,
+      ...(threshold !== undefined && { threshold }),
+      unsafeThreshold: flags['unsafe-threshold'],
+      engine: flags.engine,
+      ...(minimum !== undefined && { minimum: within(minimum, 'minimum', { min: 2, max: bufferSize }) }),
+      // The paper knows no versions of buffers.
+      versions: flags['unsafe-mixed-versions'] || flags['unsafe-paper'] ? 'unsafeMixed' : 'one',
+      maxStaleness: flags['max-staleness'] ?? preset.maxStaleness,
+      clip: flags.clip,
+      ...(bits !== 'auto' && { bits }),
+      ...trainingOf(flags, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) }),
+      metrics: flags.metrics ?? [],
+      ...(privacy !== undefined && { privacy }),
+      uploadLeaseMs: 1000 * (flags.lease ?? preset.leaseSeconds),
+      openMs: 1000 * (flags.open ?? preset.openSeconds),
+      stallMs: 1000 * (flags.stall ?? preset.stallSeconds),
+      initial: await initialOf(input, model),
+      serverStep: serverStepOf(flags),
+      stop: {
+        ...(target !== undefined && { accuracy: target / 100 }),
+        ...(versions !== undefined && { version: versions }),
+      },
+      ...(evaluationSet !== undefined && { evaluationSet }),
+      specification: { ...(flags['unsafe-paper'] && { mode: 'paper' }), ...admissionOf(flags) },
+    });
+    const tokens = count === 0 ? [] : await services.authority.tokens(task, count, Date.now() + TOKENS_LAST_MS);
+    terminal.line(`task ${task}`);
+    for (const token of tokens) terminal.line(`token ${token}`);
+    if (count === 0)
+      terminal.line(`\`basa keys enroll --task ${short(task)} --count 10\` makes tokens for ten devices`);
+    return { json: { task, ...(count > 0 && { tokens }) } };
+  },
+});
+
+/** What the server evaluates versions on: a file that `encodeDataset` wrote, or what comes with the model. */
+async function testSetOf(
+  { flags, signal }: CommandInput<typeof FLAGS>,
+  test: ((signal: AbortSignal) => Promise<Dataset>) | undefined,
+): Promise<Dataset | undefined> {
+  const { test: file } = flags;
+  if (file === undefined) return test?.(signal);
+  const { decodeDataset } = await import('@basa/learning');
+  try {
+    return decodeDataset(await readFile(file));
+  } catch (error) {
+    throw new CommandError(`--test ${file}: ${(error as Error).message}`);
+  }
+}
+
+/** The first parameters: from a file, or drawn with a seed. */
+async function initialOf(
+  { flags }: CommandInput<typeof FLAGS>,
+  model: Model,
+): Promise<NonNullable<TaskSettings['initial']>> {
+  const { initial: file, seed } = flags;
+  if (file === undefined) return { seed };
+  const { decodeSafetensors } = await import('@basa/learning');
+  try {
+    return { parameters: decodeSafetensors(model, await readFile(file)) };
+  } catch (error) {
+    throw new CommandError(`--initial ${file}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,25 @@
+/** `basa task ls`. */
+
+import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
+import { short } from '../flags/names.ts';
+import { type Command, command } from '../shell/command.ts';
+import { percent, table } from '../shell/terminal.ts';
+
+export const taskList: Command = command({
+  name: 'task ls',
+  summary: 'lists the tasks of a server',
+  flags: SERVER_FLAGS,
+  async run(input) {
+    const tasks = await (await serverOperator(input)).tasks();
+    const rows = tasks.map(({ task, name, state, version, accuracy, buffers }) => [
+      short(task),
+      name,
+      state,
+      String(version ?? '-'),
+      percent(accuracy),
+      String(buffers),
+    ]);
+    input.terminal.line(table([['task', 'name', 'state', 'version', 'accuracy', 'open buffers'], ...rows]));
+    return { json: { tasks } };
+  },
+});

@@ -1,0 +1,110 @@
+/** `basa task show`: a task, its last versions, and with --follow those to come. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerOperator, ServerTask, TaskPrivacy, VersionState } from '@basa/client/operator';
+import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
+import { short } from '../flags/names.ts';
+import { TAKES_TASK, taskArgument } from '../flags/which.ts';
+import { type Command, type CommandInput, command } from '../shell/command.ts';
+import { parsed, yes } from '../shell/flag.ts';
+import { percent, table } from '../shell/terminal.ts';
+
+const LOOK_MS = 1000;
+const HEADINGS = ['version', 'made at', 'updates', 'dropped', 'mean age', 'accuracy', 'buffer', 'means of the devices'];
+
+export const taskShow: Command = command({
+  name: 'task show',
+  summary: 'shows a task and the last versions of its model',
+  takes: TAKES_TASK,
+  flags: {
+    last: parsed<number>(
+      { value: 'n', help: 'how many versions, or all', default: 10 },
+      'a whole number from 1 on, or all',
+      lastOf,
+    ),
+    follow: yes('print each new version, until the task is finished or Ctrl-C'),
+    ...SERVER_FLAGS,
+  },
+  async run(input) {
+    const server = await serverOperator(input);
+    const task = await server.task(await taskArgument(input, server));
+    const versions = (await server.versions(task.task)).slice(-input.flags.last);
+    input.terminal.line(table(linesOf(task)));
+    input.terminal.line(`\n${table([HEADINGS, ...versions.map(rowOf)])}`);
+    if (!input.flags.follow) return { json: { ...task, versions } };
+    const seen = versions.at(-1)?.version ?? -1;
+    const newer = await follow(input, server, task.task, seen);
+    return { json: { ...(await server.task(task.task)), versions: [...versions, ...newer] } };
+  },
+});
+
+function lastOf(given: string): number | undefined {
+  const last = given === 'all' ? Number.MAX_SAFE_INTEGER : Number(given);
+  return Number.isSafeInteger(last) && last >= 1 ? last : undefined;
+}
+
+/** Prints a version once it was evaluated, or once the next one is there. */
+async function follow(
+  { terminal, signal }: Pick<CommandInput, 'terminal' | 'signal'>,
+  server: ServerOperator,
+  task: string,
+  seen: number,
+): Promise<readonly VersionState[]> {
+  const told: VersionState[] = [];
+  let last = seen;
+  for (;;) {
+    const { state, why, version: newest = 0, model } = await server.task(task);
+    const versions = await server.versions(task);
+    const isOver = state === 'finished';
+    const ready = versions.filter(
+      ({ version, accuracy }) =>
+        version > last && (model === undefined || accuracy !== undefined || version < newest || isOver),
+    );
+    for (const version of ready) terminal.line(rowOf(version).join('  '));
+    told.push(...ready);
+    last = ready.at(-1)?.version ?? last;
+    if (isOver) terminal.line(`finished: ${why ?? ''}`);
+    if (isOver) return told;
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+function rowOf({ version, at, accepted, dropped, meanAge, accuracy, ctx, metrics }: VersionState): string[] {
+  return [
+    String(version),
+    new Date(at).toISOString(),
+    String(accepted),
+    String(dropped),
+    meanAge?.toFixed(2) ?? '-',
+    percent(accuracy),
+    version === 0 ? '-' : short(ctx),
+    meansOf(metrics),
+  ];
+}
+
+/** `loss 0.512, examples 60`; a dash where the task names no metric. */
+function meansOf(metrics: VersionState['metrics'] = {}): string {
+  const means = Object.entries(metrics).map(([name, value]) => `${name} ${Number(value.toPrecision(4))}`);
+  return means.length === 0 ? '-' : means.join(', ');
+}
+
+function linesOf(described: ServerTask): string[][] {
+  const { task, name, mode, state, why, version, accuracy, loss, buffers, admission, meanAge, privacy } = described;
+  const { places, used, waiting, waitingBuffers, targetAge } = admission;
+  return [
+    ['task', task],
+    ['name', name],
+    ['mode', mode],
+    ['state', why === undefined ? state : `${state}: ${why}`],
+    ['version', String(version ?? '-')],
+    ['accuracy', percent(accuracy)],
+    ['loss', loss === undefined ? '-' : loss.toFixed(4)],
+    ['open buffers', `${buffers}, of which ${waitingBuffers} wait to be opened`],
+    ['places', `${used} of ${places} taken, ${waiting} devices wait`],
+    ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions (auto aims at ${targetAge})`],
+    ...(privacy === undefined ? [] : [['privacy', privacyText(privacy)]]),
+  ];
+}
+
+function privacyText({ epsilon, delta, participations, noiseMultiplier, colluders }: TaskPrivacy): string {
+  return `epsilon ${epsilon.toFixed(2)} at delta ${delta} after ${participations} participations of a device (noise ${noiseMultiplier}, ${colluders} colluders)`;
+}

@@ -1,0 +1,48 @@
+/** `basa task suspects`: devices beside which sums were spoilt; an operator clears or bans them. */
+import type { SuspectState } from '@basa/client/operator';
+import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
+import { short, wholeName } from '../flags/names.ts';
+import { TAKES_TASK, taskArgument } from '../flags/which.ts';
+import { type Command, CommandError, command } from '../shell/command.ts';
+import { text } from '../shell/flag.ts';
+import { percent, table } from '../shell/terminal.ts';
+
+const HEADINGS = ['user', 'suspicion', 'state', 'spoilt sums', 'suspended before', 'for more sums'];
+
+export const taskSuspects: Command = command({
+  name: 'task suspects',
+  summary: 'lists devices beside which sums were spoilt; clears or bans one',
+  takes: TAKES_TASK,
+  flags: {
+    clear: text({ value: 'user', help: 'take the suspicion from a device: its first digits in the list' }),
+    ban: text({
+      value: 'user',
+      help: 'give a device no seat any more, for good or until it is cleared: its whole user id, or its first digits in the list',
+    }),
+    ...SERVER_FLAGS,
+  },
+  notes: [
+    'A spoilt sum names nobody. The suspicion says how likely it is that a device spoils sums, by who took part in which.',
+  ],
+  async run(input) {
+    const server = await serverOperator(input);
+    const task = await taskArgument(input, server);
+    const { clear, ban } = input.flags;
+    if (clear !== undefined && ban !== undefined) throw new CommandError('give --clear or --ban, not both');
+    const suspects = await server.suspects(task);
+    const asked = clear ?? ban;
+    if (asked !== undefined) {
+      const list = async () => suspects.map(({ user }) => ({ hex: user }));
+      const user = await wholeName(asked, { kind: 'device', listed: '`basa task suspects`' }, list);
+      const decided = await server.decideSuspect(task, user, clear === undefined ? 'banned' : 'clear');
+      input.terminal.line(`${short(user)} is ${decided.state === 'banned' ? 'banned' : 'cleared'}`);
+      return { json: decided };
+    }
+    input.terminal.line(suspects.length === 0 ? 'no device is suspected' : table([HEADINGS, ...suspects.map(rowOf)]));
+    return { json: { suspects } };
+  },
+});
+
+function rowOf({ user, suspicion, state, spoilt, suspensions, sumsLeft }: SuspectState): string[] {
+  return [short(user), percent(suspicion), state, String(spoilt), String(suspensions), String(sumsLeft ?? '-')];
+}
