@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { runCli } from '@basa/cli';
+import { runLab } from '@basa/lab/commands/lab.ts';
 import { HASTY, runStudies, STUDIES } from '@basa/lab/experiments/index.ts';
 import { afterAll, expect, it } from 'vitest';
 
@@ -50,14 +50,10 @@ it('an interrupted run goes on where it was, and gives what an uninterrupted one
 
 it('--json ends with rows and orderings', async () => {
   const output: string[] = [];
-  const result = await runCli(
-    ['experiment', 'table1', '--profile', 'smoke', '--out', first, '--json'],
-    {},
-    {
-      stdout: { write: (text: string) => output.push(text) },
-      stderr: { write: () => true },
-    },
-  );
+  const result = await runLab(['experiment', 'table1', '--profile', 'smoke', '--out', first, '--json'], {
+    stdout: { write: (text: string) => output.push(text) },
+    stderr: { write: () => true },
+  });
   expect(result).toBe(0);
   const { rows, orderings } = JSON.parse(output.join('').trim().split('\n').at(-1) ?? '');
   const keys = ['dataset', 'beta', 'protocol', 'seconds', 'deviation', 'aggregations', 'reached'];
@@ -69,14 +65,10 @@ it('--json ends with rows and orderings', async () => {
 
 it('a wrong name says which there are', async () => {
   const errors: string[] = [];
-  const result = await runCli(
-    ['experiment', 'table2'],
-    {},
-    {
-      stdout: { write: () => true },
-      stderr: { write: (text: string) => errors.push(text) },
-    },
-  );
+  const result = await runLab(['experiment', 'table2'], {
+    stdout: { write: () => true },
+    stderr: { write: (text: string) => errors.push(text) },
+  });
   expect(result).toBe(2);
   expect(errors.join('')).toContain('an experiment is one of rates, table1, large-scale');
 });

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Authority } from '@basa/authority';
-import { runCli } from '@basa/cli';
 import { BasaClient } from '@basa/client/node';
 import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { checkClient } from '@basa/conformance/client/check-client.ts';
 import { type ClientEnd, commandClient, type StartClient } from '@basa/conformance/client/client-under-test.ts';
 import type { Verdict } from '@basa/conformance/report.ts';
 import { checkServer } from '@basa/conformance/server/check-server.ts';
+import { runLab } from '@basa/lab/commands/lab.ts';
 import { fromHex, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner } from '@basa/runtime/node';
@@ -164,7 +164,7 @@ describe('a client that is a command', () => {
         words += text;
       },
     };
-    expect(await runCli(['conformance', 'client'], {}, { stdout: stream, stderr: stream })).toBe(2);
+    expect(await runLab(['conformance', 'client'], { stdout: stream, stderr: stream })).toBe(2);
     expect(words).toContain('the command of the client comes after --');
   });
 });
@@ -200,14 +200,10 @@ describe('against services', () => {
         out += text;
       },
     };
-    const code = await runCli(
-      ['conformance', 'server', ...flags, '--only', 'models', '--json'],
-      {},
-      {
-        stdout,
-        stderr: { write: () => undefined },
-      },
-    );
+    const code = await runLab(['conformance', 'server', ...flags, '--only', 'models', '--json'], {
+      stdout,
+      stderr: { write: () => undefined },
+    });
     const { checks, held, failed } = JSON.parse(out) as Verdict;
     expect({ code, held, failed }).toEqual({ code: 0, held: checks.length, failed: 0 });
     expect(checks[0]).toMatchObject({ name: "the newest model is of the authority's log", holds: true });

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { UnreachableError } from '@basa/client/operator';
 import { basa, basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { retrySentence, sentenceOf } from '../src/shell/sentences.ts';
@@ -36,11 +37,6 @@ const CASES: readonly Case[] = [
     says: `${file} is a file; give the path of a folder`,
   },
   {
-    name: 'a file for the folder of experiments',
-    args: ['experiment', 'table1', '--out', file],
-    says: `${file} is a file; give the path of a folder`,
-  },
-  {
     name: 'a file for a new project',
     args: ['new', file],
     says: `${file} is a file; give the path of a folder`,
@@ -61,7 +57,7 @@ const CASES: readonly Case[] = [
     name: 'a wrong key in a variable',
     args: ['client', '--update', file],
     environment: { ...DEVICE, BASA_AUTHORITY_KEY: 'zz' },
-    says: '--authority-key (BASA_AUTHORITY_KEY) takes 64 hexadecimal digits, of several authorities with commas between them; got "zz"',
+    says: '--authority-key (BASA_AUTHORITY_KEY) takes 64 hexadecimal digits, of several authorities with commas between them, got "zz"',
   },
   {
     name: 'a wrong signing key in a variable',
@@ -138,12 +134,12 @@ it.each([
   ['the server', 'overloaded', 'the server: overloaded; trying again in 1.2 s'],
   [
     'run',
-    'the authority does not answer (fetch failed); 3 of the 4 authorities that can be asked are needed, and 2 did not answer; what was begun is kept, call resume() when one of them is back',
+    'the authority does not answer (fetch failed); 3 of the 4 authorities that can be asked are needed, and 2 did not answer',
     'the authority does not answer (fetch failed); 3 of the 4 authorities that can be asked are needed, and 2 did not answer; trying again in 1.2 s',
   ],
   [
     'run',
-    'the server does not answer (fetch failed); check the address and the network, then call resume()',
+    'the server does not answer (fetch failed)',
     'the server does not answer (fetch failed); trying again in 1.2 s',
   ],
 ])('a device that waits says for whom and how long: %s', (service, why, said) => {
@@ -160,9 +156,7 @@ it('calls a fault of the program one, and says how to report it', () => {
 });
 
 it('tells a person to run the command again, not to call a function', async () => {
-  const unreachable = Object.assign(new Error('the server does not answer; check the network, then call resume()'), {
-    name: 'UnreachableError',
-  });
+  const unreachable = new UnreachableError('the server', new Error('fetch failed'));
   const { sentence } = sentenceOf(unreachable, 'client');
   expect(sentence).toContain('run the same command again: it goes on where it stopped');
   expect(sentence).not.toContain('resume()');

@@ -43,10 +43,25 @@ export class ProblemError extends Error {
 /** Nobody answered in time. What was begun is kept: `resume` goes on with the same bytes. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
+  /** `no-answer` where an operator asked: there is nothing to resume. */
+  readonly code: 'unreachable' | 'no-answer';
+  /** The message without its advice, which is for programmers. */
+  readonly happened: string;
 
-  constructor(service: string, cause: unknown, advice = 'check the address and the network, then call resume()') {
+  constructor(
+    service: string,
+    cause: unknown,
+    {
+      advice = 'check the address and the network, then call resume()',
+      code = 'unreachable' as UnreachableError['code'],
+      more = '',
+    } = {},
+  ) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    super(`${service} does not answer (${why}); ${advice}`, { cause });
+    const happened = `${service} does not answer (${why})${more}`;
+    super(`${happened}; ${advice}`, { cause });
+    this.code = code;
+    this.happened = happened;
   }
 }
 
@@ -58,11 +73,14 @@ export function isOfService(error: unknown): error is UnreachableError | Problem
 /** The service showed a TLS certificate that this client does not trust; trying again would not help. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError';
+  readonly code = 'certificate-not-trusted';
+  /** The message without its advice, which is for programmers. */
+  readonly happened: string;
 
   constructor(url: string, cause: Error) {
-    super(`the certificate of ${url} is not trusted (${cause.message}); check the address, or pass its CA as tls.ca`, {
-      cause,
-    });
+    const happened = `the certificate of ${url} is not trusted (${cause.message})`;
+    super(`${happened}; check the address, or pass its CA as tls.ca`, { cause });
+    this.happened = happened;
   }
 }
 
@@ -100,11 +118,14 @@ export type OwnRefusal = keyof typeof OWN_REFUSALS;
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly reason: OwnRefusal | RefusalReason;
+  /** The same, under the name that errors of services have. */
+  readonly code: OwnRefusal | RefusalReason;
 
   constructor(reason: OwnRefusal | RefusalReason, detail?: string) {
     const sentence = isRefusalReason(reason) ? REFUSALS[reason].sentence : OWN_REFUSALS[reason];
     super(detail === undefined ? sentence : `${sentence} (${detail})`);
     this.reason = reason;
+    this.code = reason;
   }
 }
 

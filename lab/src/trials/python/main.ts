@@ -1,9 +1,9 @@
 /** `npm run lab -- trial python [--json]`: the client in examples/python against the vectors, beside Node devices, and before the kit. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { runCli } from '@basa/cli';
 import { MissingError } from '@basa/testkit/programs/missing.ts';
 import { ROOT } from '@basa/testkit/root.ts';
+import { runLab } from '../../commands/lab.ts';
 import { learnTogether } from './learn-together.ts';
 import { stopsAtItsBudget } from './private-budget.ts';
 import { renewsItsCertificate } from './renewal.ts';
@@ -65,7 +65,7 @@ async function runAll(): Promise<Ended> {
     },
   };
   const streams = { stdout, stderr: process.stdout };
-  const code = await runCli(['conformance', 'client', '--json', '--', 'python3', '-m', 'basa'], process.env, streams);
+  const code = await runLab(['conformance', 'client', '--json', '--', 'python3', '-m', 'basa'], streams);
   const { held = 0 } = JSON.parse(verdict) as { held?: number };
   return code === 0 ? { isGood: true, learned, held } : { ...failed('conformance kit'), held };
 }

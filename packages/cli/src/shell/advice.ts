@@ -9,7 +9,15 @@ const ADVICE: Readonly<Record<string, string>> = {
   'task-unknown': '`basa task ls` lists those there are',
   'task-not-over': '`basa task finish` ends it; `basa task show` shows its open buffers',
   revoked: 'The operator ended its enrolment; to take part again it needs a new folder (--identity) and a new token',
+  'wrong-authority': 'The key is given by --authority-key (BASA_AUTHORITY_KEY)',
+  'store-of-another-task': 'Give --identity another folder',
   'host-refused': 'Ask by a name that is in `hosts` of its configuration, or add this one there',
+};
+
+/** In place of the advice that the SDK gives programmers. */
+export const INSTEAD: Readonly<Record<string, string>> = {
+  unreachable: 'check the address and the network, then run the same command again: it goes on where it stopped',
+  'certificate-not-trusted': 'check the address, or name the PEM file of its CA in the variable NODE_EXTRA_CA_CERTS',
 };
 
 /** ` <advice>.` to be added to a sentence, or nothing. */

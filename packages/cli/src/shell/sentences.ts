@@ -1,6 +1,6 @@
 /** One sentence for every error: what is wrong and what to do next. A stack is for `--debug` alone. */
 import type { ClientEvents } from '@basa/client/node';
-import { adviceFor } from './advice.ts';
+import { adviceFor, INSTEAD } from './advice.ts';
 import { CommandError, EXIT_CODE } from './command.ts';
 
 export interface Sentence {
@@ -10,11 +10,14 @@ export interface Sentence {
   readonly isFault?: true;
 }
 
-interface SystemError extends Error {
+/** Of the SDK, the data loaders or the operating system. */
+interface CodedError extends Error {
   readonly code?: string;
   readonly syscall?: string;
   readonly path?: string;
   readonly exitCode?: number;
+  /** The message without advice for programmers. */
+  readonly happened?: string;
 }
 
 /** By name: the SDK and the data loaders are only loaded by the commands that use them. */
@@ -35,13 +38,13 @@ const STORAGE_FULL = 7;
 export function sentenceOf(error: unknown, command: string): Sentence {
   if (!(error instanceof Error)) return fault(String(error));
   if (error instanceof CommandError) return { sentence: error.message, code: error.exitCode };
-  const { name, message, code, exitCode } = error as SystemError;
+  const { name, message, code, exitCode } = error as CodedError;
   if (code?.startsWith('ERR_PARSE_ARGS') === true)
     return { sentence: `${flagSentence(message)}; see \`${command} --help\``, code: EXIT_CODE.usage };
   if (name === 'StartError' && exitCode !== undefined) return { sentence: message, code: exitCode };
   const known = EXIT_CODES[name];
-  if (known !== undefined) return { sentence: `${inWords(name, message)}${adviceFor(code)}`, code: known };
-  return systemSentence(error as SystemError) ?? networkSentence(error) ?? fault(message);
+  if (known !== undefined) return { sentence: personalSentence(error), code: known };
+  return systemSentence(error as CodedError) ?? networkSentence(error) ?? fault(message);
 }
 
 /** What `parseArgs` says of a flag; where it is unsure whether a flag or a value follows, the value is what is missing. */
@@ -51,29 +54,20 @@ function flagSentence(message: string): string {
   return `${flag} needs a value, and a flag follows it (a value that begins with a dash is written ${flag}=-value)`;
 }
 
-/** The SDK speaks to programmers: here it is a person at a command line. */
-function inWords(name: string, message: string): string {
-  if (name === 'UnreachableError')
-    return message.replace('then call resume()', 'then run the same command again: it goes on where it stopped');
-  if (name === 'CertificateError')
-    return message.replace(
-      'or pass its CA as tls.ca',
-      'or name the PEM file of its CA in the variable NODE_EXTRA_CA_CERTS',
-    );
-  return message
-    .replace('use a store of its own for each task', 'give --identity another folder')
-    .replace('its address and authorityKey', 'its address and --authority-key (BASA_AUTHORITY_KEY)');
+/** The SDK advises programmers: by the code of the error, a person at a command line gets other advice. */
+function personalSentence({ message, happened = message, code }: CodedError): string {
+  const instead = code === undefined ? undefined : INSTEAD[code];
+  return instead === undefined ? `${message}${adviceFor(code)}` : `${happened}; ${instead}`;
 }
 
-/** Why a device waits, and for how long. What a round ends with says more than a person needs who need not do anything. */
+/** Why a device waits, and for how long. */
 export function retrySentence({ service, why, waitMs }: ClientEvents['retry']): string {
-  const short = why.replace(/; (?:check the address|what was begun is kept).*/s, '');
-  const said = service === 'run' ? short : `${service}: ${short}`;
+  const said = service === 'run' ? why : `${service}: ${why}`;
   return `${said}; trying again in ${(waitMs / 1000).toFixed(1)} s`;
 }
 
 /** What the operating system said about a file or folder. */
-function systemSentence({ code = '', syscall = '', ...error }: SystemError): Sentence | undefined {
+function systemSentence({ code = '', syscall = '', ...error }: CodedError): Sentence | undefined {
   const isOfFiles = error.path !== undefined || ['EISDIR', 'ENOSPC'].includes(code);
   if (!isOfFiles) return undefined; // a socket, say
   const { path = 'a path that was given' } = error;

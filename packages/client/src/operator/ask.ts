@@ -64,8 +64,12 @@ async function askOnce(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ProblemError) throw error;
-    if (watch.why !== undefined) throw new UnreachableError(url, watch.why, 'ask again later');
-    throw new UnreachableError(url, new Error(networkReason(error), { cause: error }), networkAdvice(error));
+    if (watch.why !== undefined)
+      throw new UnreachableError(url, watch.why, { code: 'no-answer', advice: 'ask again later' });
+    throw new UnreachableError(url, new Error(networkReason(error), { cause: error }), {
+      code: 'no-answer',
+      advice: networkAdvice(error),
+    });
   } finally {
     watch.stop();
   }

@@ -114,7 +114,8 @@ export async function run(
         refusals++;
         events.emit('rejected', rejected(error.reason, 'free', { detail: error.message }));
         await pause(0);
-      } else if (isFault(error)) await pause(askedBy(error), error.message);
+      } else if (isFault(error))
+        await pause(askedBy(error), error instanceof UnreachableError ? error.happened : error.message);
       else throw error;
     }
   }

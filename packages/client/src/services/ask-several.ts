@@ -65,6 +65,6 @@ function tooFew(silent: readonly unknown[], needed: number, asked: number): unkn
   const [first] = away;
   if (first === undefined) return silent[0];
   const counts = `${needed} of the ${asked} authorities that can be asked are needed, and ${away.length} did not answer`;
-  const advice = `${counts}; what was begun is kept, call resume() when one of them is back`;
-  return new UnreachableError('the authority', first.cause ?? first, advice);
+  const advice = 'what was begun is kept, call resume() when one of them is back';
+  return new UnreachableError('the authority', first.cause ?? first, { advice, more: `; ${counts}` });
 }
