@@ -119,7 +119,7 @@ async function playRound(stage: Stage, databasePid: number): Promise<Round> {
     await devices.enrol(BUFFERS * BUFFER_SIZE);
     const deposits = await loadHttp(spread(await devices.until(/deposits$/)), AT_ONCE);
     const requests = spread(await devices.until(/upload$/));
-    const pids = stage.servers.map((name) => stage.children[name]?.pid ?? 0);
+    const pids = stage.servers.map((name) => stage.children.get(name)?.pid ?? 0);
     const before = { node: cpuSeconds(pids, 'alone'), database: cpuSeconds([databasePid], 'with children') };
     const uploads = await loadHttp(requests, AT_ONCE);
     const perUpload = (seconds: number): number => (1000 * seconds) / requests.length;

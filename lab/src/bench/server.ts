@@ -78,7 +78,7 @@ async function measure(bundle: TrialBundle, discardUrl: string, size: Size): Pro
     const options = { stage, buffers: size.buffers, atOnce: AT_ONCE, discardUrl };
     let bytes = Number.NaN;
     const stopHalfWay = async (uploads: readonly HeldRequest[]): Promise<Load> => {
-      bytes = await bytesPerUpload(stage.children.server?.pid ?? 0, uploads);
+      bytes = await bytesPerUpload(stage.children.get('server')?.pid ?? 0, uploads);
       return { perSecond: 0, ms: [] };
     };
     // In a process that had no uploads before; the other steps of this round warm everything up.

@@ -52,7 +52,7 @@ export async function measureClose(setting: CloseSetting): Promise<MeasuredClose
       uploads.filter((_, n) => !leaves.has(n)),
       AT_ONCE,
     );
-    const pid = stage.children.server?.pid ?? 0;
+    const pid = stage.children.get('server')?.pid ?? 0;
     const until = async (isReached: (status: string) => boolean): Promise<{ at: number; cpu: number }> => {
       while (!isReached((await stage.server.buffer(ctx)).status)) await sleep(LOOK_MS);
       return { at: performance.now(), cpu: cpuSeconds([pid], 'alone') };

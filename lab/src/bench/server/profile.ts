@@ -39,7 +39,7 @@ export async function profileUploads(
     await stage.start('server', { BASA_STEPS: file }, [bundle.file('steps')]);
     const takeSteps = async (): Promise<StepSums> => {
       rmSync(file, { force: true });
-      stage.children.server?.kill('SIGUSR2');
+      stage.children.get('server')?.kill('SIGUSR2');
       for (;;) {
         await sleep(LOOK_MS);
         try {

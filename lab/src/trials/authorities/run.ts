@@ -171,7 +171,7 @@ class Trial {
   async #start(name: ProcessName, environment: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
     const stage = this.#stage;
     const listening = stage.start(name, environment, [this.#bundle.file('durable-moments')]);
-    const child = stage.children[name] as ChildProcess;
+    const child = stage.children.get(name) as ChildProcess;
     if (child.stderr !== null)
       createInterface({ input: child.stderr }).on('line', (line) => {
         const [, moment] = /^moment: (.*)$/.exec(line) ?? [];
@@ -185,7 +185,7 @@ class Trial {
   }
 
   async #kill(name: ProcessName, why: string): Promise<void> {
-    const child = this.#stage.children[name] as ChildProcess;
+    const child = this.#stage.children.get(name) as ChildProcess;
     child.kill('SIGKILL');
     await gone(child);
     if (child.signalCode !== 'SIGKILL') throw new Error(`${name} ended by itself with code ${child.exitCode}`);

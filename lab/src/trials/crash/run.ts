@@ -158,9 +158,9 @@ async function crash(
     };
     const service = (name: ProcessName) => async (die: Readonly<Record<string, string>>) => {
       for (;;) {
-        await gone(stage.children[name]);
+        await gone(stage.children.get(name));
         const listening = stage.start(name, die, preloads);
-        const child = listenTo(name === 'authority' ? name : 'server', stage.children[name] as ChildProcess);
+        const child = listenTo(name === 'authority' ? name : 'server', stage.children.get(name) as ChildProcess);
         const isDown = (): boolean => database !== undefined && child.exitCode === NO_DATABASE;
         // A moment may come before it listens.
         await listening.catch((error: unknown) => {
@@ -191,7 +191,7 @@ async function crash(
 
     // The fleet goes on after the last kill.
     await grown(stage, 1);
-    for (const child of [...running].filter((one) => !Object.values(stage.children).includes(one))) {
+    for (const child of [...running].filter((one) => ![...stage.children.values()].includes(one))) {
       child.kill('SIGKILL');
       await gone(child);
     }

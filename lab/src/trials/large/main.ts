@@ -114,7 +114,7 @@ async function isExact({ server, task }: Stage): Promise<boolean> {
 
 /** The most memory the process ever held at once, all its threads together. */
 function peakMiB({ children }: Stage): number {
-  const status = readFileSync(`/proc/${children.server?.pid}/status`, 'utf8');
+  const status = readFileSync(`/proc/${children.get('server')?.pid}/status`, 'utf8');
   return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024);
 }
 

@@ -50,7 +50,7 @@ export async function runOverload({ seconds, times, onWord = () => {} }: Overloa
     onWord(`carried: ${before.perSecond.toFixed(1)} contributions a second, ${Math.round(before.medianMs)} ms each`);
     const arrivals = Math.max(10, times * before.perSecond);
     const flooders = await Promise.all(Array.from({ length: FLOODERS }, () => enrolled(stage)));
-    const memory = (): number => residentBytes(stage.children.server?.pid ?? 0) / 2 ** 20;
+    const memory = (): number => residentBytes(stage.children.get('server')?.pid ?? 0) / 2 ** 20;
     const megabytesBefore = memory();
     let maxMegabytes = megabytesBefore;
     const watching = setInterval(() => {

@@ -1,5 +1,5 @@
 /** When services are restarted in a soak, and how what they hold grows within one life: a leak hides behind restarts. */
-import type { Role } from '@basa/testkit/processes/stage.ts';
+import type { Role } from '@basa/cli/internal/local/service-process.ts';
 import type { Sample } from './samples.ts';
 
 const MAX_RESTARTS = 8;

@@ -2,10 +2,11 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyLog } from '@basa/authority';
+import type { Role } from '@basa/cli/internal/local/service-process.ts';
 import { randomStream } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
-import { type Role, Stage } from '@basa/testkit/processes/stage.ts';
+import { Stage } from '@basa/testkit/processes/stage.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import { type Given, SoakDevice, type SoakWork, type Tally } from './device.ts';
 import { type Life, longestLives, restartsAt } from './lives.ts';
@@ -116,7 +117,7 @@ export async function runSoak({
 /** In turn: the server in order, the server by SIGKILL, the authority in order, the authority by SIGKILL. */
 async function restart(stage: Stage, n: number): Promise<Role> {
   const role = n % 4 < 2 ? 'server' : 'authority';
-  if (n % 2 === 1) stage.children[role]?.kill('SIGKILL');
+  if (n % 2 === 1) stage.children.get(role)?.kill('SIGKILL');
   await stage.stop(role);
   await stage.start(role);
   return role;

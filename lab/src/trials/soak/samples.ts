@@ -22,7 +22,7 @@ export interface Lives {
 }
 
 export function sampleOf({ children, folder }: Stage, lives: Lives, buffers: number, latencies: number[]): Sample {
-  const [server = 0, authority = 0] = [children.server?.pid, children.authority?.pid];
+  const [server = 0, authority = 0] = [children.get('server')?.pid, children.get('authority')?.pid];
   const sorted = latencies.splice(0).sort((a, b) => a - b);
   return {
     buffers,

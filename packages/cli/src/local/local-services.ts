@@ -1,14 +1,13 @@
 /** Authorities and a server as processes of their own on this machine, on one folder, with an operator's token. */
-import type { ChildProcess } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AuthorityOperator, hashOfToken, ServerOperator } from '@basa/client/operator';
+import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { toHex } from '@basa/masking';
-import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import type { LocalCluster } from './local-cluster.ts';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import type { ClusterOptions, LocalCluster } from './local-cluster.ts';
 import { localPages } from './pages.ts';
-import { startProcess, stopProcess } from './service-process.ts';
+import { authorityNames, ServiceProcesses } from './service-process.ts';
 
 export interface LocalServices {
   /** Of several authorities with commas between them, as the keys. */
@@ -45,13 +44,16 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
   const { folder, signal, unsafePaperMode = false } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { operatorToken, ...sealing } = await secretsOf(folder);
-  const operators = [
-    { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), operatorToken), roles: ['operator', 'auditor'] },
-  ];
-  const running: ChildProcess[] = [];
+  const main = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url));
+  const processes = new ServiceProcesses({
+    folder,
+    operatorToken,
+    signal,
+    command: (role, file) => [...process.execArgv, main, role, '--config', file],
+  });
   let cluster: LocalCluster | undefined;
   const stop = async (): Promise<void> => {
-    await Promise.all(running.map(stopProcess));
+    await processes.stopAll();
     await cluster?.stop();
   };
   const pages = await localPages(folder, options.serverPort ?? 0, options.handsOutTokens ?? false);
@@ -59,12 +61,12 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
   const fast = { burst: 10_000, perSecond: 10_000 };
   try {
     const startAuthority = (name: string, port: number): Promise<string> =>
-      launch(running, 'authority', folder, signal, {
+      processes.start(name, {
+        role: 'authority',
         config: {
           dataFolder: join(folder, name),
           ...('keyFile' in sealing && { keyFile: resolve(folder, sealing.keyFile) }),
           port,
-          operators,
           unsafePaperMode,
           keyLimit: fast,
           deviceLimit: fast,
@@ -72,10 +74,10 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
           corsOrigins: [...corsOrigins, ...(pages?.origins ?? [])],
         },
         environment: 'passphrase' in sealing ? { BASA_AUTHORITY_PASSPHRASE: sealing.passphrase } : {},
-        name,
       });
+    const { authorities = 1, authorityPort = 0 } = options;
     const authorityUrls = await Promise.all(
-      authorityPlaces(options).map(({ name, port }) => startAuthority(name, port)),
+      authorityNames(authorities).map((name, n) => startAuthority(name, authorityPort === 0 ? 0 : authorityPort + n)),
     );
     const authorityUrl = authorityUrls.join(',');
     const authority = new AuthorityOperator({ url: authorityUrl, token: operatorToken, signal });
@@ -83,7 +85,6 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
     const port = pages?.serverPort ?? options.serverPort ?? 0;
     const config = {
       dataFolder: join(folder, 'server'),
-      operators,
       unsafePaperMode,
       authorityUrl,
       authorityKey,
@@ -93,8 +94,8 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
       corsOrigins,
       ...pages?.server,
     };
-    const start = (name: string, own: object, environment: Launch['environment']): Promise<string> =>
-      launch(running, 'server', folder, signal, { config: { ...config, ...own }, environment, name });
+    const start: ClusterOptions['start'] = (name, own, environment) =>
+      processes.start(name, { role: 'server', config: { ...config, ...own }, environment });
     if (options.nodes !== undefined) {
       // It brings the whole server with it, which one process of its own has already.
       const { startCluster } = await import('./local-cluster.ts');
@@ -120,14 +121,6 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
   }
 }
 
-/** The first one is called as the only one is: a folder can go on with more of them. */
-function authorityPlaces({ authorities = 1, authorityPort = 0 }: LocalOptions) {
-  return Array.from({ length: authorities }, (_, n) => ({
-    name: n === 0 ? 'authority' : `authority-${n + 1}`,
-    port: authorityPort === 0 ? 0 : authorityPort + n,
-  }));
-}
-
 /** Made once for a folder: services that were stopped go on with their data. For trying things out, not for production. */
 async function secretsOf(folder: string): Promise<LocalSecrets> {
   const path = join(folder, 'secrets.json');
@@ -146,31 +139,3 @@ type LocalSecrets = { readonly operatorToken: string } & (
   | { readonly keyFile: string }
   | { readonly passphrase: string }
 );
-
-interface Launch {
-  readonly config: object;
-  readonly environment: Readonly<Record<string, string>>;
-  /** What its files are called, where several of a kind run. */
-  readonly name?: string;
-}
-
-/** Starts `basa <name>` and gives the address it says it listens at. Its other words go to a file. */
-async function launch(
-  running: ChildProcess[],
-  service: 'authority' | 'server',
-  folder: string,
-  signal: AbortSignal,
-  { config, environment, name = service }: Launch,
-): Promise<string> {
-  const file = join(folder, `${name}.json`);
-  await writeFile(file, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
-  const main = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url));
-  return startProcess({
-    name,
-    command: [...process.execArgv, main, service, '--config', file],
-    environment,
-    logFile: join(folder, `${name}.log`),
-    signal,
-    onChild: (child) => running.push(child),
-  });
-}

@@ -1,7 +1,11 @@
-/** A service as a process of its own: started until it says where it listens, stopped in order or killed. */
+/** Services as processes of their own on one folder: started until they say where they listen, stopped in order or killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { hashOfToken } from '@basa/client/operator';
+import { nodeSuite } from '@basa/runtime/node';
 import { CommandError, EXIT_CODE } from '../shell/command.ts';
 
 /** Set for a child whose standard input ends with its parent, however that ends. */
@@ -15,7 +19,7 @@ export function stopWithParent(environment: Readonly<Record<string, string | und
   process.stdin.unref();
 }
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly name: string;
   /** What follows `node` on the command line. */
   readonly command: readonly string[];
@@ -77,4 +81,71 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
   const kill = setTimeout(() => child.kill('SIGKILL'), 15_000);
   await exit;
   clearTimeout(kill);
+}
+
+export type Role = 'authority' | 'server';
+
+/** What a service is started with. */
+export interface Launch {
+  readonly role: Role;
+  readonly config: object;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Modules that are loaded before it. */
+  readonly preloads?: readonly string[];
+}
+
+export interface ServiceProcessesOptions {
+  readonly folder: string;
+  readonly operatorToken: string;
+  readonly signal: AbortSignal;
+  /** What follows `node` on the command line of a service, with the file of its configuration. */
+  command(role: Role, file: string): readonly string[];
+}
+
+/** Each has a name of its own, which its files in the folder have as well. */
+export class ServiceProcesses {
+  readonly children = new Map<string, ChildProcess>();
+  readonly #options: ServiceProcessesOptions;
+
+  constructor(options: ServiceProcessesOptions) {
+    this.#options = options;
+  }
+
+  /** Gives the address that it says it listens at. */
+  async start(name: string, { role, config, environment = {}, preloads = [] }: Launch): Promise<string> {
+    const { folder, signal, command } = this.#options;
+    const file = await this.configure(name, config);
+    return startProcess({
+      name,
+      command: [...preloads.flatMap((path) => ['--import', path]), ...command(role, file)],
+      environment,
+      logFile: join(folder, `${name}.log`),
+      signal,
+      onChild: (child) => this.children.set(name, child),
+    });
+  }
+
+  /** Writes the file of a configuration, with the operator in it. */
+  async configure(name: string, config: object): Promise<string> {
+    const { folder, operatorToken } = this.#options;
+    const tokenHash = hashOfToken((bytes) => nodeSuite.sha256(bytes), operatorToken);
+    const operators = [{ tokenHash, roles: ['operator', 'auditor'] }];
+    const file = join(folder, `${name}.json`);
+    await writeFile(file, `${JSON.stringify({ operators, ...config }, null, 2)}\n`, { mode: 0o600 });
+    return file;
+  }
+
+  async stop(name: string): Promise<void> {
+    const child = this.children.get(name);
+    if (child !== undefined) await stopProcess(child);
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.children.keys()].map((name) => this.stop(name)));
+  }
+}
+
+/** The names of so many authorities: the first one is called as the only one is, so that a folder can go on with more of them. */
+export function authorityNames(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, n) => (n === 0 ? 'authority' : `authority-${n + 1}`));
 }

@@ -3,18 +3,17 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startProcess, stopProcess } from '@basa/cli/internal/local/service-process.ts';
-import { AuthorityOperator, hashOfToken, ServerOperator } from '@basa/client/operator';
+import { authorityNames, type Role, ServiceProcesses } from '@basa/cli/internal/local/service-process.ts';
+import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { ascii, toHex } from '@basa/masking';
 import { encodePolicy, type TaskPolicy } from '@basa/protocol';
-import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { nodeRandomBytes } from '@basa/runtime/node';
 import { migrateServer } from '@basa/server';
 import { Balancer, type Exchange } from './balancer.ts';
 import type { Bundle } from './bundle.ts';
 
-export type Role = 'authority' | 'server';
 /** The first one is called as the only one is. */
 export type AuthorityName = 'authority' | `authority-${number}`;
 /** A process of its own: where there are several nodes, `server` is the balancer before them. */
@@ -55,7 +54,7 @@ export class Stage {
   readonly folder = mkdtempSync(join(tmpdir(), 'basa-stage-'));
   readonly token = toHex(nodeRandomBytes(16));
   readonly urls: Record<Role, string> & Partial<Record<ProcessName, string>> = { authority: '', server: '' };
-  readonly children: Partial<Record<ProcessName, ChildProcess>> = {};
+  readonly #processes: ServiceProcesses;
   readonly #secrets: Readonly<Record<string, string>>;
   #balancer: Balancer | undefined;
   readonly #options: StageOptions;
@@ -67,7 +66,13 @@ export class Stage {
 
   private constructor(options: StageOptions) {
     this.#options = options;
-    const { nodes } = options;
+    const { bundle, nodes } = options;
+    this.#processes = new ServiceProcesses({
+      folder: this.folder,
+      operatorToken: this.token,
+      signal: this.#ending.signal,
+      command: (role, file) => [bundle.file(role), file],
+    });
     this.#secrets =
       nodes === undefined
         ? {}
@@ -92,8 +97,7 @@ export class Stage {
 
   /** Their processes, in the order of the policy. */
   get authorities(): readonly AuthorityName[] {
-    const { authorities = 1 } = this.#options;
-    return Array.from({ length: authorities }, (_, n) => (n === 0 ? 'authority' : (`authority-${n + 1}` as const)));
+    return authorityNames(this.#options.authorities ?? 1) as readonly AuthorityName[];
   }
 
   /** The addresses of all authorities, with commas between them. */
@@ -116,7 +120,7 @@ export class Stage {
   async #startServers(): Promise<void> {
     const { nodes } = this.#options;
     if (nodes !== undefined) {
-      const file = this.#writeConfig('server');
+      const file = await this.#processes.configure('server', this.#config('server'));
       await migrateServer({ file, environment: { ...process.env, ...this.#secrets } });
     }
     for (const name of this.servers) await this.start(name);
@@ -135,29 +139,21 @@ export class Stage {
 
   /** `preloads` are bundled files; resolves when the service listens, always at the same address. */
   async start(name: ProcessName, environment: Readonly<Record<string, string>> = {}, preloads: readonly string[] = []) {
-    const file = this.#writeConfig(name);
     const role = roleOf(name);
-    this.urls[name] = await startProcess({
-      name,
-      command: [...preloads.flatMap((path) => ['--import', path]), this.#options.bundle.file(role), file],
+    this.urls[name] = await this.#processes.start(name, {
+      role,
+      config: this.#config(name),
       environment: { ...environment, ...(role === 'server' && this.#secrets) },
-      logFile: join(this.folder, `${name}.log`),
-      signal: this.#ending.signal,
-      onChild: (child) => {
-        this.children[name] = child;
-      },
+      preloads,
     });
   }
 
-  #writeConfig(name: ProcessName): string {
-    const file = join(this.folder, `${name}.json`);
-    writeFileSync(file, JSON.stringify(this.#config(name)), { mode: 0o600 });
-    return file;
+  get children(): ReadonlyMap<string, ChildProcess> {
+    return this.#processes.children;
   }
 
   async stop(name: ProcessName): Promise<void> {
-    const child = this.children[name];
-    if (child !== undefined) await stopProcess(child);
+    await this.#processes.stop(name);
   }
 
   async close(): Promise<void> {
@@ -174,9 +170,6 @@ export class Stage {
       ...COMMON,
       dataFolder: join(this.folder, role === 'server' ? role : name),
       port: Number(new URL(this.urls[name] || 'http://x:0').port),
-      operators: [
-        { tokenHash: hashOfToken((bytes) => nodeSuite.sha256(bytes), this.token), roles: ['operator', 'auditor'] },
-      ],
     };
     if (role === 'authority') {
       const own = { keyFile: join(this.folder, `${name}.key`), keyLimit: UNLIMITED, tickMs: 200 };
