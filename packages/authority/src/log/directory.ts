@@ -8,11 +8,13 @@ import {
   epochKeyOf,
   type Millis,
   ownPart,
+  type SignedDescriptor,
   type TaskId,
   type TaskPolicy,
   taskIdOf,
   type UserId,
   userIdOf,
+  withPolicy,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
@@ -59,10 +61,11 @@ export class Directory {
         this.#revoked.add(toHex(entry.user));
         return;
       case 'buffer-drawn': {
-        const { closeBy } = entry.descriptor;
-        const own = ownPart(this.#publicKey, entry.descriptor);
-        if (own === undefined) return;
-        const epoch = toHex(epochKeyOf(entry.descriptor, own));
+        const known = this.task(entry.descriptor.task);
+        const key = this.epochOf(entry.descriptor);
+        if (known === undefined || key === undefined) return;
+        const { closeBy } = withPolicy(known.policy, entry.descriptor);
+        const epoch = toHex(key);
         const buffers = this.#unfinished.get(epoch) ?? new Map<string, Unfinished>();
         this.#unfinished.set(
           epoch,
@@ -118,6 +121,13 @@ export class Directory {
       for (const [ctx, buffer] of buffers) if (buffer.isClosed && buffer.closeBy <= closeBy) buffers.delete(ctx);
       if (buffers.size === 0) this.#unfinished.delete(epoch);
     }
+  }
+
+  /** The name of the key epoch that this authority's part of a buffer is of; undefined if it has no part in it. */
+  epochOf(descriptor: SignedDescriptor): Uint8Array | undefined {
+    const policy = this.task(descriptor.task)?.policy;
+    const own = policy && ownPart(this.#publicKey, policy, descriptor);
+    return policy && own && epochKeyOf(policy, own);
   }
 
   /** How many buffers are in memory. */

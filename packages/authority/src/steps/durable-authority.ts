@@ -10,12 +10,10 @@ import {
   type AuthorityPorts,
   type AuthorityStep,
   type BasaEvent,
-  epochKeyOf,
   type Head,
   headCodec,
   type Millis,
   millis,
-  ownPart,
   type Refused,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -253,10 +251,9 @@ export class DurableAuthority {
   #newView(): LogView {
     const { signer, epochs } = this.#tools;
     const issuerFor: AuthorityPorts['issuerFor'] = (part) => epochs.issuerFor(part);
-    return new LogView({ suite: nodeSuite, signer, issuerFor }, (entry) => {
-      if (entry.kind !== 'buffer-drawn') return;
-      const own = ownPart(signer.publicKey, entry.descriptor);
-      if (own !== undefined) epochs.expect(epochKeyOf(entry.descriptor, own));
+    return new LogView({ suite: nodeSuite, signer, issuerFor }, (entry, directory) => {
+      const epoch = entry.kind === 'buffer-drawn' ? directory.epochOf(entry.descriptor) : undefined;
+      if (epoch !== undefined) epochs.expect(epoch);
     });
   }
 
