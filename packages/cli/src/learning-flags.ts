@@ -1,4 +1,5 @@
 /** Reads the flags of `task create` that say how the server steps and how many devices it lets in. */
+import type { TaskSettings } from '@basa/client/operator';
 import type { Damping, ServerStepOptions } from '@basa/learning';
 import { CommandError, type CommandInput, type Flags, textFlag, textFlags } from './command.ts';
 
@@ -33,7 +34,7 @@ export function serverStepOf(input: CommandInput): ServerStepOptions {
 }
 
 /** The part of a task's specification about its places and its mean. */
-export function admissionOf(input: CommandInput): object {
+export function admissionOf(input: CommandInput): Pick<TaskSettings, 'admission' | 'divideBy'> {
   const [places, divideBy] = [textFlag(input, 'places'), textFlag(input, 'divide-by')];
   if (divideBy !== undefined && divideBy !== 'count' && divideBy !== 'weights')
     throw new CommandError(`--divide-by takes count or weights, got "${divideBy}"`);

@@ -123,7 +123,8 @@ ${AUTHORITIES_USAGE}
       serverStep: serverStepOf(input),
       stop: { ...(target > 0 && { accuracy: target }), ...(versions > 0 && { version: versions }) },
       ...(evaluationSet !== undefined && { evaluationSet }),
-      specification: { ...(input.values['unsafe-paper'] === true && { mode: 'paper' }), ...admissionOf(input) },
+      ...(input.values['unsafe-paper'] === true && { mode: 'paper' }),
+      ...admissionOf(input),
     });
     const tokens = count === 0 ? [] : await services.authority.tokens(task, count, Date.now() + TOKENS_LAST_MS);
     terminal.line(`task ${task}`);

@@ -47,13 +47,19 @@ export interface BufferSealing {
   /** Keys that are not their authority's for this slot do not count. Undefined where too few are left: whoever gave them is at fault. */
   edgeOpener(buffer: SealedBuffer, slot: Slot, keys: readonly PartKey[]): EdgeOpener | undefined;
   sealSelf(buffer: SealedBuffer, registration: Registration, seed: Uint8Array): Uint8Array;
-  /** With what the authorities released for the slot. */
+  /** With what the authorities released for the slot. Sets of as many as are needed are tried in this order, those with the first ones first. */
   openSelf(
     buffer: SealedBuffer,
     registration: Registration,
     sealed: Uint8Array,
     released: readonly PartKey[],
-  ): Uint8Array | undefined;
+  ): OpenedSelf | undefined;
+}
+
+export interface OpenedSelf {
+  readonly seed: Uint8Array;
+  /** The authorities whose keys opened it, by index. */
+  readonly by: readonly number[];
 }
 
 /** What the keys of a buffer are made of. */

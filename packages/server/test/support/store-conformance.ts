@@ -45,7 +45,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       await store.setNote('head', bytes(3, 5));
       store = await reopen();
       expect(await store.tasks()).toEqual([
-        { task, specification: '{"a":1}', state: 'finished', why: 'enough', createdAt: 5 },
+        { task, policy, specification: '{"a":1}', state: 'finished', why: 'enough', createdAt: 5 },
       ]);
       expect(await store.buffer(ctx)).toEqual({ ...buffer, task, drawnAt: 7 });
       expect(await facts()).toEqual([

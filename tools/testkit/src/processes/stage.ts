@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AuthorityOperator, hashOfToken, ServerOperator } from '@basa/client/operator';
+import { AuthorityOperator, hashOfToken, ServerOperator, type TaskSpecification } from '@basa/client/operator';
 import { ascii, toHex } from '@basa/masking';
 import { encodePolicy, type TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -38,7 +38,7 @@ export interface StageServices {
 export interface StageOptions {
   readonly bundle: Bundle;
   readonly policy: Partial<TaskPolicy> & Pick<TaskPolicy, 'dimension'>;
-  readonly specification?: object;
+  readonly specification?: Partial<TaskSpecification>;
   readonly server?: object;
   readonly authority?: object;
   /** How many authorities (1); the policy says how many of them are needed. */
