@@ -107,26 +107,7 @@ describe('drop-outs', () => {
   });
 });
 
-describe('late, doubled and changed uploads', () => {
-  it('a late upload is refused and changes nothing', () => {
-    const { world, devices } = worldOf(3);
-    const [first] = devices as [FederationDevice];
-    first.contribute('key');
-    granted(first.receiveKeyAndFreeze('upload') ?? { kind: 'frozen' });
-    const before = world.server.buffer(first.ctx);
-    world.now = millis(world.now + LEASE_MS + 1);
-    expect(reasonOf(world.server.upload(first.uploadBytes()))).toBe('lease-over');
-    expect(world.server.buffer(first.ctx)).toEqual(before);
-    expect(world.server.bodies.size).toBe(0);
-  });
-
-  it('a doubled upload gets the same answer and counts once', () => {
-    const { world, devices } = worldOf(3);
-    world.loseReplies.add('upload');
-    const ctx = world.fill(devices);
-    expect(counted(world.server.finish(ctx))).toEqual(oneHotSum(world, ...devices));
-  });
-
+describe('changed and late uploads', () => {
   it('other bytes for the same slot are refused', () => {
     const { world, devices } = worldOf(3);
     const [first] = devices as [FederationDevice];
