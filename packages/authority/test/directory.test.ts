@@ -8,7 +8,7 @@ it('are needed for the grace of a closed buffer, and no longer, where the author
   const { world, ctx, request } = atSeveralCloses();
   const { descriptor } = world.server.buffer(ctx);
   const authority = authorityOf(world, 3);
-  const epoch = epochKeyOf(descriptor, ownPart(authority.publicKey, descriptor, descriptor) as BufferPart);
+  const epoch = epochKeyOf(descriptor, ownPart(authority.publicKey, descriptor) as BufferPart);
   const directory = (): Directory => {
     const made = new Directory(authority.publicKey);
     for (const record of authority.records) made.add(record);

@@ -247,7 +247,6 @@ export {
   POLICY_DEFAULTS,
   planPolicy,
   policyProblem,
-  policyWeightScale,
   taskIdOf,
 } from './wire/policy.ts';
 export { Poll } from './wire/poll.ts';

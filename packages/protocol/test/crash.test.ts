@@ -81,16 +81,6 @@ describe('restore', () => {
       expect(device.session).toEqual(before);
     }
   });
-
-  it('extends the leases by the time the server was down', () => {
-    const world = nodeFederation({ bufferSize: 2, dimension: 4 });
-    const devices = [world.device(), world.device()] as const;
-    for (const device of devices) device.contribute('key');
-    world.server.restart(5 * LEASE_MS);
-    world.server.tick();
-    for (const device of devices) granted(device.contribute());
-    expect(world.server.finish(devices[0].ctx)).toMatchObject({ kind: 'good', sum: Uint32Array.of(1, 1, 0, 0) });
-  });
 });
 
 describe('a rolled-back authority', () => {

@@ -5,6 +5,7 @@ import {
   type Certificate,
   type Ctx,
   ctxOf,
+  type Descriptor,
   epochKeyOf,
   type Millis,
   ownPart,
@@ -61,16 +62,13 @@ export class Directory {
         this.#revoked.add(toHex(entry.user));
         return;
       case 'buffer-drawn': {
-        const known = this.task(entry.descriptor.task);
-        const key = this.epochOf(entry.descriptor);
-        if (known === undefined || key === undefined) return;
-        const { closeBy } = withPolicy(known.policy, entry.descriptor);
-        const epoch = toHex(key);
+        const descriptor = this.described(entry.descriptor);
+        const own = ownPart(this.#publicKey, descriptor);
+        if (own === undefined) return;
+        const { closeBy } = descriptor;
+        const epoch = toHex(epochKeyOf(descriptor, own));
         const buffers = this.#unfinished.get(epoch) ?? new Map<string, Unfinished>();
-        this.#unfinished.set(
-          epoch,
-          buffers.set(toHex(ctxOf(nodeSuite, entry.descriptor)), { closeBy, isClosed: false }),
-        );
+        this.#unfinished.set(epoch, buffers.set(toHex(ctxOf(nodeSuite, descriptor)), { closeBy, isClosed: false }));
         return;
       }
       case 'buffer-voted': // the others may have closed it by this vote, and nobody told this authority
@@ -123,11 +121,11 @@ export class Directory {
     }
   }
 
-  /** The name of the key epoch that this authority's part of a buffer is of; undefined if it has no part in it. */
-  epochOf(descriptor: SignedDescriptor): Uint8Array | undefined {
-    const policy = this.task(descriptor.task)?.policy;
-    const own = policy && ownPart(this.#publicKey, policy, descriptor);
-    return policy && own && epochKeyOf(policy, own);
+  /** With the policy of its task: an authority draws buffers of the tasks that it has, and of no other. */
+  described(signed: SignedDescriptor): Descriptor {
+    const known = this.task(signed.task);
+    if (known === undefined) throw new Error('a buffer was drawn of a task that is not in the log');
+    return withPolicy(known.policy, signed);
   }
 
   /** How many buffers are in memory. */

@@ -11,7 +11,7 @@ export async function closeBuffer(
   const settled = await authority.step((core, now) => core.settle(request, now));
   if ('kind' in settled) return settled;
   const { ctx, descriptor, closed } = settled.buffer;
-  const part = ownPart(authority.core.publicKey, descriptor, descriptor);
+  const part = ownPart(authority.core.publicKey, descriptor);
   if (closed === undefined || part === undefined) return authority.core.release(settled);
   const { task, bufferSize, engine } = descriptor;
   const keys = await epochs.keysOf(

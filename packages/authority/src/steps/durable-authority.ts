@@ -10,10 +10,12 @@ import {
   type AuthorityPorts,
   type AuthorityStep,
   type BasaEvent,
+  epochKeyOf,
   type Head,
   headCodec,
   type Millis,
   millis,
+  ownPart,
   type Refused,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -252,8 +254,10 @@ export class DurableAuthority {
     const { signer, epochs } = this.#tools;
     const issuerFor: AuthorityPorts['issuerFor'] = (part) => epochs.issuerFor(part);
     return new LogView({ suite: nodeSuite, signer, issuerFor }, (entry, directory) => {
-      const epoch = entry.kind === 'buffer-drawn' ? directory.epochOf(entry.descriptor) : undefined;
-      if (epoch !== undefined) epochs.expect(epoch);
+      if (entry.kind !== 'buffer-drawn') return;
+      const descriptor = directory.described(entry.descriptor);
+      const own = ownPart(signer.publicKey, descriptor);
+      if (own !== undefined) epochs.expect(epochKeyOf(descriptor, own));
     });
   }
 

@@ -106,18 +106,14 @@ export function signOutcome({ signer }: AuthorityPorts, ctx: Ctx, buffer: Author
 }
 
 /** What the authority with this key brought to the buffer; undefined where it has no part in it. */
-export function ownPart(
-  publicKey: Uint8Array,
-  policy: Pick<TaskPolicy, 'authorities'>,
-  { parts }: Pick<SignedDescriptor, 'parts'>,
-): BufferPart | undefined {
-  const own = indexOf(policy, publicKey);
-  return parts.find(({ authority }) => authority === own);
+export function ownPart(publicKey: Uint8Array, descriptor: Descriptor): BufferPart | undefined {
+  const own = indexOf(descriptor, publicKey);
+  return descriptor.parts.find(({ authority }) => authority === own);
 }
 
 /** The keys of its part; undefined once the key epoch is destroyed. */
 export function ownKeys(ports: AuthorityPorts, { ctx, descriptor }: AuthorityBuffer): OwnKeys | undefined {
-  const part = ownPart(ports.signer.publicKey, descriptor, descriptor);
+  const part = ownPart(ports.signer.publicKey, descriptor);
   const issuer = part && ports.issuerFor({ engine: descriptor.engine, sealingKey: part.sealingKey });
   if (part === undefined || issuer === undefined) return undefined;
   const { task, bufferSize } = descriptor;

@@ -167,10 +167,9 @@ export class AuthorityState {
         return;
       }
       case 'buffer-drawn': {
-        const policy = this.#policyOf(entry.descriptor.task);
-        const buffer = drawnBuffer(suite, policy, entry.descriptor);
+        const buffer = drawnBuffer(suite, this.#policyOf(entry.descriptor.task), entry.descriptor);
         this.#open.set(toHex(buffer.ctx), buffer);
-        this.#offers.use(ownPart(this.#ports.signer.publicKey, policy, entry.descriptor));
+        this.#offers.use(ownPart(this.#ports.signer.publicKey, buffer.descriptor));
         return;
       }
       case 'model-appended': {

@@ -1,5 +1,5 @@
 /** A task as the authority and its clients hold it: what no server can change by its word. */
-import { type Modulus, modulusSize, type Planned, planQuantizer, type Suite, toHex, weightScale } from '@basa/masking';
+import { type Modulus, modulusSize, type Planned, planQuantizer, type Suite, toHex } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import { message, nested } from './codec.ts';
 import { authoritiesField, type Council, defaultThreshold, toleratedOf } from './council.ts';
@@ -219,9 +219,4 @@ function encodingProblem(policy: TaskPolicy): string | undefined {
 /** K quantised updates fit, by the planner's proof; the count and the weight fit because W is chosen so. */
 export function planPolicy({ bufferSize, level, clip, modulus }: TaskPolicy): Planned {
   return planQuantizer({ summands: bufferSize, resolution: { level }, clip, modulus });
-}
-
-/** W, the scale of masked weights. */
-export function policyWeightScale({ bufferSize, modulus }: Pick<TaskPolicy, 'bufferSize' | 'modulus'>): number {
-  return weightScale(bufferSize, modulus);
 }

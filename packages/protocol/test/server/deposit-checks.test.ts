@@ -154,6 +154,7 @@ describe('a lease', () => {
     const deadline = buffer.slots[0]?.ticket.deadline ?? 0;
     const step = extendLeases(buffer, 100);
     expect(step.records).toEqual([{ kind: 'extended', byMs: 100 }]);
+    expect(tickBuffer(step.state, millis(deadline)).answer).toEqual({ nextAt: deadline + 101 });
     expect(tickBuffer(step.state, millis(deadline + 100)).records).toEqual([]);
     expect(tickBuffer(step.state, millis(deadline + 101)).records).toEqual([{ kind: 'dropped', slot: 0 }]);
   });
