@@ -21,7 +21,7 @@ export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, slotKeys: 3 } as const;
  */
 const VERSIONS = ['one', 'unsafeMixed'] as const;
 export type Versions = (typeof VERSIONS)[number];
-export const versionsField = oneOf(VERSIONS);
+const versionsField = oneOf(VERSIONS);
 
 export interface TaskPolicy extends Council {
   readonly name: Uint8Array;
