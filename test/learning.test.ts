@@ -1,9 +1,9 @@
 /** Learning as a whole: data, partition, trainer and server step together, on the real digits. */
 import { loadMnist } from '@basa/datasets';
 import {
+  agedWeight,
   allSamples,
   createTrainer,
-  FEDBUFF_STALENESS,
   fedBuffStep,
   logisticRegression,
   partitionByDirichlet,
@@ -24,7 +24,7 @@ it('MNIST by plain FedBuff (1000 users, K = 10, 32 concurrent) reaches 80 % with
     concurrency: 32,
     bufferSize: 10,
     versions: 38,
-    staleness: FEDBUFF_STALENESS,
+    weightOf: agedWeight,
     step: fedBuffStep(1),
     seed: 1,
     delay: 3,

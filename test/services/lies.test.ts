@@ -5,7 +5,7 @@ import type { BasaClient } from '@basa/client/node';
 import type { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { type SlotLie, slotLies, tellingSlotLie } from '@basa/conformance/slot-lies.ts';
 import { fromHex, type Signer } from '@basa/masking';
-import { descriptorCodec, drawnBufferCodec } from '@basa/protocol';
+import { descriptorCodec, drawnBufferCodec, millis } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { House, oneHot } from '@basa/testkit/services/house.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -55,7 +55,7 @@ describe('an update stays where it is, and nothing of it is uploaded, where the 
     proxy.onAnswer = (asked, answer) => {
       if (!asked.path.endsWith('/seats')) return answer;
       const { descriptor, slotKeys } = drawnBufferCodec.decode(answer.body);
-      const other = { ...descriptor, minimum: 1 };
+      const other = { ...descriptor, expiry: millis(descriptor.expiry + 1) };
       const signed = { ...other, signature: serverKey.sign(descriptorCodec.statement(other)) };
       return { ...answer, body: drawnBufferCodec.encode({ descriptor: signed, slotKeys }) };
     };

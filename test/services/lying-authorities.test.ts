@@ -14,6 +14,7 @@ import {
   drawnBufferCodec,
   encodePolicy,
   endorse,
+  millis,
   outcomeCodec,
   problemDocument,
   voteCodec,
@@ -129,7 +130,7 @@ function otherClose(answer: Answer): Answer {
 /** The same buffer with another end. */
 function otherBuffer(answer: Answer): Answer {
   const { descriptor, slotKeys } = drawnBufferCodec.decode(answer.body);
-  const other = { ...descriptor, closeBy: descriptor.expiry };
+  const other = { ...descriptor, expiry: millis(descriptor.expiry - 1) };
   const signed = endorse(descriptorCodec, { authorities: publicKeys() }, liarKey, other);
   return { ...answer, body: drawnBufferCodec.encode({ descriptor: signed, slotKeys }) };
 }

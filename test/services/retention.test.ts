@@ -42,7 +42,7 @@ function leaveBehind(): { readonly staged: string; readonly next: string } {
 }
 
 it('old versions, old buffers and what a crash left go; the newest and what is open stay, and the task goes on', async () => {
-  const specification = { serverStep: { kind: 'fedavg', rate: 1, momentum: 0.5 } };
+  const specification = { serverStep: { kind: 'fedavg', rate: 1, momentum: 0.5 } } as const;
   const policy = { bufferSize: 2, engine: ENGINE.slotKeys };
   house = await House.open({ policy, specification });
   const [first = ''] = await makeVersions(2);

@@ -189,7 +189,10 @@ it.each(['does not sign', 'signs another buffer'] as const)(
     const { signer } = authorityOf(world, 0).ports;
     const other = ({ descriptor, ...drawn }: DrawnBuffer) => ({
       ...drawn,
-      descriptor: endorse(descriptorCodec, world.policy, signer, { ...descriptor, closeBy: descriptor.expiry }),
+      descriptor: endorse(descriptorCodec, world.policy, signer, {
+        ...descriptor,
+        expiry: millis(descriptor.expiry - 1),
+      }),
     });
     const { links, start, newest } = serverOf(world, what === 'does not sign' ? {} : { draw: other });
     if (what === 'does not sign') links[0]?.away.add('draw');

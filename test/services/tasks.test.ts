@@ -139,7 +139,7 @@ describe('a task ends', () => {
 });
 
 it('momentum outlives a restart: the same updates give the same bits', async () => {
-  const serverStep = { kind: 'fedavg', rate: 0.3, momentum: 0.9 };
+  const serverStep = { kind: 'fedavg', rate: 0.3, momentum: 0.9 } as const;
   const models: Float32Array[] = [];
   for (const isRestarted of [false, true]) {
     await house.createTask({}, { serverStep });

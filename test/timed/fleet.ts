@@ -12,7 +12,7 @@ export function fleetOf(beta: number, changes: Partial<Fleet> = {}): Fleet {
     dropouts: 0,
     link: NO_NETWORK,
     modelBytes: 0,
-    staleness: { kind: 'constant' },
+    weightOf: () => 1,
     bufferSize: 10,
     seed: 1,
     ...changes,

@@ -8,6 +8,7 @@ import {
   drawnBufferCodec,
   encodePolicy,
   HEADER,
+  millis,
   modelEntryCodec,
   newestModelCodec,
 } from '@basa/protocol';
@@ -92,7 +93,7 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
       tell: ({ server }) =>
         changing(server, /\/seats$/, (body) => {
           const { descriptor, slotKeys } = drawnBufferCodec.decode(body);
-          const other = { ...descriptor, minimum: 1 };
+          const other = { ...descriptor, expiry: millis(descriptor.expiry + 1) };
           const endorsements = signedBy(serverSigner, descriptorCodec, other);
           return drawnBufferCodec.encode({ descriptor: { ...other, endorsements }, slotKeys });
         }),

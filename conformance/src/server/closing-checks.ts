@@ -44,12 +44,12 @@ export async function closingChecks(kit: KitTask, devices: readonly KitDevice[],
 
 /** Of somebody enrolled, well-formed and signed, but too late. */
 async function lateDeposit(kit: KitTask, [device]: readonly KitDevice[]): Promise<Told> {
-  const { server } = kit;
+  const { server, policy } = kit;
   if (device === undefined) throw new Error('the kit has no device');
   const signer = createNodeSigner(nodeRandomBytes(32));
   const body = await certificateFor(kit, signer);
   const { asked } = device.said('deposit');
-  const codec = depositCodec(device);
+  const codec = depositCodec(policy, device);
   const late = { ...codec.decode(asked.body), certificate: certificateCodec.decode(body) };
   return server.signed('POST', asked.path, { signer, body: codec.encode(signedDeposit(late, signer)) });
 }

@@ -7,6 +7,7 @@ import {
   drawnBufferCodec,
   joinTagOf,
   sealedBytesOf,
+  type TaskPolicy,
   userIdOf,
   userMessages,
 } from '@basa/protocol';
@@ -14,8 +15,11 @@ import { nodeSuite } from '@basa/runtime/node';
 import type { KitDevice } from './kit-task.ts';
 
 /** Of the buffer that a device has its seat in: seeds are as long as it has parts. */
-export function depositCodec(device: Pick<KitDevice, 'said'>): Pick<Codec<Deposit>, 'encode' | 'decode'> {
-  const { bufferSize, engine, parts } = drawnBufferCodec.decode(device.said('seat').answer.body).descriptor;
+export function depositCodec(
+  { bufferSize, engine }: TaskPolicy,
+  device: Pick<KitDevice, 'said'>,
+): Pick<Codec<Deposit>, 'encode' | 'decode'> {
+  const { parts } = drawnBufferCodec.decode(device.said('seat').answer.body).descriptor;
   return userMessages(bufferSize, { sealedBytes: sealedBytesOf(engine, parts.length) ?? 0 }).deposit;
 }
 

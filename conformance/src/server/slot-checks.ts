@@ -62,13 +62,13 @@ export async function seatChecks({ server, policy, report }: KitTask, device: Ki
   server.refuses('a seat in no task is refused', nowhere, 'task-unknown');
 }
 
-export async function depositChecks({ server }: KitTask, device: Speaker): Promise<void> {
+export async function depositChecks({ server, policy }: KitTask, device: Speaker): Promise<void> {
   const { signer } = device;
   const { asked, answer } = device.said('deposit');
   const { path, body } = asked;
   const again = await server.signed('POST', path, { signer, body });
   server.notes('the same deposit again gets the same answer', equalBytes(again.body, answer.body), 'it', again);
-  const codec = depositCodec(device);
+  const codec = depositCodec(policy, device);
   const deposit = codec.decode(body);
   const send = (changed: Deposit) => server.signed('POST', path, { signer, body: codec.encode(changed) });
   const second = await send(signedDeposit({ ...deposit, nonce: nodeRandomBytes(16) }, signer));

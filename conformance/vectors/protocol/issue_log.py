@@ -31,6 +31,7 @@ def check_log(v):
     for record in records:
         if record.layout == "task-created":
             agree("task = SHA-256(policy)", task, sha256(record.policy.raw))
+            policy = record.policy
             agree("the server key", server, record.policy.server)
         elif record.layout == "device-enrolled":
             agree("the task of the certificate", record.certificate.task, task)
@@ -42,7 +43,7 @@ def check_log(v):
         elif record.layout == "buffer-drawn":
             agree("the task of the descriptor", record.descriptor.task, task)
             check_alone(record.descriptor, authority)
-            drawn[sha256(record.descriptor.unsigned)] = record.descriptor
+            drawn[sha256(record.descriptor.unsigned)] = policy
         elif record.layout == "key-issued":
             agree("a buffer that was drawn, and a slot of it", record.slot < drawn[record.ctx].K)
             agree("the device of the key", (record.u in enrolled, record.u), (True, sha256(record.device)))

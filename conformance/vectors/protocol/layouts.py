@@ -125,20 +125,15 @@ def deposited(r):
 
 B16, B32, B64 = raw(16), raw(32), raw(64)
 U8, U16, U32, U53 = integer(1, 2**8), integer(2, 2**16), integer(4, 2**32), integer(8, 2**53)
-PLAN = {"d": U32, "group": U8, "level": U32, "clip": f64, "blockFloor": f64}
-TRAINING = {"epochs": U16, "batch": U16, "rate": f64, "loss": U8}
-COUNCIL = {"authorities": lambda r: [r.take(32) for _ in range(r.number(2))], "t": U8, "unsafeThreshold": U8}
 ONE, SEVERAL = "signature", "endorsements"  # what a layout ends with
 LAYOUTS = {  # kind, what it ends with, fields after the header
     "certificate": (1, SEVERAL, {"task": B32, "device": B32, "issuedAt": U53, "notAfter": U53}),
     "policy": (2, None, {
-        "name": short(64), **COUNCIL, "engine": U8, "K": U16, "Kmin": U16, **PLAN, "versions": versions, "staleness": staleness,
-        "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32, **TRAINING, "server": B32, "uploadLeaseMs": U32,
-        "openMs": U32, "closeMs": U32}),
-    "descriptor": (3, SEVERAL, {
-        **COUNCIL, "engine": U8, "task": B32, "parts": parts, "K": U16, "Kmin": U16, "version": U53, "model": B32, **PLAN, "W": U32,
-        "versions": versions, "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "privacy": private,
-        "manifest": B32, "server": B32, "uploadLeaseMs": U32, "expiry": U53, "closeBy": U53}),
+        "name": short(64), "authorities": lambda r: [r.take(32) for _ in range(r.number(2))], "t": U8, "unsafeThreshold": U8, "engine": U8,
+        "K": U16, "Kmin": U16, "d": U32, "group": U8, "level": U32, "clip": f64, "blockFloor": f64, "versions": versions,
+        "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32,
+        "epochs": U16, "batch": U16, "rate": f64, "loss": U8, "server": B32, "uploadLeaseMs": U32, "openMs": U32, "closeMs": U32}),
+    "descriptor": (3, SEVERAL, {"task": B32, "parts": parts, "version": U53, "model": B32, "expiry": U53}),
     "ticket": (5, ONE, {"ctx": B32, "slot": U16, "g": B32, "D": B32, "V": B32, "deadline": U53}),
     "keyRequest": (6, ONE, {
         "certificate": nested("certificate"), "nonce": B16, "ticket": nested("ticket"), "earlier": many(g=B32, D=B32),

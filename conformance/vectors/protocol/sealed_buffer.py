@@ -11,42 +11,43 @@ RELEASED_SELF, RELEASED_EDGE = 0, 1  # roles in a closeAnswer
 
 
 def check_descriptor(v):
-    """The buffer that policy and descriptor agree on."""
+    """The buffer, by its policy and the descriptor that names it."""
     names = "policy task authorityKey serverKey drawnBuffer ctx"
     hexed = {name: bytes.fromhex(v[name]) for name in names.split()}
     policy, drawn = read("policy", hexed["policy"]), read("drawnBuffer", hexed["drawnBuffer"])
     descriptor = drawn.descriptor
     agree("task = SHA-256(policy)", hexed["task"], sha256(policy.raw))
     agree("the task of the descriptor", descriptor.task, hexed["task"])
-    shared = ("authorities t unsafeThreshold engine K Kmin d group level clip blockFloor versions staleness maxStaleness tinyWeights metrics privacy "
-              "manifest server uploadLeaseMs")
-    for name in shared.split():
-        agree(f"{name} of the descriptor as in the policy", getattr(descriptor, name), getattr(policy, name))
     agree("one version, or ages that weigh", policy.versions == MIXED or policy.staleness == (0,))
     agree("training that can be", policy.epochs > 0 and policy.batch > 0 and policy.rate > 0 and policy.loss < 2)
-    agree("the server key", descriptor.server, hexed["serverKey"])
+    agree("the server key", policy.server, hexed["serverKey"])
     agree("one authority, and it is enough", (policy.authorities, policy.t, policy.unsafeThreshold), ([hexed["authorityKey"]], 1, 0))
     agree("its part", [part.authority for part in descriptor.parts], [0])
-    check_sealing_key(descriptor, descriptor.parts[0].sealingKey, drawn.slotKeys)
-    agree("closeBy = expiry + closeMs", descriptor.closeBy, descriptor.expiry + policy.closeMs)
-    agree("a group of 0 or 1 to 32 bits", descriptor.group <= 32)
+    check_sealing_key(policy, descriptor.parts[0].sealingKey, drawn.slotKeys)
+    agree("a group of 0 or 1 to 32 bits", policy.group <= 32)
     check_alone(descriptor, hexed["authorityKey"])
     ctx = sha256(descriptor.unsigned)
     agree("ctx", hexed["ctx"], ctx)
     return SimpleNamespace(
-        ctx=ctx, task=hexed["task"], K=descriptor.K, Kmin=descriptor.Kmin, d=descriptor.d, group=descriptor.group,
-        metrics=descriptor.metrics, is_mixed=descriptor.versions == MIXED, version=descriptor.version, model=descriptor.model,
-        max_staleness=descriptor.maxStaleness, W=descriptor.W, closeBy=descriptor.closeBy,
-        engine=descriptor.engine, sealed=SEALED_SEED[descriptor.engine], keys=drawn.slotKeys,
+        ctx=ctx, task=hexed["task"], K=policy.K, Kmin=policy.Kmin, d=policy.d, group=policy.group,
+        metrics=policy.metrics, is_mixed=policy.versions == MIXED, version=descriptor.version, model=descriptor.model,
+        max_staleness=policy.maxStaleness, W=weight_scale(policy), closeBy=descriptor.expiry + policy.closeMs,
+        engine=policy.engine, sealed=SEALED_SEED[policy.engine], keys=drawn.slotKeys,
         authority=hexed["authorityKey"], server=hexed["serverKey"], view=ctx, slots=[])
 
 
-def check_sealing_key(descriptor, sealing_key, slot_keys):
-    if descriptor.engine == SLOT_KEYS:
+def weight_scale(policy):
+    """W: the largest scale of which K fit into half of the group, and 2^16 at most."""
+    q = 2**policy.group if policy.group else 2**32 - 5
+    return min(2**16, (q - 1) // (2 * policy.K))
+
+
+def check_sealing_key(policy, sealing_key, slot_keys):
+    if policy.engine == SLOT_KEYS:
         agree("the sealing key: an epoch and a hash", len(sealing_key), 64)
-        agree("the list of slot keys", is_list(slot_keys, descriptor.K, sealing_key[32:]))
+        agree("the list of slot keys", is_list(slot_keys, policy.K, sealing_key[32:]))
         return
-    agree("an engine that there is", descriptor.engine, CP_ABE)
+    agree("an engine that there is", policy.engine, CP_ABE)
     agree("no slot keys", slot_keys, b"")
     agree("a public key of CP-ABE", (sealing_key[:2], len(sealing_key)), (b"\1\1", 2 + 48 + 96 + 576))
 

@@ -13,7 +13,6 @@ from .policy import council_problem
 from .refused import Refused
 from .rulecheck import endorsed, refusal
 from .suite import Secret, Signer, sha256, x25519_public
-from .task_numbers import weight_scale
 
 Vector = Dict[str, Any]
 SIGNERS = [Signer(Secret(bytes([n]) * 32)) for n in range(1, 5)]
@@ -61,10 +60,8 @@ def check_parts(v: Vector) -> None:
     policy = small_policy()
     lists = {a: b"".join(x25519_public(bytes([a + 1, slot]) * 16) for slot in range(SIZE + 1)) for a in v["parts"]}
     parts = [{"authority": a, "offer": bytes(16), "sealing_key": ZEROS + sha256(keys)} for a, keys in lists.items()]
-    every = endorsed(
-        SIGNERS, DESCRIPTOR, authorities=list(COUNCIL.keys), threshold=v.get("t", 3), unsafe_threshold=0, **_PLAN,
-        task=sha256(policy.raw), parts=parts, version=0, model=ZEROS, weight_scale=weight_scale(SIZE, 32), expiry=9, close_by=9,
-    )
+    named = small_policy(minimum=1) if v.get("other") else policy
+    every = endorsed(SIGNERS, DESCRIPTOR, task=sha256(named.raw), parts=parts, version=0, model=ZEROS, expiry=9)
     signed = DESCRIPTOR.decode(every.statement + ENDORSEMENTS.write([every.endorsements[a] for a in v["signed"]]))
     keys = b"".join(lists.values())
     drawn = DRAWN_BUFFER.encode(descriptor=signed, slot_keys=keys[:-1] + b"\0" if v.get("spoilt") else keys)
@@ -158,7 +155,7 @@ COUNCIL_RULES: List[Tuple[str, Callable[[Vector], None], List[Vector]]] = [
         {"parts": [0, 1, 2], "signed": [0, 1, 2, 3], "refused": "descriptor-invalid"},
         {"parts": [0, 1, 2], "signed": [0, 1, 3], "refused": "descriptor-invalid"},
         {"parts": [0, 1], "signed": [0, 1], "refused": "descriptor-invalid"},
-        {"parts": [0, 1, 2], "signed": [0, 1, 2], "t": 2, "refused": "descriptor-policy"},
+        {"parts": [0, 1, 2], "signed": [0, 1, 2], "other": True, "refused": "descriptor-policy"},
         {"parts": [0, 1, 2], "signed": [0, 1, 2], "spoilt": True, "refused": "slot-keys-invalid"},
     ]),
     ("outcomes of several authorities", check_outcome, [

@@ -268,4 +268,4 @@ class Device:
         return check_drawn_buffer(seat, self.policy, self._authorities.now_ms(), model)
 
     def _session(self) -> Session:
-        return Session(self._state, self.server, self._authorities)
+        return Session(self._state, self.policy, self.server, self._authorities)

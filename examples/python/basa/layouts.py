@@ -17,7 +17,7 @@ ONE_VERSION, MIXED_VERSIONS = 0, 1
 
 def header(kind: int) -> bytes:
     """Version, suite and kind: what every layout starts with, and what is hashed into names."""
-    return bytes([5, 1, kind])
+    return bytes([6, 1, kind])
 
 
 class Layout:
@@ -50,18 +50,15 @@ class Layout:
         return message
 
 
-PLAN = {"dimension": U32, "group": GROUP, "level": U32, "clip": POSITIVE, "block_floor": F64}
-AGE = {"versions": VERSIONS, "staleness": STALENESS, "max_staleness": U32, "tiny_weights": FLAG}
-COUNCIL = {"authorities": many(B32, MAX_AUTHORITIES), "threshold": U8, "unsafe_threshold": FLAG}
 CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
 POLICY = Layout(
-    2, name=short(64), **COUNCIL, engine=U8, size=U16, minimum=U16, **PLAN, **AGE, metrics=METRICS, privacy=PRIVACY,
-    manifest=B32, training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
+    2, name=short(64), authorities=many(B32, MAX_AUTHORITIES), threshold=U8, unsafe_threshold=FLAG, engine=U8, size=U16,
+    minimum=U16, dimension=U32, group=GROUP, level=U32, clip=POSITIVE, block_floor=F64, versions=VERSIONS,
+    staleness=STALENESS, max_staleness=U32, tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32,
+    training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
 )
 DESCRIPTOR = Layout(
-    3, endorsed=True, **COUNCIL, engine=U8, task=B32, parts=by_authority(offer=B16, sealing_key=short(4096)),
-    size=U16, minimum=U16, version=U53, model=B32, **PLAN, weight_scale=U32, **AGE, metrics=METRICS,
-    privacy=PRIVACY, manifest=B32, server=B32, upload_lease_ms=U32, expiry=U53, close_by=U53,
+    3, endorsed=True, task=B32, parts=by_authority(offer=B16, sealing_key=short(4096)), version=U53, model=B32, expiry=U53,
 )
 DRAWN_BUFFER = Layout(24, descriptor=DESCRIPTOR.nested, slot_keys=long(32 * (MAX_SLOTS + 1) * MAX_AUTHORITIES))
 DEPOSIT_STATEMENT = Layout(4, ctx=B32, tag=B32, root=B32)

@@ -12,11 +12,11 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from . import steps
 from .authorities import Authorities
-from .checks import check_slot, ctx_of, edge_opener, open_key
+from .checks import check_slot, ctx_of, drawn_buffer, edge_opener, open_key
 from .council import agreed, council_of
 from .fields import Malformed, Message
 from .given import check_version_free
-from .layouts import CERTIFICATE, DRAWN_BUFFER, RECEIPT, deposit_answer_layout, deposit_layout
+from .layouts import CERTIFICATE, RECEIPT, deposit_answer_layout, deposit_layout
 from .link import Problem
 from .naming import deposit_root, join_tag
 from .refused import Refused
@@ -73,13 +73,13 @@ class GoodKey(NamedTuple):
 class Session:
     """The session of the state, with what is derived from it."""
 
-    def __init__(self, state: DeviceState, server: Server, authorities: Authorities) -> None:
+    def __init__(self, state: DeviceState, policy: Message, server: Server, authorities: Authorities) -> None:
         kept = state.session
         if kept is None:
             raise ValueError("there is no session")
         self._state, self._server, self._authorities = state, server, authorities
         self._kept: Dict[str, Any] = kept
-        self._drawn = DRAWN_BUFFER.decode(bytes.fromhex(kept["drawn"]))
+        self._drawn = drawn_buffer(bytes.fromhex(kept["drawn"]), policy)
         self.descriptor = self._drawn.descriptor
         self._certificate = CERTIFICATE.decode(bytes.fromhex(kept["certificate"]))
         self.ctx = ctx_of(self.descriptor)

@@ -5,9 +5,9 @@ from itertools import combinations
 from typing import Any, Dict, List
 
 from . import slot_keys
-from .checks import ctx_of, edge_opener
+from .checks import ctx_of, drawn_buffer, edge_opener
 from .fields import B32, U8, U16, Message, group, many, short
-from .layouts import DRAWN_BUFFER, OUTCOME, Layout
+from .layouts import OUTCOME, POLICY, Layout
 from .naming import registration_of, sealing_context, self_context
 from .rulecheck import refusal
 from .sealing import sealing_for
@@ -79,7 +79,7 @@ def _sets(v: Vector, size: int) -> List[Dict[int, bytes]]:
 
 def check_wrong_keys(v: Vector) -> None:
     """The secret of a slot is taken for that slot alone; a device that is given another one stops."""
-    drawn = DRAWN_BUFFER.decode(bytes.fromhex(v["drawnBuffer"]))
+    drawn = drawn_buffer(bytes.fromhex(v["drawnBuffer"]), POLICY.decode(bytes.fromhex(v["policy"])))
     sealing = sealing_for(drawn.descriptor, ctx_of(drawn.descriptor), drawn.slot_keys, bytes)
     for slot, key in ((e.slot, e.key) for e in _released(v) if e.role == _RELEASED_EDGE):
         edge_opener(sealing, slot, {0: key})

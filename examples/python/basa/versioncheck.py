@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
-from .checks import check_drawn_buffer
+from .checks import check_drawn_buffer, drawn_buffer
 from .device import Device, Model, Settings
 from .fields import Message
 from .given import Given
@@ -46,7 +46,7 @@ def check_trained_on(v: Vector) -> None:
 
 def check_second_session(v: Vector) -> None:
     """No session begins with a second update on the version of its buffer."""
-    drawn = DRAWN_BUFFER.decode(bytes.fromhex(v["drawnBuffer"]))
+    drawn = drawn_buffer(bytes.fromhex(v["drawnBuffer"]), POLICY.decode(bytes.fromhex(v["policy"])))
     version, is_one = drawn.descriptor.version, drawn.descriptor.versions == _ONE
     for given_on, expected in ((version, "version-given" if is_one else None), (version + 1, None)):
         with tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,7 @@ import { modulusSize, toHex } from '@basa/masking';
 import {
   type Block,
   commitmentOf,
-  type DrawnBuffer,
+  type DescribedBuffer,
   openEnvelope,
   prefixElements,
   type Refused,
@@ -22,7 +22,7 @@ import { selfName, Wiretap } from './wiretap.ts';
 
 /** What the server says instead of the truth, while it is set. */
 interface Lies {
-  seat?: (() => DrawnBuffer) | undefined;
+  seat?: (() => DescribedBuffer) | undefined;
   deposit?: ((bytes: Uint8Array) => Uint8Array) | undefined;
   /** Takes what the honest core would not. */
   upload?: (() => { readonly kind: 'accepted' }) | undefined;

@@ -64,7 +64,7 @@ export class Wiretap {
     this.#adversary.seeCiphertext({
       seed: selfName(header),
       sealed,
-      open: (key) => sealings.sealing.openSelf(buffer, registration, sealed, [{ authority: 0, key }]),
+      open: (key) => sealings.sealing.openSelf(buffer, registration, sealed, [{ authority: 0, key }])?.seed,
     });
   }
 

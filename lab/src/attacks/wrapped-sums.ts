@@ -1,6 +1,6 @@
 /** H1: the group is too small for K summands. Nothing is learned; the sum is wrong, and nobody is told. */
 import { ring, toSigned } from '@basa/masking';
-import { descriptorCodec } from '@basa/protocol';
+import { descriptorCodec, taskIdOf } from '@basa/protocol';
 import type { Attack } from './attack.ts';
 import { PaperStage } from './paper-stage.ts';
 import { LEVEL } from './sample-update.ts';
@@ -25,12 +25,13 @@ export const H1: Attack = {
   sealed(setting) {
     const stage = new SealedStage(setting, ALL_OF_THREE);
     const { authority, server, policy } = stage.world;
-    const created = authority.persist(authority.core.createTask({ ...policy, modulus: TOO_SMALL }));
+    const small = { ...policy, modulus: TOO_SMALL, level: LEVEL };
+    const created = authority.persist(authority.core.createTask(small));
     if ('kind' in created) stage.note(created, 'authority');
-    // The server tells users of the sound task that the group is small.
+    // The server gives users of the sound task a buffer of the other one.
     const ctx = server.drawBuffer();
     const { descriptor, slotKeys } = server.buffer(ctx);
-    const body = { ...descriptor, modulus: TOO_SMALL, level: LEVEL };
+    const body = { ...descriptor, task: taskIdOf(server.ports.suite, small) };
     const lie = { ...body, signature: server.ports.signer.sign(descriptorCodec.statement(body)) };
     stage.lies.seat = () => ({ descriptor: lie, slotKeys });
     stage.go(stage.honest('U0'));

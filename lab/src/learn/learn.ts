@@ -49,7 +49,7 @@ if (values.help) {
 
 // Loaded after the help, which would take seconds otherwise.
 const { openTask, TASK_NAMES } = await import('@basa/virtual-time');
-const { fedBuffStep, initialParameters, randomStream, runPlainFedBuff } = await import('@basa/learning');
+const { agedWeight, fedBuffStep, initialParameters, randomStream, runPlainFedBuff } = await import('@basa/learning');
 const { createWorkerPool, workerModule } = await import('@basa/runtime/node');
 
 const name = TASK_NAMES.find((candidate) => candidate === positionals[0]);
@@ -96,7 +96,7 @@ async function learn(taskName: TaskName, seed: number): Promise<void> {
     concurrency,
     bufferSize: 10,
     versions: Number(values.buffers),
-    staleness: { kind: 'polynomial', exponent: damping },
+    weightOf: (tau) => agedWeight(tau, damping),
     step: fedBuffStep(serverRate),
     delay: beta,
     seed: randomStream(seed, taskName).u32(),

@@ -104,7 +104,7 @@ describe('a data folder', () => {
     [
       'records of an older version',
       "UPDATE records SET bytes = CAST(x'02' || substr(bytes, 2) AS BLOB)",
-      /the log has layouts of version 2, and this program reads 5; nothing was changed: start the version that wrote it/,
+      /the log has layouts of version 2, and this program reads 6; nothing was changed: start the version that wrote it/,
     ],
     [
       'records of the first format, which have no names,',

@@ -29,6 +29,7 @@ import {
   taskIdOf,
   ticketCodec,
   viewsOf,
+  withPolicy,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Authority } from '../src/index.ts';
@@ -130,7 +131,7 @@ export class TestBuffer {
 
   constructor(server: TestServer, { descriptor, slotKeys }: DrawnBuffer) {
     this.server = server;
-    this.descriptor = descriptor;
+    this.descriptor = withPolicy(server.policy, descriptor);
     this.slotKeys = slotKeys;
     this.ctx = ctxOf(nodeSuite, descriptor);
   }

@@ -3,7 +3,6 @@ import { type Signer, toHex } from '@basa/masking';
 import {
   authorityMessages,
   certificateCodec,
-  type Descriptor,
   descriptorCodec,
   drawnBufferCodec,
   type Endorsed,
@@ -19,8 +18,10 @@ import {
   outcomeCodec,
   type Receipt,
   receiptCodec,
+  type SignedDescriptor,
   type TaskId,
   type Ticket,
+  taskIdOf,
   ticketCodec,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
@@ -140,7 +141,7 @@ describe('a model', () => {
 });
 
 describe('a contribution is rejected, and nothing of the update leaves, where', () => {
-  const seat = (change: (descriptor: Descriptor) => Descriptor) => (services: HttpServices) =>
+  const seat = (change: (descriptor: SignedDescriptor) => SignedDescriptor) => (services: HttpServices) =>
     forge(services, '/seats', (body) => {
       const { descriptor, slotKeys } = drawnBufferCodec.decode(body);
       return drawnBufferCodec.encode({ descriptor: change(descriptor), slotKeys });
@@ -181,16 +182,18 @@ describe('a contribution is rejected, and nothing of the update leaves, where', 
       'descriptor-invalid',
       seat((descriptor) => signedBy(stranger, descriptorCodec, descriptor)),
     ],
-    ['a line of the descriptor is changed', 'descriptor-invalid', seat((descriptor) => ({ ...descriptor, level: 7 }))],
     [
-      'the descriptor departs from the policy, even signed by the authority',
+      'a line of the descriptor is changed',
+      'descriptor-invalid',
+      seat((descriptor) => ({ ...descriptor, expiry: millis(descriptor.expiry + 1) })),
+    ],
+    [
+      'the descriptor names another policy, even signed by the authority',
       'descriptor-policy',
       (services: HttpServices) => {
-        const { signer } = services.world.authority.ports;
-        seat((descriptor) => {
-          const other = { ...descriptor, clip: 1 };
-          return signedBy(signer, descriptorCodec, other);
-        })(services);
+        const { signer, suite } = services.world.authority.ports;
+        const task = taskIdOf(suite, { ...services.world.policy, clip: 1 });
+        seat((descriptor) => signedBy(signer, descriptorCodec, { ...descriptor, task }))(services);
       },
     ],
     [

@@ -22,6 +22,7 @@ export { modelJson, readModelJson } from './model/model-json.ts';
 export { fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression } from './model/models.ts';
 export type { Name } from './numbers/random-stream.ts';
 export { RandomStream, randomStream } from './numbers/random-stream.ts';
+export { agedWeight } from './server/fedbuff-schedule.ts';
 export type { ClientStatistics, TripRecord, VersionRecord } from './server/metrics.ts';
 export { RunMetrics } from './server/metrics.ts';
 export type { FedBuffCheckpoint, PlainFedBuff, PlainFedBuffResult } from './server/plain-fedbuff.ts';
@@ -35,8 +36,6 @@ export {
   fedAvgStep,
   fedBuffStep,
 } from './server/server-step.ts';
-export type { Staleness } from './server/staleness.ts';
-export { FEDBUFF_STALENESS, stalenessWeight } from './server/staleness.ts';
 export type { Divisor } from './server/weighted-mean.ts';
 export { WeightedMean } from './server/weighted-mean.ts';
 export type { Descent, Engine } from './training/engine.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
+  agedWeight,
   createServerStep,
-  FEDBUFF_STALENESS,
   type FedBuffCheckpoint,
   fedAdamStep,
   fedAvgStep,
@@ -10,26 +10,17 @@ import {
   RunMetrics,
   randomStream,
   runPlainFedBuff,
-  stalenessWeight,
   type TrainResult,
   WeightedMean,
 } from '../src/index.ts';
 
-describe('staleness', () => {
-  it('constant, polynomial, hinge and maximum are what they say', () => {
+describe('the weight of an old update', () => {
+  it('is the inverse square root of its age, or another power', () => {
     const taus = [0, 1, 3, 8];
-    const weights = (staleness: Parameters<typeof stalenessWeight>[0]) =>
-      taus.map((tau) => stalenessWeight(staleness, tau));
-    expect(weights({ kind: 'constant' })).toEqual([1, 1, 1, 1]);
-    expect(weights(FEDBUFF_STALENESS)).toEqual([1, 1 / Math.SQRT2, 0.5, 1 / 3].map((w) => expect.closeTo(w, 15)));
-    expect(weights({ kind: 'polynomial', exponent: 1 })).toEqual([1, 0.5, 0.25, 1 / 9]);
-    expect(weights({ kind: 'hinge', slope: 0.5, late: 2 })).toEqual([1, 1, 1 / 1.5, 0.25]);
-    expect(weights({ kind: 'maximum', limit: 3, within: { kind: 'constant' } })).toEqual([1, 1, 1, 0]);
-  });
-
-  it('is an integer that never went back', () => {
-    expect(() => stalenessWeight({ kind: 'constant' }, -1)).toThrow('integer >= 0');
-    expect(() => stalenessWeight({ kind: 'constant' }, 0.5)).toThrow('integer >= 0');
+    expect(taus.map((tau) => agedWeight(tau))).toEqual(
+      [1, 1 / Math.SQRT2, 0.5, 1 / 3].map((w) => expect.closeTo(w, 15)),
+    );
+    expect(taus.map((tau) => agedWeight(tau, 1))).toEqual([1, 0.5, 0.25, 1 / 9]);
   });
 });
 
@@ -73,7 +64,7 @@ describe('the weighted mean', () => {
   it('divided by the count, old updates make a shorter step; divided by the weights, equally old ones do not', () => {
     const taken = (divideBy: 'count' | 'weights'): number[] => {
       const buffer = new WeightedMean(1);
-      for (const value of [2, 6]) buffer.add(Float32Array.of(value), stalenessWeight(FEDBUFF_STALENESS, 3));
+      for (const value of [2, 6]) buffer.add(Float32Array.of(value), agedWeight(3));
       return [...buffer.take(divideBy)];
     };
     expect(taken('count')).toEqual([2]);
@@ -105,7 +96,7 @@ const plain: PlainFedBuff = {
   concurrency: 6,
   bufferSize: 6,
   versions: 4,
-  staleness: { kind: 'constant' },
+  weightOf: () => 1,
   step: fedBuffStep(0.7),
   seed: 3,
   delay: 0,
@@ -147,12 +138,12 @@ describe('equivalences', () => {
   });
 
   it('weighted and unweighted agree when every alpha is 1', async () => {
-    const run = (staleness: PlainFedBuff['staleness']) =>
-      runPlainFedBuff({ ...plain, bufferSize: 3, delay: 3, versions: 8, staleness });
-    const one = await run({ kind: 'constant' });
-    const other = await run({ kind: 'polynomial', exponent: 0 });
+    const run = (weightOf: PlainFedBuff['weightOf']) =>
+      runPlainFedBuff({ ...plain, bufferSize: 3, delay: 3, versions: 8, weightOf });
+    const one = await run(() => 1);
+    const other = await run((tau) => agedWeight(tau, 0));
     expect(other.parameters).toEqual(one.parameters);
-    const third = await run(FEDBUFF_STALENESS);
+    const third = await run(agedWeight);
     expect(third.parameters).not.toEqual(one.parameters);
   });
 });
@@ -173,7 +164,7 @@ describe('a plain run', () => {
     const momentum = { rate: 0.7, momentum: 0.5 };
     const checkpoints: FedBuffCheckpoint[] = [];
     const onVersion: PlainFedBuff['onVersion'] = (_version, _evaluation, at) => void checkpoints.push(at.checkpoint());
-    const run = { ...long, staleness: FEDBUFF_STALENESS };
+    const run = { ...long, weightOf: agedWeight };
     const whole = await runPlainFedBuff({ ...run, step: fedAvgStep(momentum), onVersion });
     expect(checkpoints.map(({ version }) => version)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
     for (const resume of checkpoints) {
@@ -205,8 +196,8 @@ describe('a plain run', () => {
   });
 
   it('leaves updates beyond the staleness limit out', async () => {
-    const staleness = { kind: 'maximum', limit: 0, within: { kind: 'constant' } } as const;
-    const { metrics } = await runPlainFedBuff({ ...plain, bufferSize: 2, delay: 4, versions: 5, staleness });
+    const weightOf = (tau: number): number => (tau > 0 ? 0 : 1);
+    const { metrics } = await runPlainFedBuff({ ...plain, bufferSize: 2, delay: 4, versions: 5, weightOf });
     const counted = metrics.trips.filter(({ weight }) => weight > 0);
     expect(counted.every((trip) => trip.staleness === 0)).toBe(true);
     expect(counted.length).toBe(10);

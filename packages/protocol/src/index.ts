@@ -89,6 +89,7 @@ export type {
   BufferRecord,
   BufferSlot,
   BufferStep,
+  DescribedBuffer,
   SecureBuffer,
   ServerPorts,
 } from './server/secure-buffer.ts';
@@ -212,8 +213,8 @@ export {
 } from './wire/council.ts';
 export type { CouncilClock } from './wire/council-clock.ts';
 export { councilClock, isPossibleOffset, MAX_CLOCK_ERROR_MS } from './wire/council-clock.ts';
-export type { BufferPart, Descriptor, DescriptorBody } from './wire/descriptor.ts';
-export { ctxOf, descriptorCodec } from './wire/descriptor.ts';
+export type { BufferPart, Descriptor, DescriptorBody, SignedDescriptor } from './wire/descriptor.ts';
+export { ctxOf, descriptorCodec, withPolicy } from './wire/descriptor.ts';
 export type { DrawnBuffer, Offer } from './wire/drawn-buffer.ts';
 export { drawnBufferCodec, listsOf, offerCodec, slotKeysProblem } from './wire/drawn-buffer.ts';
 export { openEnvelope, sealEnvelope } from './wire/envelope.ts';
@@ -236,7 +237,6 @@ export {
 } from './wire/naming.ts';
 export type { Outcome, OutcomeBody, OutcomeOf, OutcomeStatus, Vote } from './wire/outcome.ts';
 export { agreedOutcome, isOutcomeOf, outcomeCodec, voteCodec } from './wire/outcome.ts';
-export { plannedDescriptor } from './wire/planned-descriptor.ts';
 export type { TaskPolicy, Versions } from './wire/policy.ts';
 export {
   decodePolicy,
@@ -247,7 +247,6 @@ export {
   POLICY_DEFAULTS,
   planPolicy,
   policyProblem,
-  policyWeightScale,
   taskIdOf,
 } from './wire/policy.ts';
 export { Poll } from './wire/poll.ts';

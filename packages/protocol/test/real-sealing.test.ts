@@ -181,7 +181,7 @@ describe.each([
           seed: sealing.edgeOpener(buffer, (n + 1) as Slot, [{ authority: 0, key }])?.(sealed, use),
         }));
         return [
-          ...(self === undefined ? [] : [{ owner, role: 'self' as const, to: 0, seed: self }]),
+          ...(self === undefined ? [] : [{ owner, role: 'self' as const, to: 0, seed: self.seed }]),
           ...(edges ?? []).flatMap(({ to, seed }) =>
             seed === undefined ? [] : [{ owner, role: 'edge' as const, to, seed }],
           ),

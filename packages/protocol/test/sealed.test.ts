@@ -71,15 +71,6 @@ describe('drop-outs', () => {
     }
   });
 
-  it('of several users at different steps are mended together', () => {
-    const { world, devices } = worldOf(8);
-    const steps = ['upload', 'key', 'upload', 'deposit', 'upload', 'key', 'upload', 'deposit'] as const;
-    for (const [n, device] of devices.entries()) granted(device.contribute(steps[n]));
-    const ctx = (devices[0] as FederationDevice).ctx;
-    const stayed = devices.filter((_, n) => steps[n] === 'upload');
-    expect(counted(world.server.finish(ctx, 'stalled'))).toEqual(oneHotSum(world, ...stayed));
-  });
-
   it('leave a slot that is never given to another', () => {
     const { world, devices } = worldOf(3);
     const [first, second, third] = devices as [FederationDevice, FederationDevice, FederationDevice];
@@ -107,26 +98,7 @@ describe('drop-outs', () => {
   });
 });
 
-describe('late, doubled and changed uploads', () => {
-  it('a late upload is refused and changes nothing', () => {
-    const { world, devices } = worldOf(3);
-    const [first] = devices as [FederationDevice];
-    first.contribute('key');
-    granted(first.receiveKeyAndFreeze('upload') ?? { kind: 'frozen' });
-    const before = world.server.buffer(first.ctx);
-    world.now = millis(world.now + LEASE_MS + 1);
-    expect(reasonOf(world.server.upload(first.uploadBytes()))).toBe('lease-over');
-    expect(world.server.buffer(first.ctx)).toEqual(before);
-    expect(world.server.bodies.size).toBe(0);
-  });
-
-  it('a doubled upload gets the same answer and counts once', () => {
-    const { world, devices } = worldOf(3);
-    world.loseReplies.add('upload');
-    const ctx = world.fill(devices);
-    expect(counted(world.server.finish(ctx))).toEqual(oneHotSum(world, ...devices));
-  });
-
+describe('changed and late uploads', () => {
   it('other bytes for the same slot are refused', () => {
     const { world, devices } = worldOf(3);
     const [first] = devices as [FederationDevice];
@@ -200,17 +172,5 @@ describe('several buffers', () => {
     }
     expect(contexts.size).toBe(3);
     expect(world.server.models).toHaveLength(4);
-  });
-
-  it('are opened as soon as the seats of one are taken', () => {
-    const world = nodeFederation({ bufferSize: 2, dimension: 8 });
-    const devices = Array.from({ length: 6 }, () => world.device());
-    for (const device of devices) granted(device.contribute('deposit'));
-    expect(new Set(devices.map(({ ctx }) => toHex(ctx))).size).toBe(3);
-    for (const device of devices) granted(device.contribute());
-    for (const first of [0, 2, 4]) {
-      const pair = devices.slice(first, first + 2) as [FederationDevice, FederationDevice];
-      expect(counted(world.server.finish(pair[0].ctx))).toEqual(oneHotSum(world, ...pair));
-    }
   });
 });

@@ -33,7 +33,8 @@ describe('what the authority releases for an accepted slot', () => {
     const opened = (device: FederationDevice, registered: FederationDevice, slot: number) => {
       const { parts } = frozenRecord(device);
       const registration = registrationOf(nodeSuite, frozenRecord(registered).receipt);
-      return sealing.openSelf(buffer, registration, parts.self, [{ authority: 0, key: keys[slot]?.key as Uint8Array }]);
+      const released = [{ authority: 0, key: keys[slot]?.key as Uint8Array }];
+      return sealing.openSelf(buffer, registration, parts.self, released)?.seed;
     };
     const [first, second] = devices as [FederationDevice, FederationDevice];
     expect(opened(first, first, 0)).toEqual(frozenRecord(first).self);
@@ -57,7 +58,7 @@ describe('what the authority releases for an accepted slot', () => {
     const keys = issuer.keysOf(keysFor(buffer));
     const selfOf = (registration: typeof mine) => [{ authority: 0, key: keys.self(registration, name) as Uint8Array }];
     const name = sealed.subarray(0, 32);
-    expect(sealing.openSelf(buffer, mine, sealed, selfOf(mine))).toEqual(seed);
+    expect(sealing.openSelf(buffer, mine, sealed, selfOf(mine))).toEqual({ seed, by: [0] });
     expect(sealing.openSelf(buffer, mine, sealed, selfOf(theirs))).toBeUndefined();
     expect(sealing.openSelf(buffer, theirs, sealed, selfOf(theirs))).toBeUndefined();
   });

@@ -1,5 +1,5 @@
 /** Phones that come and go by themselves: minutes a trip, and one in ten leaves. */
-import { FEDBUFF_STALENESS } from '@basa/learning';
+import { agedWeight } from '@basa/learning';
 import type { Fleet } from '@basa/simulator';
 
 export interface OpenFleet {
@@ -20,7 +20,7 @@ export function openFleet({ users, perSecond, bufferSize, dimension }: OpenFleet
     dropouts: 0.1,
     link: { upBitsPerSecond: 10e6, downBitsPerSecond: 40e6, latencySeconds: 0.05 },
     modelBytes: 4 * dimension,
-    staleness: FEDBUFF_STALENESS,
+    weightOf: agedWeight,
     bufferSize,
     seed: 1,
   };

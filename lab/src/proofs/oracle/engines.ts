@@ -52,7 +52,7 @@ export function selfOpener(
   const withSecret = (key: Uint8Array) =>
     keysAtOnce(suite, openWithSlotKeys(suite, binding, [key], [{ sealed, binding }]))?.[0];
   return (key) =>
-    sealing.openSelf(buffer, registration, sealed, [{ authority: ALONE, key }]) ??
+    sealing.openSelf(buffer, registration, sealed, [{ authority: ALONE, key }])?.seed ??
     (engine === ENGINE.slotKeys ? withSecret(key) : undefined);
 }
 

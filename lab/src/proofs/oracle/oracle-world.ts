@@ -17,7 +17,6 @@ import {
   type Ctx,
   type Deposit,
   type DepositAnswer,
-  type Descriptor,
   joinTagOf,
   type KeyAnswer,
   type KeyRequest,
@@ -29,11 +28,13 @@ import {
   type Refused,
   type SecureBuffer,
   type ServerPorts,
+  type SignedDescriptor,
   type Slot,
   type Ticket,
   ticketCodec,
   uploadLayout,
   viewsOf,
+  withPolicy,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { keysAlone } from '../one-authority.ts';
@@ -112,7 +113,8 @@ export class OracleWorld {
     const offer = this.serverBytes(16);
     const slotKeys = allSteps(issuer.slotKeys({ task: body.task, offer, bufferSize: this.shape.bufferSize }));
     const fresh = { offer, sealingKey: issuer.sealingKey(slotKeys) };
-    const descriptor: Descriptor = granted(bench.persist(bench.authority.drawBuffer(request, fresh, this.now)));
+    const signed = granted(bench.persist(bench.authority.drawBuffer(request, fresh, this.now)));
+    const descriptor = withPolicy(bench.task(this.shape).policy, signed);
     const buffer = openSecureBuffer(bench.suite, { descriptor, slotKeys });
     const ledger: Ledger = { buffer, sources: [], uploads: [] };
     this.ledgers.push(ledger);
@@ -259,7 +261,7 @@ export class OracleWorld {
     return equalBytes(source.user, user);
   }
 
-  isDrawn({ parts }: Descriptor, { buffer }: Ledger): boolean {
+  isDrawn({ parts }: SignedDescriptor, { buffer }: Ledger): boolean {
     const [theirs, ours] = [parts[0]?.offer, buffer.descriptor.parts[0]?.offer];
     return theirs !== undefined && ours !== undefined && equalBytes(theirs, ours);
   }

@@ -1,7 +1,15 @@
 /** Makes a history of what passes the balancer, and asks how buffers stand while it does. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@basa/masking';
-import { ctxOf, type Descriptor, drawnBufferCodec, HEADER, SERVER_PATH } from '@basa/protocol';
+import {
+  ctxOf,
+  type Descriptor,
+  drawnBufferCodec,
+  HEADER,
+  SERVER_PATH,
+  type TaskPolicy,
+  withPolicy,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { messagesOf } from '@basa/server/internal/buffers/messages.ts';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
@@ -22,6 +30,8 @@ export class Recorder {
   readonly #ended = new Set<string>();
   /** Of buffers that somebody was seated in. */
   readonly #descriptors = new Map<string, Descriptor>();
+  /** Of the task whose buffers they are; nobody is seated before it is known. */
+  policy: TaskPolicy | undefined;
   #isWatching = true;
 
   /** What a device, or `watch`, asked and was told. */
@@ -38,7 +48,7 @@ export class Recorder {
     if (method === 'POST' && path.endsWith('/seats')) {
       const { descriptor } = drawnBufferCodec.decode(answer.body);
       const seat = toHex(ctxOf(nodeSuite, descriptor));
-      this.#descriptors.set(seat, descriptor);
+      if (this.policy !== undefined) this.#descriptors.set(seat, withPolicy(this.policy, descriptor));
       keep({ ...call, kind: 'seat', ctx: seat });
     } else if (method === 'POST' && rest === '/deposits') {
       const descriptor = this.#descriptors.get(ctx);

@@ -88,6 +88,7 @@ async function crash(
     specification: { stallMs: STALL_MS },
     ...(nodes && { nodes, server: { turnMs: TURN_MS } }),
   });
+  recorder.policy = stage.policy;
   const running = new Set<ChildProcess>();
   const cutting = randomStream(seed, 'power cuts');
   const cutsFolder = `${stage.folder}-cuts`;

@@ -5,14 +5,17 @@ import {
   type Certificate,
   type Ctx,
   ctxOf,
+  type Descriptor,
   epochKeyOf,
   type Millis,
   ownPart,
+  type SignedDescriptor,
   type TaskId,
   type TaskPolicy,
   taskIdOf,
   type UserId,
   userIdOf,
+  withPolicy,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
@@ -59,15 +62,13 @@ export class Directory {
         this.#revoked.add(toHex(entry.user));
         return;
       case 'buffer-drawn': {
-        const { closeBy } = entry.descriptor;
-        const own = ownPart(this.#publicKey, entry.descriptor);
+        const descriptor = this.described(entry.descriptor);
+        const own = ownPart(this.#publicKey, descriptor);
         if (own === undefined) return;
-        const epoch = toHex(epochKeyOf(entry.descriptor, own));
+        const { closeBy } = descriptor;
+        const epoch = toHex(epochKeyOf(descriptor, own));
         const buffers = this.#unfinished.get(epoch) ?? new Map<string, Unfinished>();
-        this.#unfinished.set(
-          epoch,
-          buffers.set(toHex(ctxOf(nodeSuite, entry.descriptor)), { closeBy, isClosed: false }),
-        );
+        this.#unfinished.set(epoch, buffers.set(toHex(ctxOf(nodeSuite, descriptor)), { closeBy, isClosed: false }));
         return;
       }
       case 'buffer-voted': // the others may have closed it by this vote, and nobody told this authority
@@ -118,6 +119,13 @@ export class Directory {
       for (const [ctx, buffer] of buffers) if (buffer.isClosed && buffer.closeBy <= closeBy) buffers.delete(ctx);
       if (buffers.size === 0) this.#unfinished.delete(epoch);
     }
+  }
+
+  /** With the policy of its task: an authority draws buffers of the tasks that it has, and of no other. */
+  described(signed: SignedDescriptor): Descriptor {
+    const known = this.task(signed.task);
+    if (known === undefined) throw new Error('a buffer was drawn of a task that is not in the log');
+    return withPolicy(known.policy, signed);
   }
 
   /** How many buffers are in memory. */

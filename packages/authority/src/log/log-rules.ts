@@ -18,9 +18,11 @@ import {
   type KeyIssued,
   type ModelEntry,
   modelEntryCodec,
+  type SignedDescriptor,
   type TaskPolicy,
   taskIdOf,
   userIdOf,
+  withPolicy,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
@@ -141,12 +143,16 @@ export class LogRules {
     ];
   }
 
-  #drawn(descriptor: Descriptor): readonly string[] {
-    const ctx = toHex(ctxOf(nodeSuite, descriptor));
+  #drawn(signed: SignedDescriptor): readonly string[] {
+    const ctx = toHex(ctxOf(nodeSuite, signed));
     const isKnown = this.#buffers.has(ctx);
-    this.#buffers.set(ctx, { descriptor, state: 'open', slots: new Map(), users: new Set() });
+    const policy = this.#tasks.get(toHex(signed.task))?.policy;
+    if (policy !== undefined) {
+      const descriptor = withPolicy(policy, signed);
+      this.#buffers.set(ctx, { descriptor, state: 'open', slots: new Map(), users: new Set() });
+    }
     return [
-      ...this.#signatureProblems(descriptorCodec, descriptor.task, descriptor, 1),
+      ...this.#signatureProblems(descriptorCodec, signed.task, signed, 1),
       ...(isKnown ? ['the buffer was drawn before'] : []),
     ];
   }

@@ -33,11 +33,11 @@ export class LogView {
   readonly core: AttributeAuthority;
   readonly directory: Directory;
   readonly #past = new LookedUpLog();
-  readonly #onRecord: (entry: AuthorityRecord) => void;
+  readonly #onRecord: (entry: AuthorityRecord, directory: Directory) => void;
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
 
-  constructor(ports: AuthorityPorts, onRecord: (entry: AuthorityRecord) => void) {
+  constructor(ports: AuthorityPorts, onRecord: (entry: AuthorityRecord, directory: Directory) => void) {
     this.core = new AttributeAuthority(ports, this.#past);
     this.directory = new Directory(ports.signer.publicKey);
     this.#onRecord = onRecord;
@@ -105,7 +105,7 @@ export class LogView {
 
   #note(entry: AuthorityRecord): void {
     this.directory.add(entry);
-    this.#onRecord(entry);
+    this.#onRecord(entry, this.directory);
   }
 }
 

@@ -52,11 +52,13 @@ export async function drawBuffer(tools: BufferEpochTools, request: BufferRequest
     return core.drawBuffer(request, fresh, now);
   });
   if (isRefused(descriptor)) return descriptor;
-  const own = ownPart(tools.authority.core.publicKey, descriptor);
+  const { core, directory } = tools.authority;
+  const drawn = directory.described(descriptor);
+  const own = ownPart(core.publicKey, drawn);
   if (own === undefined) throw new Error('a buffer was drawn without a part of this authority');
   if (made !== undefined && equalBytes(made.offer, own.offer)) return { descriptor, slotKeys: made.slotKeys };
   // One that was offered before, or a request that is repeated and gets the earlier buffer, as long as its keys are there.
-  const { task, bufferSize, engine } = descriptor;
+  const { task, bufferSize, engine } = drawn;
   const source = { task, bufferSize, offer: own.offer };
   const [slotKeys] =
     (await tools.epochs.keysOf({ engine, sealingKey: own.sealingKey }, { kind: 'list', source })) ?? [];

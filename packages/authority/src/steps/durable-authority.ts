@@ -253,10 +253,11 @@ export class DurableAuthority {
   #newView(): LogView {
     const { signer, epochs } = this.#tools;
     const issuerFor: AuthorityPorts['issuerFor'] = (part) => epochs.issuerFor(part);
-    return new LogView({ suite: nodeSuite, signer, issuerFor }, (entry) => {
+    return new LogView({ suite: nodeSuite, signer, issuerFor }, (entry, directory) => {
       if (entry.kind !== 'buffer-drawn') return;
-      const own = ownPart(signer.publicKey, entry.descriptor);
-      if (own !== undefined) epochs.expect(epochKeyOf(entry.descriptor, own));
+      const descriptor = directory.described(entry.descriptor);
+      const own = ownPart(signer.publicKey, descriptor);
+      if (own !== undefined) epochs.expect(epochKeyOf(descriptor, own));
     });
   }
 

@@ -46,7 +46,7 @@ it('three nodes that start at once are one authority: what is asked of all at on
     drawn.push(drawnBufferCodec.decode(bytes));
   }
   // One master key for the task and epoch, whoever draws.
-  only(drawn, ({ descriptor }) => toHex(epochKeyOf(descriptor, descriptor.parts[0] as BufferPart)));
+  only(drawn, ({ descriptor }) => toHex(epochKeyOf(world.server.policy, descriptor.parts[0] as BufferPart)));
 
   await Promise.all(
     drawn.map(async (one) => {

@@ -1,4 +1,5 @@
 /** The flags of `task create` that say how the server steps and how many devices it lets in. */
+import type { TaskSettings } from '@basa/client/operator';
 import type { Damping, ServerStepOptions } from '@basa/learning';
 import { CommandError, type CommandInput } from '../shell/command.ts';
 import { choice, parsed, positive, yes } from '../shell/flag.ts';
@@ -45,7 +46,11 @@ export function serverStepOf({ 'server-rate': rate, damping, momentum, adam }: L
 }
 
 /** The part of a task's specification about its places and its mean. */
-export function admissionOf({ places, 'target-age': targetAge, 'divide-by': divideBy }: LearningFlags): object {
+export function admissionOf({
+  places,
+  'target-age': targetAge,
+  'divide-by': divideBy,
+}: LearningFlags): Pick<TaskSettings, 'admission' | 'divideBy'> {
   return {
     admission: { ...(places !== undefined && { places }), ...(targetAge !== undefined && { targetAge }) },
     ...(divideBy !== undefined && { divideBy }),

@@ -117,7 +117,8 @@ export const taskCreate: Command = command({
         ...(versions !== undefined && { version: versions }),
       },
       ...(evaluationSet !== undefined && { evaluationSet }),
-      specification: { ...(flags['unsafe-paper'] && { mode: 'paper' }), ...admissionOf(flags) },
+      ...(flags['unsafe-paper'] && { mode: 'paper' }),
+      ...admissionOf(flags),
     });
     const tokens = count === 0 ? [] : await services.authority.tokens(task, count, Date.now() + TOKENS_LAST_MS);
     terminal.line(`task ${task}`);

@@ -1,12 +1,5 @@
 /** A task from a network and a few numbers: its policy at the authority, then the task at the server. */
-import {
-  type Dataset,
-  encodeDataset,
-  initialParameters,
-  type Model,
-  modelJson,
-  type ServerStepOptions,
-} from '@basa/learning';
+import { type Dataset, encodeDataset, initialParameters, type Model, modelJson } from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
 import {
   DEFAULT_MAX_STALENESS,
@@ -19,6 +12,7 @@ import { SettingsError } from '../errors.ts';
 import { refusePlainHttp } from '../services/plain-http.ts';
 import { makePolicy, type PolicyChoice } from './policy.ts';
 import { AuthorityOperator, ServerOperator } from './services.ts';
+import type { TaskSpecification } from './task-specification.ts';
 
 /** What holds where nothing else is said: the numbers of the paper's experiments. */
 export const TASK_DEFAULTS = {
@@ -31,25 +25,15 @@ export const TASK_DEFAULTS = {
 } as const;
 
 /** What people say about a task; only the model must be given. */
-export interface TaskSettings extends Partial<Omit<PolicyChoice, 'model' | 'serverKey' | 'authorities' | 'training'>> {
+export interface TaskSettings
+  extends Partial<Omit<PolicyChoice, 'model' | 'serverKey' | 'authorities' | 'training'>>,
+    Omit<TaskSpecification, 'policy' | 'model' | 'initial'> {
   readonly model: Model;
   readonly training?: Partial<TaskTraining>;
   /** The first parameters: drawn with a seed (1), or given. */
   readonly initial?: { readonly seed: number } | { readonly parameters: Float32Array };
-  readonly serverStep?: ServerStepOptions;
-  readonly admission?: {
-    readonly places?: number | 'auto';
-    readonly targetAge?: number;
-    /** Until when a place is held: its upload (the default), or the version that its update is in, which suits equally fast devices. */
-    readonly hold?: 'upload' | 'version';
-  };
-  readonly stop?: { readonly accuracy?: number; readonly version?: number; readonly afterMs?: number };
-  /** A buffer with enough updates is closed when none came for so long. */
-  readonly stallMs?: number;
   /** What the server evaluates each version on; not private. */
   readonly evaluationSet?: Dataset;
-  /** More of the specification (docs/http.md). */
-  readonly specification?: object;
 }
 
 export interface CreateTaskOptions extends TaskSettings {
@@ -91,7 +75,7 @@ export async function createTaskAt(
   { server, authority }: { readonly server: ServerOperator; readonly authority: AuthorityOperator },
   settings: TaskSettings,
 ): Promise<CreatedTask> {
-  const { model, evaluationSet, serverStep, admission, stop } = settings;
+  const { model, evaluationSet, mode, serverStep, divideBy, admission, stop } = settings;
   const canServerBuild = model.layers.length > 0;
   if (evaluationSet !== undefined && !canServerBuild)
     throw new SettingsError(
@@ -112,18 +96,22 @@ export async function createTaskAt(
     policy: toHex(encodePolicy(policy)),
     ...(canServerBuild && { model: modelJson(model) }),
     initial: initialOf(settings, canServerBuild),
+    ...(mode !== undefined && { mode }),
     ...(serverStep !== undefined && { serverStep }),
+    ...(divideBy !== undefined && { divideBy }),
     ...(admission !== undefined && { admission }),
     ...(stop !== undefined && { stop }),
     stallMs: settings.stallMs ?? TASK_DEFAULTS.stallMs,
-    ...settings.specification,
   });
   if (evaluationSet !== undefined) await server.setExamples(task, encodeDataset(evaluationSet));
   return { task, policy };
 }
 
 /** A server that cannot build the network is given the numbers. */
-function initialOf({ model, initial = { seed: 1 } }: TaskSettings, canServerBuild: boolean): object {
+function initialOf(
+  { model, initial = { seed: 1 } }: TaskSettings,
+  canServerBuild: boolean,
+): NonNullable<TaskSpecification['initial']> {
   if ('seed' in initial && canServerBuild) return initial;
   const parameters = 'seed' in initial ? initialParameters(model, initial.seed) : initial.parameters;
   return { parameters: toHex(new Uint8Array(parameters.slice().buffer)) };

@@ -15,3 +15,4 @@ export type {
   VersionState,
 } from './services.ts';
 export { AuthorityOperator, hashOfToken, ServerOperator } from './services.ts';
+export type { TaskSpecification } from './task-specification.ts';

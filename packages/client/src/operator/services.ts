@@ -3,6 +3,7 @@ import { toHex } from '@basa/masking';
 import { type AdmissionView, AUTHORITY_PATH, encodePolicy, SERVER_PATH, type TaskPolicy } from '@basa/protocol';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
 import { ask, type OperatorOptions } from './ask.ts';
+import type { TaskSpecification } from './task-specification.ts';
 
 /** A task as a server describes it (docs/http.md). */
 export interface ServerTask {
@@ -106,7 +107,7 @@ export class ServerOperator {
   about(): Promise<{ readonly publicKey: string; readonly authorityKeys: readonly string[] }> {
     return this.#json('GET', SERVER_PATH.about);
   }
-  createTask(specification: object): Promise<ServerTask> {
+  createTask(specification: TaskSpecification): Promise<ServerTask> {
     return this.#json('POST', SERVER_PATH.tasks, specification);
   }
   async tasks(): Promise<readonly ServerTask[]> {

@@ -2,18 +2,24 @@
  * Who departs and arrives when, in virtual time. Neither model nor data has a say in it, so that a run that was
  * interrupted finds its place again by playing its schedule from the start, without any training.
  */
+import { power } from '../numbers/exact-math.ts';
 import { type RandomStream, randomStream } from '../numbers/random-stream.ts';
-import { type Staleness, stalenessWeight } from './staleness.ts';
 
 export interface FedBuffSchedule {
   readonly users: number;
   readonly concurrency: number;
   readonly bufferSize: number;
   readonly versions: number;
-  readonly staleness: Staleness;
+  /** How much an update counts that is so many versions old; one that counts nothing is left out. */
+  readonly weightOf: (staleness: number) => number;
   readonly seed: number;
   /** Mean of the exponential delay of a trip, beside one unit of training. */
   readonly delay: number;
+}
+
+/** (1 + tau)^-exponent, tau the versions that passed since the model was downloaded. FedBuff's exponent is 1/2. */
+export function agedWeight(tau: number, exponent = 0.5): number {
+  return power(1 + tau, -exponent);
 }
 
 export interface Trip {
@@ -52,7 +58,7 @@ export function* fedBuffSchedule(run: FedBuffSchedule): Generator<FedBuffEvent, 
   while (version < run.versions) {
     const trip = takeEarliest(training);
     const staleness = version - trip.version;
-    const weight = stalenessWeight(run.staleness, staleness);
+    const weight = run.weightOf(staleness);
     yield { kind: 'arrived', trip, staleness, weight };
     if (weight > 0) filled++;
     if (filled === run.bufferSize) {

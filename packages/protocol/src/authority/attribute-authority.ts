@@ -23,7 +23,7 @@ import {
 import type { Ctx, Millis, TaskId, UserId } from '../wire/brands.ts';
 import { type Certificate, type CertificateBody, userIdOf } from '../wire/certificate.ts';
 import { indexOf } from '../wire/council.ts';
-import type { BufferPart, Descriptor } from '../wire/descriptor.ts';
+import type { BufferPart, SignedDescriptor } from '../wire/descriptor.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Head, ModelEntry, NewestModel } from '../wire/model-log.ts';
 import type { Outcome } from '../wire/outcome.ts';
@@ -162,7 +162,7 @@ export class AttributeAuthority {
   }
 
   /** One authority alone draws with `fresh` keys; with several the request names the offers that it is made of. */
-  drawBuffer(request: BufferRequest, fresh: FreshKeys, now: Millis): AuthorityStep<Descriptor> {
+  drawBuffer(request: BufferRequest, fresh: FreshKeys, now: Millis): AuthorityStep<SignedDescriptor> {
     return this.#withTask(request.task, (task) => {
       const [earlier] = this.#state.past.named(drawName(request));
       const [plan] = request.plan;

@@ -9,8 +9,9 @@ import type { Signer, Suite } from '@basa/masking';
 import { type AbortRequest, abortRequestCodec } from '../wire/authority-messages.ts';
 import { type Ctx, type Millis, millis } from '../wire/brands.ts';
 import { indexOf } from '../wire/council.ts';
-import { type BufferPart, ctxOf, type Descriptor, type DescriptorBody } from '../wire/descriptor.ts';
+import { type BufferPart, ctxOf, type Descriptor, type SignedDescriptor, withPolicy } from '../wire/descriptor.ts';
 import { type Outcome, type OutcomeBody, outcomeCodec } from '../wire/outcome.ts';
+import type { TaskPolicy } from '../wire/policy.ts';
 import { refused } from '../wire/refusals.ts';
 import type { BufferIssuer, BufferKeys } from '../wire/sealing.ts';
 import { isSigned } from '../wire/signed.ts';
@@ -37,16 +38,8 @@ export interface AuthorityBuffer {
   readonly version?: number;
 }
 
-export function drawnBuffer(suite: Suite, descriptor: Descriptor): AuthorityBuffer {
-  return { ctx: ctxOf(suite, descriptor), descriptor, status: 'open', slots: new Map() };
-}
-
-/** The buffer of these records, the one that drew it first; undefined where there are none. */
-export function restoredBuffer(
-  suite: Suite,
-  [drawn, ...later]: readonly AuthorityRecord[],
-): AuthorityBuffer | undefined {
-  return drawn?.kind === 'buffer-drawn' ? later.reduce(evolveBuffer, drawnBuffer(suite, drawn.descriptor)) : undefined;
+export function drawnBuffer(suite: Suite, policy: TaskPolicy, signed: SignedDescriptor): AuthorityBuffer {
+  return { ctx: ctxOf(suite, signed), descriptor: withPolicy(policy, signed), status: 'open', slots: new Map() };
 }
 
 /** The buffer after one of its records. */
@@ -113,7 +106,7 @@ export function signOutcome({ signer }: AuthorityPorts, ctx: Ctx, buffer: Author
 }
 
 /** What the authority with this key brought to the buffer; undefined where it has no part in it. */
-export function ownPart(publicKey: Uint8Array, descriptor: DescriptorBody): BufferPart | undefined {
+export function ownPart(publicKey: Uint8Array, descriptor: Descriptor): BufferPart | undefined {
   const own = indexOf(descriptor, publicKey);
   return descriptor.parts.find(({ authority }) => authority === own);
 }

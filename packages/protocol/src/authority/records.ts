@@ -5,19 +5,19 @@ import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, UserId, Vie
 import { type Certificate, certificateCodec } from '../wire/certificate.ts';
 import type { ClosedSlot } from '../wire/closing.ts';
 import { type Codec, message, nested } from '../wire/codec.ts';
-import { DESCRIPTOR_BYTES, type Descriptor, descriptorCodec } from '../wire/descriptor.ts';
+import { DESCRIPTOR_BYTES, descriptorCodec, type SignedDescriptor } from '../wire/descriptor.ts';
 import { type Field, fixed, increasing, list, record, short, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 import { type Head, headCodec, type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
 import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
-import { decodePolicy, encodePolicy, MAX_SLOTS, type TaskPolicy } from '../wire/policy.ts';
+import { MAX_SLOTS, policyField, type TaskPolicy } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
 
 export type AuthorityRecord =
   | { readonly kind: 'task-created'; readonly policy: TaskPolicy }
   | { readonly kind: 'device-enrolled'; readonly certificate: Certificate }
   | { readonly kind: 'device-revoked'; readonly user: UserId; readonly at: Millis }
-  | { readonly kind: 'buffer-drawn'; readonly nonce: Uint8Array; readonly descriptor: Descriptor }
+  | { readonly kind: 'buffer-drawn'; readonly nonce: Uint8Array; readonly descriptor: SignedDescriptor }
   | KeyIssued
   | BufferVoted
   | BufferClosed
@@ -73,10 +73,9 @@ const closedSlots = list(
   MAX_SLOTS,
   record({ slot, joinTag, registration: fixed<Registration>(32), selfName: short(SELF_NAME_BYTES) }),
 );
-const policyCodec: Codec<TaskPolicy> = { name: 'policy', encode: encodePolicy, decode: decodePolicy };
 
 const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
-  'task-created': message(KIND.taskCreated, 'task-created', { policy: nested(policyCodec, 4096) }),
+  'task-created': message(KIND.taskCreated, 'task-created', { policy: policyField }),
   'device-enrolled': message(KIND.deviceEnrolled, 'device-enrolled', {
     certificate: nested(certificateCodec, STATEMENT_BYTES),
   }),

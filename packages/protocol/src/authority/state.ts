@@ -6,15 +6,8 @@ import { toHex } from '@basa/masking';
 import type { Ctx, TaskId, UserId } from '../wire/brands.ts';
 import { userIdOf } from '../wire/certificate.ts';
 import type { ModelEntry } from '../wire/model-log.ts';
-import { taskIdOf } from '../wire/policy.ts';
-import {
-  type AuthorityBuffer,
-  type AuthorityPorts,
-  drawnBuffer,
-  evolveBuffer,
-  ownPart,
-  restoredBuffer,
-} from './buffer.ts';
+import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
+import { type AuthorityBuffer, type AuthorityPorts, drawnBuffer, evolveBuffer, ownPart } from './buffer.ts';
 import { type EnrolledDevice, withCertificate } from './device.ts';
 import { FIRST_BRANCH, type LogPosition } from './head.ts';
 import { Inclusions } from './inclusions.ts';
@@ -123,7 +116,21 @@ export class AuthorityState {
   }
 
   buffer(ctx: Ctx): AuthorityBuffer | undefined {
-    return this.#open.get(toHex(ctx)) ?? restoredBuffer(this.#ports.suite, this.past.named(ctx));
+    return this.#open.get(toHex(ctx)) ?? this.#pastBuffer(this.past.named(ctx));
+  }
+
+  /** The buffer of these records, the one that drew it first; undefined if there are none. */
+  #pastBuffer([drawn, ...later]: readonly AuthorityRecord[]): AuthorityBuffer | undefined {
+    if (drawn?.kind !== 'buffer-drawn') return undefined;
+    const { descriptor } = drawn;
+    return later.reduce(evolveBuffer, drawnBuffer(this.#ports.suite, this.#policyOf(descriptor.task), descriptor));
+  }
+
+  /** Of a task that a descriptor in the log names: this authority signs descriptors of the tasks that it has, and of no other. */
+  #policyOf(task: TaskId): TaskPolicy {
+    const known = this.task(task);
+    if (known === undefined) throw new Error('the log has a buffer of a task that is not in it');
+    return known.policy;
   }
 
   model(task: TaskId, version: number): ModelEntry | undefined {
@@ -160,9 +167,9 @@ export class AuthorityState {
         return;
       }
       case 'buffer-drawn': {
-        const buffer = drawnBuffer(suite, entry.descriptor);
+        const buffer = drawnBuffer(suite, this.#policyOf(entry.descriptor.task), entry.descriptor);
         this.#open.set(toHex(buffer.ctx), buffer);
-        this.#offers.use(ownPart(this.#ports.signer.publicKey, entry.descriptor));
+        this.#offers.use(ownPart(this.#ports.signer.publicKey, buffer.descriptor));
         return;
       }
       case 'model-appended': {

@@ -11,10 +11,15 @@ import {
 } from '../wire/authority-messages.ts';
 import type { Millis, TaskId } from '../wire/brands.ts';
 import { endorse, indexOf, isEndorsed, othersOf } from '../wire/council.ts';
-import { type BufferPart, ctxOf, type Descriptor, descriptorCodec } from '../wire/descriptor.ts';
+import {
+  type BufferPart,
+  ctxOf,
+  type DescriptorBody,
+  descriptorCodec,
+  type SignedDescriptor,
+} from '../wire/descriptor.ts';
 import { type ModelEntry, type ModelEntryBody, modelEntryCodec } from '../wire/model-log.ts';
 import { voteCodec } from '../wire/outcome.ts';
-import { plannedDescriptor } from '../wire/planned-descriptor.ts';
 import { policyProblem, type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
@@ -84,7 +89,7 @@ export function drawBuffer(
   request: BufferRequest,
   { own, logged }: DrawFrom,
   now: Millis,
-): Transition<AuthorityTask, AuthorityRecord, Descriptor> {
+): Transition<AuthorityTask, AuthorityRecord, SignedDescriptor> {
   const { policy } = task;
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, bufferRequestCodec, request, policy.serverKey)) return refuse(refused('server-unknown'));
@@ -97,7 +102,8 @@ export function drawBuffer(
     modelProblem(suite, task, request, logged);
   if (problem !== undefined) return refuse(problem);
   const alone = { parts: [own], expiry: (now + policy.openMs) as Millis };
-  const body = plannedDescriptor(task.id, policy, model, plan ?? alone);
+  const { version, modelHash } = model;
+  const body: DescriptorBody = { task: task.id, version, modelHash, ...(plan ?? alone) };
   const descriptor = endorse(descriptorCodec, policy, signer, body);
   const isAhead = newest.version > (task.newest?.version ?? -1);
   return {
@@ -107,7 +113,7 @@ export function drawBuffer(
       { kind: 'buffer-drawn', nonce: request.nonce, descriptor },
     ],
     answer: descriptor,
-    events: [{ kind: 'buffer-drawn', ctx: ctxOf(suite, body), task: task.id, version: model.version }],
+    events: [{ kind: 'buffer-drawn', ctx: ctxOf(suite, body), task: task.id, version }],
   };
 }
 

@@ -206,7 +206,7 @@ export function recordIncluded(buffer: SecureBuffer, version: number): BufferSte
   };
 }
 
-/** The sum is no sum of honest updates: it is not applied, and counted against its users. */
+/** The sum is not one of honest updates, and is not applied. `slots` are those that are known to have cheated. */
 export function recordQuarantine(
   buffer: SecureBuffer,
   why: string,

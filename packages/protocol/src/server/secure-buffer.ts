@@ -71,11 +71,20 @@ export type BufferRecord =
 
 export type BufferStep<Answer> = Transition<SecureBuffer, BufferRecord, Answer>;
 
-export function openSecureBuffer(suite: Suite, { descriptor, slotKeys }: DrawnBuffer): SecureBuffer {
+/** A buffer that was drawn, with the policy of its task. */
+export interface DescribedBuffer extends DrawnBuffer {
+  readonly descriptor: Descriptor;
+}
+
+export function openSecureBuffer(suite: Suite, { descriptor, slotKeys }: DescribedBuffer): SecureBuffer {
   return { ctx: ctxOf(suite, descriptor), descriptor, slotKeys, status: 'filling', slots: [], accepted: [], votes: [] };
 }
 
-export function restoreSecureBuffer(suite: Suite, drawn: DrawnBuffer, records: readonly BufferFact[]): SecureBuffer {
+export function restoreSecureBuffer(
+  suite: Suite,
+  drawn: DescribedBuffer,
+  records: readonly BufferFact[],
+): SecureBuffer {
   return records.reduce(evolveSecureBuffer, openSecureBuffer(suite, drawn));
 }
 

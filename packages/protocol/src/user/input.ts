@@ -1,6 +1,6 @@
 /** From an update to what is masked: x' = [1, 0, 0, 0 | w | metrics | x], x = Quant((w/W) clip(delta)), quantised once. */
 import { integerWeight, quantize, type RandomWords, type Suite, type VectorKernel } from '@basa/masking';
-import type { DescriptorBody } from '../wire/descriptor.ts';
+import type { Descriptor } from '../wire/descriptor.ts';
 import { prefixElements, writePrefix } from '../wire/prefix.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { stalenessWeight } from '../wire/staleness.ts';
@@ -33,7 +33,7 @@ export type BuiltInput =
     }
   | Refused;
 
-export function buildInput(descriptor: DescriptorBody, update: UpdateInput): BuiltInput {
+export function buildInput(descriptor: Descriptor, update: UpdateInput): BuiltInput {
   const { delta, trainedOn, metrics = {}, blocks = [[0, delta.length]], randomWords, kernel } = update;
   if (delta.length !== descriptor.dimension)
     return refused('wrong-length', { detail: `${delta.length} instead of ${descriptor.dimension}` });

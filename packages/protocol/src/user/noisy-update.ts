@@ -8,7 +8,7 @@ import {
   roundWithin,
   toResidue,
 } from '@basa/masking';
-import type { DescriptorBody } from '../wire/descriptor.ts';
+import type { Descriptor } from '../wire/descriptor.ts';
 import { taskNoise } from '../wire/privacy.ts';
 
 /**
@@ -18,7 +18,7 @@ import { taskNoise } from '../wire/privacy.ts';
  */
 export function quantizeWithNoise(
   delta: Float32Array,
-  descriptor: DescriptorBody,
+  descriptor: Descriptor,
   randomWords: RandomWords,
   weight: number,
   { into }: QuantizeOptions = {},

@@ -4,12 +4,12 @@ import { SELF_NAME_BYTES } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
 import { certificateCodec } from '../wire/certificate.ts';
 import { type Codec, message, nested } from '../wire/codec.ts';
-import { DESCRIPTOR_BYTES, descriptorCodec } from '../wire/descriptor.ts';
+import { DESCRIPTOR_BYTES, type Descriptor, descriptorCodec, withPolicy } from '../wire/descriptor.ts';
 import { slotKeysField } from '../wire/drawn-buffer.ts';
-import { checked, fixed, increasing, list, record, short, text, u53 } from '../wire/fields.ts';
+import { checked, type Field, fixed, increasing, list, record, short, text, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
-import { MAX_SLOTS } from '../wire/policy.ts';
+import { MAX_SLOTS, policyField } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
 import { isRefusalReason, type RefusalReason } from '../wire/refusals.ts';
 import { receiptCodec, ticketCodec } from '../wire/slot-statements.ts';
@@ -31,9 +31,19 @@ const reason = checked(text<RefusalReason>(64), (name) =>
   isRefusalReason(name) ? undefined : 'no reason of the table',
 );
 
+/** As it was signed, behind the policy that was pinned: after a crash the session goes on with what it began with. */
+const signedField = nested(descriptorCodec, DESCRIPTOR_BYTES);
+const descriptorField: Field<Descriptor> = {
+  write(writer, descriptor) {
+    policyField.write(writer, descriptor);
+    signedField.write(writer, descriptor);
+  },
+  read: (reader, name) => withPolicy(policyField.read(reader, `${name}.policy`), signedField.read(reader, name)),
+};
+
 export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record', {
   prepared: message(KIND.sessionPrepared, 'prepared', {
-    descriptor: nested(descriptorCodec, DESCRIPTOR_BYTES),
+    descriptor: descriptorField,
     slotKeys: slotKeysField,
     certificate: nested(certificateCodec, STATEMENT_BYTES),
     nonce: fixed(16),

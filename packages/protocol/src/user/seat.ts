@@ -2,10 +2,10 @@
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Ctx, Millis } from '../wire/brands.ts';
 import { isEndorsed } from '../wire/council.ts';
-import { ctxOf, type Descriptor, descriptorCodec } from '../wire/descriptor.ts';
+import { ctxOf, type Descriptor, descriptorCodec, type SignedDescriptor, withPolicy } from '../wire/descriptor.ts';
 import { type DrawnBuffer, slotKeysProblem } from '../wire/drawn-buffer.ts';
 import { type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
-import { policyWeightScale, type TaskPolicy, taskIdOf } from '../wire/policy.ts';
+import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import type { SeenModel } from './ledger.ts';
 
@@ -15,7 +15,7 @@ export interface Pins {
 }
 
 declare const isChecked: unique symbol;
-/** A descriptor that follows the pinned policy, by its authorities. */
+/** A descriptor that names the pinned policy, by its authorities, with that policy. */
 export type CheckedDescriptor = Descriptor & { readonly [isChecked]: true };
 
 export type Seated =
@@ -34,12 +34,13 @@ export type Seated =
 export function checkDrawnBuffer(
   suite: Suite,
   { policy }: Pins,
-  { descriptor, slotKeys }: DrawnBuffer,
+  { descriptor: signed, slotKeys }: DrawnBuffer,
   now: Millis,
   trainedOn: SeenModel,
 ): Seated {
-  if (!isDrawn(suite, policy, descriptor)) return refused('descriptor-invalid');
-  if (!followsPolicy(suite, policy, descriptor)) return refused('descriptor-policy');
+  if (!isDrawn(suite, policy, signed)) return refused('descriptor-invalid');
+  if (!equalBytes(signed.task, taskIdOf(suite, policy))) return refused('descriptor-policy');
+  const descriptor = withPolicy(policy, signed);
   if (policy.versions === 'one' && !isSameModel(descriptor, trainedOn)) return refused('descriptor-version');
   if (now >= descriptor.expiry) return refused('buffer-not-open');
   const problem = slotKeysProblem(suite, descriptor, slotKeys);
@@ -56,27 +57,12 @@ function isSameModel(one: SeenModel, other: SeenModel): boolean {
  * Enough authorities have a part in it, and every one that has signed it: a part that its owner did not sign could be invented by
  * the server, which would then hold a share of every key.
  */
-export function isDrawn(suite: Suite, policy: TaskPolicy, descriptor: Descriptor): boolean {
+export function isDrawn(suite: Suite, policy: TaskPolicy, descriptor: SignedDescriptor): boolean {
   const { parts, endorsements } = descriptor;
   return (
     isEndorsed(suite, descriptorCodec, policy, descriptor) &&
     parts.length === endorsements.length &&
     parts.every(({ authority }, n) => authority === endorsements[n]?.authority)
-  );
-}
-
-/**
- * Every line of the policy that a descriptor repeats. The minimum too: the higher it is, the less noise a device of a private
- * task adds. What a descriptor does not repeat comes from the pinned policy alone.
- */
-function followsPolicy(suite: Suite, policy: TaskPolicy, descriptor: Descriptor): boolean {
-  const { name, training, openMs, closeMs } = policy;
-  const claimed: TaskPolicy = { ...descriptor, name, training, openMs, closeMs };
-  const task = taskIdOf(suite, policy);
-  return (
-    equalBytes(taskIdOf(suite, claimed), task) &&
-    equalBytes(descriptor.task, task) &&
-    descriptor.weightScale === policyWeightScale(policy)
   );
 }
 

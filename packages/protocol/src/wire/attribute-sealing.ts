@@ -17,8 +17,10 @@ export function attributeSealing(suite: Suite, sealing: SeedSealing): BufferSeal
         only && sealing.open(sealed, only.key, sealingContext(ctx, role, joinTag, slot)),
     sealSelf: ({ ctx }, registration, seed) =>
       sealing.seal(seed, selfAttribute(suite, ctx, registration), selfContext(ctx, registration)),
-    openSelf: ({ ctx }, registration, sealed, [only]) =>
-      only && sealing.open(sealed, only.key, selfContext(ctx, registration)),
+    openSelf({ ctx }, registration, sealed, [only]) {
+      const seed = only && sealing.open(sealed, only.key, selfContext(ctx, registration));
+      return seed && { seed, by: [only.authority] };
+    },
   };
 }
 

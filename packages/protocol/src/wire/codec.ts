@@ -6,7 +6,7 @@ import { ByteReader, ByteWriter, DecodeError, type Suite } from '@basa/masking';
 import { type Field, type Fields, record, short } from './fields.ts';
 
 /** The version of all layouts, the first byte of every message. */
-const VERSION = 5;
+const VERSION = 6;
 /** SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR. */
 const SUITE = 1;
 

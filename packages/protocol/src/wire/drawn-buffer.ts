@@ -7,9 +7,9 @@ import {
   type BufferPart,
   DESCRIPTOR_BYTES,
   type Descriptor,
-  type DescriptorBody,
   descriptorCodec,
   partField,
+  type SignedDescriptor,
 } from './descriptor.ts';
 import { long, short } from './fields.ts';
 import { KIND } from './kinds.ts';
@@ -19,7 +19,7 @@ import { type Refused, refused } from './refusals.ts';
 import { EPOCH_KEY_BYTES } from './sealing.ts';
 
 export interface DrawnBuffer {
-  readonly descriptor: Descriptor;
+  readonly descriptor: SignedDescriptor;
   /** S E_0 .. E_{K-1} of each part, one list behind the other; empty with CP-ABE. */
   readonly slotKeys: Uint8Array;
 }
@@ -35,7 +35,7 @@ export const drawnBufferCodec: Codec<DrawnBuffer> = message<DrawnBuffer>(KIND.dr
 /** Each list is the one whose hash its authority signed: whoever seals to another list gives its seeds away. */
 export function slotKeysProblem(
   suite: Suite,
-  { engine, bufferSize, parts }: Pick<DescriptorBody, 'engine' | 'bufferSize' | 'parts'>,
+  { engine, bufferSize, parts }: Pick<Descriptor, 'engine' | 'bufferSize' | 'parts'>,
   slotKeys: Uint8Array,
 ): Refused | undefined {
   const invalid = (detail: string): Refused => refused('slot-keys-invalid', { detail });

@@ -1,9 +1,9 @@
 /** A task as the authority and its clients hold it: what no server can change by its word. */
-import { type Modulus, modulusSize, type Planned, planQuantizer, type Suite, toHex, weightScale } from '@basa/masking';
+import { type Modulus, modulusSize, type Planned, planQuantizer, type Suite, toHex } from '@basa/masking';
 import type { TaskId } from './brands.ts';
-import { message } from './codec.ts';
+import { message, nested } from './codec.ts';
 import { authoritiesField, type Council, defaultThreshold, toleratedOf } from './council.ts';
-import { fixed, flag, nonNegative, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
+import { type Field, fixed, flag, nonNegative, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { type MetricRange, metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
@@ -21,7 +21,7 @@ export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, slotKeys: 3 } as const;
  */
 const VERSIONS = ['one', 'unsafeMixed'] as const;
 export type Versions = (typeof VERSIONS)[number];
-export const versionsField = oneOf(VERSIONS);
+const versionsField = oneOf(VERSIONS);
 
 export interface TaskPolicy extends Council {
   readonly name: Uint8Array;
@@ -109,6 +109,8 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
 
 export const encodePolicy = policyCodec.encode;
 export const decodePolicy = policyCodec.decode;
+/** A policy inside another message. */
+export const policyField: Field<TaskPolicy> = nested(policyCodec, 4096);
 
 /** The name of a task is the hash of its policy: who pins the name pins every line of it. */
 export function taskIdOf(suite: Suite, policy: TaskPolicy): TaskId {
@@ -217,9 +219,4 @@ function encodingProblem(policy: TaskPolicy): string | undefined {
 /** K quantised updates fit, by the planner's proof; the count and the weight fit because W is chosen so. */
 export function planPolicy({ bufferSize, level, clip, modulus }: TaskPolicy): Planned {
   return planQuantizer({ summands: bufferSize, resolution: { level }, clip, modulus });
-}
-
-/** W, the scale of masked weights. */
-export function policyWeightScale({ bufferSize, modulus }: Pick<TaskPolicy, 'bufferSize' | 'modulus'>): number {
-  return weightScale(bufferSize, modulus);
 }

@@ -5,7 +5,7 @@
  * on, then one word for each metric that the task names. The server learns the sums of these words and no single one.
  */
 import { integerWeight, toSigned } from '@basa/masking';
-import type { DescriptorBody } from './descriptor.ts';
+import type { Descriptor } from './descriptor.ts';
 import { metricMean, metricWord } from './metrics.ts';
 import type { TaskPolicy } from './policy.ts';
 import { stalenessWeight } from './staleness.ts';
@@ -34,7 +34,7 @@ export interface PrefixInput {
 }
 
 export type PrefixDescriptor = Pick<
-  DescriptorBody,
+  Descriptor,
   'modulus' | 'weightScale' | 'version' | 'versions' | 'maxStaleness' | 'metrics'
 >;
 
@@ -99,7 +99,7 @@ export function judgePrefix(
   return { kind: 'good', weightSum, versionSum, metrics: Object.fromEntries(means) };
 }
 
-type WeightRule = Pick<DescriptorBody, 'privacy' | 'staleness'>;
+type WeightRule = Pick<Descriptor, 'privacy' | 'staleness'>;
 
 /**
  * w_min: 1, for an example weight may be as small as it likes. In a private task there is none, and age alone makes an update count less;

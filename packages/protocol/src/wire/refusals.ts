@@ -106,7 +106,7 @@ export const REFUSALS = {
   'policy-invalid': { sentence: 'The policy of the task cannot be used.', status: 422 },
   // A user refuses what server or authority tell it.
   'descriptor-invalid': { sentence: 'The descriptor is not signed by the pinned authority.', status: 422 },
-  'descriptor-policy': { sentence: 'The descriptor departs from the pinned policy.', status: 422 },
+  'descriptor-policy': { sentence: 'The descriptor names another policy than the pinned one.', status: 422 },
   'descriptor-version': {
     sentence: 'The buffer is of another version of the model than the update was trained on.',
     status: 422,

@@ -7,13 +7,13 @@
  */
 import { isSlotKey, slotSealedBytes } from '@basa/masking';
 import type { Ctx, JoinTag, Registration, Slot } from './brands.ts';
-import type { BufferPart, DescriptorBody } from './descriptor.ts';
+import type { BufferPart, Descriptor } from './descriptor.ts';
 import { ENGINE } from './policy.ts';
 
 /** The buffer that a seed is sealed in. */
 export interface SealedBuffer {
   readonly ctx: Ctx;
-  readonly descriptor: Pick<DescriptorBody, 'threshold' | 'parts' | 'bufferSize'>;
+  readonly descriptor: Pick<Descriptor, 'threshold' | 'parts' | 'bufferSize'>;
   /**
    * S E_0 .. E_{K-1} of every part of the descriptor, one list behind the other, as the authorities published them; empty with
    * CP-ABE, whose public key is in the descriptor.
@@ -47,17 +47,23 @@ export interface BufferSealing {
   /** Keys that are not their authority's for this slot do not count. Undefined where too few are left: whoever gave them is at fault. */
   edgeOpener(buffer: SealedBuffer, slot: Slot, keys: readonly PartKey[]): EdgeOpener | undefined;
   sealSelf(buffer: SealedBuffer, registration: Registration, seed: Uint8Array): Uint8Array;
-  /** With what the authorities released for the slot. */
+  /** With what the authorities released for the slot. Sets of as many as are needed are tried in this order, those with the first ones first. */
   openSelf(
     buffer: SealedBuffer,
     registration: Registration,
     sealed: Uint8Array,
     released: readonly PartKey[],
-  ): Uint8Array | undefined;
+  ): OpenedSelf | undefined;
+}
+
+export interface OpenedSelf {
+  readonly seed: Uint8Array;
+  /** The authorities whose keys opened it, by index. */
+  readonly by: readonly number[];
 }
 
 /** What the keys of a buffer are made of. */
-export interface KeySource extends Pick<DescriptorBody, 'task' | 'bufferSize'> {
+export interface KeySource extends Pick<Descriptor, 'task' | 'bufferSize'> {
   readonly offer: Uint8Array;
 }
 
@@ -84,7 +90,7 @@ export interface BufferIssuer {
 
 /** The name of the key epoch in a part of a descriptor. */
 export function epochKeyOf(
-  { engine }: Pick<DescriptorBody, 'engine'>,
+  { engine }: Pick<Descriptor, 'engine'>,
   { sealingKey }: Pick<BufferPart, 'sealingKey'>,
 ): Uint8Array {
   return engine === ENGINE.slotKeys ? sealingKey.subarray(0, EPOCH_KEY_BYTES) : sealingKey;
@@ -102,7 +108,7 @@ export function sealedBytesOf(engine: number, parts = 1): number | undefined {
 }
 
 /** Whether this can name a self seed in the buffer: with slot keys a good point, else nothing. */
-export function isSelfName({ engine }: Pick<DescriptorBody, 'engine'>, selfName: Uint8Array): boolean {
+export function isSelfName({ engine }: Pick<Descriptor, 'engine'>, selfName: Uint8Array): boolean {
   return engine === ENGINE.slotKeys ? isSlotKey(selfName) : selfName.length === 0;
 }
 

@@ -37,8 +37,6 @@ export function slotSealing(suite: Suite, parts = 1): BufferSealing {
     const [bytes] = keysAtOnce(suite, sealToSlots(suite, [{ seed, binding }]));
     return bytes as Uint8Array;
   };
-  /** Whoever was in the set that opened the last self seed. */
-  let credible: ReadonlySet<number> = new Set();
   return {
     name: 'slot keys (X25519)',
     sealedBytes: slotSealedBytes(parts),
@@ -57,16 +55,11 @@ export function slotSealing(suite: Suite, parts = 1): BufferSealing {
     sealSelf: (buffer, registration, seed) => sealed(seed, selfBinding(buffer, registration)),
     openSelf(buffer, registration, bytes, released) {
       const binding = selfBinding(buffer, registration);
-      // A pad is held to nothing but the seed it gives: where an authority lied about one, a set without it opens. It comes last
-      // from then on, so that a liar costs one search and not one for every slot.
-      const isCredible = ({ authority }: PartKey): boolean => credible.has(authority);
-      const inTurn = [...released.filter(isCredible), ...released.filter((one) => !isCredible(one))];
-      for (const set of setsOf(inTurn, binding.threshold)) {
+      // A pad is held to nothing but the seed it gives: if an authority lied about one, a set without it opens.
+      for (const set of setsOf(released, binding.threshold)) {
         const pads = inOrder(buffer, set).map((pad) => pad?.slice());
         const [seed] = keysAtOnce(suite, openWithPads(suite, [{ sealed: bytes, binding, pads }]));
-        if (seed === undefined) continue;
-        credible = new Set(set.map(({ authority }) => authority));
-        return seed;
+        if (seed !== undefined) return { seed, by: set.map(({ authority }) => authority) };
       }
       return undefined;
     },

@@ -1,7 +1,7 @@
 /** The upload: a framed header, then the masked vector, packed, then the sealed self seed and the backups. */
 import { ByteReader, ByteWriter, concatBytes, DecodeError, elementBits, packedLength, type Suite } from '@basa/masking';
 import type { UploadHeaderBody } from './authority-messages.ts';
-import type { DescriptorBody } from './descriptor.ts';
+import type { Descriptor } from './descriptor.ts';
 import { prefixElements } from './prefix.ts';
 import type { BufferSealing } from './sealing.ts';
 
@@ -15,7 +15,7 @@ export interface UploadLayout {
 }
 
 export function uploadLayout(
-  descriptor: Pick<DescriptorBody, 'dimension' | 'metrics' | 'modulus' | 'versions'>,
+  descriptor: Pick<Descriptor, 'dimension' | 'metrics' | 'modulus' | 'versions'>,
   { slot, voids }: Pick<UploadHeaderBody, 'slot' | 'voids'>,
   { sealedBytes }: Pick<BufferSealing, 'sealedBytes'>,
 ): UploadLayout {
@@ -81,7 +81,7 @@ export function readSealedParts(body: Uint8Array, { vectorBytes, backups, sealed
 /** The masked vector of a body without copying, where its words are whole, aligned and 32 bits wide. */
 export function viewVector(
   body: Uint8Array,
-  { modulus }: Pick<DescriptorBody, 'modulus'>,
+  { modulus }: Pick<Descriptor, 'modulus'>,
   { elements }: UploadLayout,
 ): Uint32Array | undefined {
   if (elementBits(modulus) !== 32 || body.byteOffset % 4 !== 0 || body.length < 4 * elements) return undefined;

@@ -3,15 +3,10 @@ import { concatBytes, FIELD } from '@basa/masking';
 import {
   authorityMessages,
   type Certificate,
-  type CloseAnswer,
   certificateCodec,
-  closeSteps,
   type FrozenSession,
-  fateOf,
   frameHeader,
-  holdsSeat,
   issuePaperKey,
-  type JoinTag,
   millis,
   paperTicketCodec,
 } from '@basa/protocol';
@@ -30,32 +25,10 @@ describe('a seat', () => {
   const authority = world.authority.ports.signer;
   const seatOf = (certificate: Certificate) => world.server.seat({ ...device.seatRequest(), certificate });
 
-  it('is given to an enrolled device, which then holds it until it lapses', () => {
-    const { descriptor } = granted(world.server.seat(device.seatRequest()));
-    expect(descriptor.bufferSize).toBe(3);
-    const [buffer] = world.server.buffers.values();
-    const ctx = buffer?.ctx as Uint8Array;
-    const { ports, coordinator } = world.server;
-    expect(holdsSeat(ports, coordinator, device.certificate, ctx, world.now)).toBe(true);
-    expect(holdsSeat(ports, coordinator, device.certificate, ctx, millis(world.now + 500))).toBe(false);
-  });
-
   it('is refused to a certificate that is forged, of another task, or over', () => {
     expect(reasonOf(seatOf(signedBy(world.signer(), {})))).toBe('certificate-invalid');
     expect(reasonOf(seatOf(signedBy(authority, { task: new Uint8Array(32) as never })))).toBe('certificate-invalid');
     expect(reasonOf(seatOf(signedBy(authority, { notAfter: millis(1) })))).toBe('certificate-expired');
-  });
-
-  it('in a buffer that expires before it is used is given in the next one', () => {
-    const fresh = nodeFederation({ bufferSize: 3 });
-    const late = fresh.device();
-    const { descriptor: first } = granted(fresh.server.seat(late.seatRequest()));
-    fresh.now = millis(first.expiry - 100);
-    fresh.server.seat(late.seatRequest());
-    fresh.now = millis(first.expiry + 10);
-    const { descriptor: second } = granted(fresh.server.seat(late.seatRequest()));
-    expect(second.parts).not.toEqual(first.parts);
-    expect(fresh.server.buffers.size).toBe(2);
   });
 });
 
@@ -118,42 +91,6 @@ describe('an upload', () => {
   });
 });
 
-describe('the answer to a close', () => {
-  it.each<[string, (answer: CloseAnswer, sign: (body: CloseAnswer) => CloseAnswer) => CloseAnswer]>([
-    [
-      'a key changed on the way',
-      (answer) => ({ ...answer, keys: answer.keys.map((one) => ({ ...one, key: one.key.map((byte) => byte ^ 1) })) }),
-    ],
-    [
-      'an outcome that the authority did not sign',
-      (answer, sign) => sign({ ...answer, outcome: { ...answer.outcome, signature: new Uint8Array(64) } }),
-    ],
-  ])('with %s is refused', (_, change) => {
-    const world = nodeFederation({ bufferSize: 2, dimension: 4 });
-    const devices = [world.device(), world.device()];
-    const ctx = world.fill(devices);
-    granted(world.server.freeze(ctx));
-    const { ports } = world.server;
-    const { signer } = world.authority.ports;
-    const { closeAnswer } = authorityMessages(2);
-    const sign = (body: CloseAnswer): CloseAnswer => ({
-      ...body,
-      signature: signer.sign(closeAnswer.statement(body)),
-    });
-    const closing = world.authority.close;
-    let caught: string | undefined;
-    world.authority.close = (request) => {
-      const answer = granted(closing.call(world.authority, request));
-      const steps = closeSteps(ports, world.server.buffer(ctx));
-      steps.next();
-      caught = reasonOf(steps.next([{ authority: 0, answer: change(answer, sign) }]).value);
-      return answer;
-    };
-    expect(world.server.finish(ctx).kind).toBe('good');
-    expect(caught).toBe('too-few-votes');
-  });
-});
-
 describe('a paper ticket', () => {
   it('for a sealed buffer gets no key that opens anything there', () => {
     const world = nodeFederation({ bufferSize: 2, dimension: 4 });
@@ -169,20 +106,5 @@ describe('a paper ticket', () => {
     expect(sealed).toHaveLength(134);
     // Transparent: seed, attribute, context. The context is right, the attribute is not.
     expect(sealing.open(sealed, key, sealed.slice(64))).toBeUndefined();
-  });
-});
-
-describe('the fate of an update', () => {
-  it('is pending until the buffer is decided, then what the authority says', () => {
-    const world = nodeFederation({ bufferSize: 3, dimension: 6 });
-    const [first, second, left] = [world.device(), world.device(), world.device()];
-    for (const device of [first, second]) granted(device.contribute());
-    left.contribute('key');
-    const fate = (device: typeof first) =>
-      fateOf(world.server.buffer(first.ctx), device.session?.member.joinTag as JoinTag);
-    expect([fate(first), fate(left)]).toEqual(['pending', 'pending']);
-    world.server.finish(first.ctx, 'stalled');
-    expect([fate(first), fate(left)]).toEqual(['included', 'excluded']);
-    expect(fateOf(world.server.buffer(first.ctx), new Uint8Array(32) as JoinTag)).toBeUndefined();
   });
 });

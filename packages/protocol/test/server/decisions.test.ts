@@ -15,6 +15,7 @@ import {
   millis,
   type Outcome,
   outcomeCodec,
+  type Refused,
   recordAbort,
   recordGrant,
   recordIncluded,
@@ -64,6 +65,23 @@ function everyState() {
     hope: (buffer: SecureBuffer) => recordAbort(ports, buffer, told('open')),
   };
   return { world, ctx, ports, signer, answer, outcome, told, states, steps };
+}
+
+/** A frozen buffer, and what a server makes of an answer to its close. */
+function atAnswer() {
+  const { states, ports, signer, answer, outcome } = everyState();
+  const resigned = (change: Partial<CloseAnswer>): CloseAnswer => {
+    const body = { ...answer, ...change };
+    return { ...body, signature: signer.sign(authorityMessages(4).closeAnswer.statement(body)) };
+  };
+  const grantOf = (told: CloseAnswer) => {
+    const steps = closeSteps(ports, states.frozen);
+    steps.next();
+    const asked = steps.next([{ authority: 0, answer: told }]);
+    // It has the vote, and asks for the keys once more.
+    return (asked.done ? asked : steps.next([{ authority: 0, answer: told }])).value as Grant | Refused;
+  };
+  return { answer, outcome, resigned, grantOf };
 }
 
 type Step = keyof ReturnType<typeof everyState>['steps'];
@@ -126,17 +144,18 @@ describe('a decision', () => {
       }),
     ],
   ])('to open is not taken from an answer about %s, though the authority signed it', (_, change) => {
-    const { states, ports, signer, answer, outcome } = everyState();
+    const { outcome, answer, resigned, grantOf } = atAnswer();
     const told = outcome('closed', { accepted: answer.outcome.accepted, ...change(answer.outcome) });
-    const body: Omit<CloseAnswer, 'signature'> = { vote: answer.vote, outcome: told, keys: answer.keys };
-    const signature = signer.sign(authorityMessages(4).closeAnswer.statement(body));
-    const steps = closeSteps(ports, states.frozen);
-    steps.next();
-    const asked = steps.next([{ authority: 0, answer: { ...body, signature } }]);
-    expect(asked.value).not.toMatchObject({ kind: 'grant' });
-    // It has the vote, and asks for the keys once more.
-    const end = asked.done ? asked : steps.next([{ authority: 0, answer: { ...body, signature } }]);
-    expect(reasonOf(end.value)).toBe('too-few-votes');
+    expect(reasonOf(grantOf(resigned({ outcome: told })))).toBe('too-few-votes');
+  });
+
+  it('to open is not taken from an answer, or with an outcome, that the authority did not sign', () => {
+    const { answer, resigned, grantOf } = atAnswer();
+    expect(grantOf(resigned({}))).toMatchObject({ kind: 'grant' });
+    const keys = answer.keys.map((one) => ({ ...one, key: one.key.map((byte) => byte ^ 1) }));
+    expect(reasonOf(grantOf({ ...answer, keys }))).toBe('too-few-votes');
+    const outcome = { ...answer.outcome, signature: new Uint8Array(64) };
+    expect(reasonOf(grantOf(resigned({ outcome })))).toBe('too-few-votes');
   });
 });
 
@@ -153,6 +172,7 @@ describe('the fate of an update', () => {
     const buffer = everyState().states[status];
     const fate = (slot: number) => fateOf(buffer, buffer.slots[slot]?.ticket.joinTag as JoinTag);
     expect([fate(0), fate(3)]).toEqual([chosen, leftOut]);
+    expect(fateOf(buffer, new Uint8Array(32) as JoinTag)).toBeUndefined();
   });
 });
 

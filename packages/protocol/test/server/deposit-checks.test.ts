@@ -134,14 +134,15 @@ describe('a seat', () => {
     expect(waiting).toMatchObject({ answer: { kind: 'needs-buffer' }, events: [] });
   });
 
-  it('is held by its device, in its buffer, and by no other', () => {
+  it('is held by its device until it lapses, in its buffer, and by no other', () => {
     const { world, buffer } = atDeposit();
     const [seated, stranger] = [world.device(), world.device()];
     seated.contribute('seat');
     const { ports, coordinator } = world.server;
-    const holds = (device: typeof seated, ctx: Uint8Array) =>
-      holdsSeat(ports, coordinator, device.certificate, ctx, world.now);
+    const holds = (device: typeof seated, ctx: Uint8Array, now = world.now) =>
+      holdsSeat(ports, coordinator, device.certificate, ctx, now);
     expect(holds(seated, buffer.ctx)).toBe(true);
+    expect(holds(seated, buffer.ctx, millis(world.now + coordinator.seatMs))).toBe(false);
     expect(holds(seated, new Uint8Array(32))).toBe(false);
     expect(holds(stranger, buffer.ctx)).toBe(false);
   });
@@ -153,6 +154,7 @@ describe('a lease', () => {
     const deadline = buffer.slots[0]?.ticket.deadline ?? 0;
     const step = extendLeases(buffer, 100);
     expect(step.records).toEqual([{ kind: 'extended', byMs: 100 }]);
+    expect(tickBuffer(step.state, millis(deadline)).answer).toEqual({ nextAt: deadline + 101 });
     expect(tickBuffer(step.state, millis(deadline + 100)).records).toEqual([]);
     expect(tickBuffer(step.state, millis(deadline + 101)).records).toEqual([{ kind: 'dropped', slot: 0 }]);
   });

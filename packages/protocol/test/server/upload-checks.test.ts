@@ -3,7 +3,6 @@ import {
   acceptUpload,
   authorityMessages,
   endorse,
-  extendLeases,
   type FrozenSession,
   judgeHeader,
   millis,
@@ -118,13 +117,6 @@ describe('a tick', () => {
     const deadlines = buffer().slots.map(({ ticket }): number => ticket.deadline);
     expect(new Set(deadlines).size).toBe(2);
     expect(tickBuffer(buffer(), world.now).answer).toEqual({ nextAt: Math.min(...deadlines) + 1 });
-  });
-
-  it('says it with the time that the server was down', () => {
-    const { world, buffer } = atUpload();
-    const deadline = buffer().slots[0]?.ticket.deadline ?? 0;
-    const { state } = extendLeases(buffer(), 100);
-    expect(tickBuffer(state, world.now).answer).toEqual({ nextAt: deadline + 101 });
   });
 
   it('waits for those alone who still owe an upload', () => {

@@ -8,6 +8,7 @@ import {
   descriptorCodec,
   endorse,
   loggedVersion,
+  taskIdOf,
 } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import { endorsedBy, keysFor } from '@basa/testkit/core/endorsed.ts';
@@ -25,32 +26,24 @@ describe('a descriptor', () => {
   const check = (change: object, signer = world.authority.ports.signer) =>
     checkDrawnBuffer(suite, world.pins, { descriptor: signedBy(signer, change), slotKeys }, world.now, descriptor);
 
-  it('of the authority that follows the pinned policy is accepted', () => {
+  it('of the authority that names the pinned policy is accepted', () => {
     expect(check({}).kind).toBe('seated');
   });
 
-  it.each([
-    ['a smaller minimum', { minimum: 2 }],
-    ['a larger minimum, for which a device of a private task adds less noise', { minimum: 4 }],
-    ['another K', { bufferSize: 3 }],
-    ['another dimension', { dimension: 7 }],
-    ['another clip', { clip: 2 }],
-    ['another block floor', { blockFloor: 0.5 }],
-    ['another level', { level: 2 }],
-    ['another staleness', { staleness: { kind: 'polynomial', exponent: 5 } }],
-    ['more staleness', { maxStaleness: 1000 }],
-    ['another server', { serverKey: new Uint8Array(32) }],
-    ['another engine', { engine: 2 }],
-    ['another weight scale', { weightScale: 1 }],
-    ['another manifest', { manifestHash: new Uint8Array(32).fill(1) }],
-    ['another group', { modulus: { kind: 'field' } }],
-  ])('with %s is refused', (_, change) => {
-    expect(reasonOf(check(change))).toBe('descriptor-policy');
+  it('that names another policy is refused, though the authority signed it', () => {
+    const task = taskIdOf(suite, { ...world.policy, minimum: 2 });
+    expect(reasonOf(check({ task }))).toBe('descriptor-policy');
   });
 
-  it('signed by the server, or of another authority, is refused', () => {
+  it('comes with the pinned policy, whatever the server says beside it', () => {
+    const said = { minimum: 2, clip: 1e6, weightScale: 1, closeBy: 0 };
+    expect(granted(check(said))).toMatchObject({
+      descriptor: { ...world.policy, closeBy: descriptor.expiry + world.policy.closeMs, weightScale: 65_536 },
+    });
+  });
+
+  it('signed by the server is refused', () => {
     expect(reasonOf(check({}, world.server.ports.signer))).toBe('descriptor-invalid');
-    expect(reasonOf(check({ authorities: [world.server.ports.signer.publicKey] }))).toBe('descriptor-policy');
   });
 
   it('that has expired is refused', () => {

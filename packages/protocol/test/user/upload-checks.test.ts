@@ -116,26 +116,14 @@ describe('the ledger of a device', () => {
 describe('an outcome', () => {
   function outcomes() {
     const world = nodeFederation({ bufferSize: 3, dimension: 6 });
-    const [first, second, left] = [world.device(), world.device(), world.device()];
-    first.contribute();
-    second.contribute();
+    const left = world.device();
     left.contribute('key');
     left.receiveKeyAndFreeze('upload');
     const commitment = { ctx: left.ctx, joinTag: (left.session as UserSession).member.joinTag };
-    const judged = (outcome: Outcome, of = commitment) =>
-      judgeOutcome({ ...left.ports, council: world.policy }, of, [{ authority: 0, outcome }]);
-    return { world, left, commitment, judged };
+    const judged = (outcome: Outcome) =>
+      judgeOutcome({ ...left.ports, council: world.policy }, commitment, [{ authority: 0, outcome }]);
+    return { world, left, judged };
   }
-
-  it('frees an update only when the buffer closed without it or was aborted', () => {
-    const { world, left, commitment, judged } = outcomes();
-    expect(reasonOf(judged(world.authority.outcome(left.ctx)))).toBe('outcome-undecided');
-    world.server.finish(left.ctx, 'stalled');
-    const closed = world.authority.outcome(left.ctx);
-    expect(judged(closed)).toEqual({ kind: 'free' });
-    const included = { ...commitment, joinTag: closed.accepted[0]?.joinTag as never };
-    expect(judged(closed, included)).toEqual({ kind: 'included' });
-  });
 
   it('of a server that says "aborted" frees nothing', () => {
     const { world, left, judged } = outcomes();

@@ -1,7 +1,6 @@
 import { ByteReader, ByteWriter, DecodeError, FIELD, packVector, RING_32, ring } from '@basa/masking';
 import {
   authorityMessages,
-  descriptorCodec,
   frameHeader,
   headerBytes,
   MAX_SLOTS,
@@ -131,17 +130,6 @@ describe('the largest messages', () => {
 });
 
 describe('a buffer', () => {
-  const sample = samples.find(({ name }) => name === 'descriptor')?.bytes as Uint8Array;
-
-  it.each([2, MAX_SLOTS])('of %d slots can be written', (bufferSize) => {
-    const descriptor = { ...descriptorCodec.decode(sample), bufferSize };
-    expect(descriptorCodec.decode(descriptorCodec.encode(descriptor)).bufferSize).toBe(bufferSize);
-  });
-
-  it.each([0, 1, MAX_SLOTS + 1])('of %d slots cannot', (bufferSize) => {
-    expect(() => descriptorCodec.encode({ ...descriptorCodec.decode(sample), bufferSize })).toThrow(RangeError);
-  });
-
   it('takes the inbox of its last slot, and no entry more', () => {
     const { depositAnswer } = userMessages(4, { sealedBytes: 240 });
     const answer = (length: number) => ({

@@ -1,6 +1,6 @@
 /** A policy at its limits: the last value that a task may have, and the first that it may not. */
 import { ByteWriter, RING_32, ring, signedCapacity } from '@basa/masking';
-import { policyProblem, type TaskPolicy } from '@basa/protocol';
+import { DEFAULT_TRAINING, policyProblem, type TaskPolicy } from '@basa/protocol';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { privacyField, privacyProblem, sumBound } from '../../src/wire/privacy.ts';
@@ -47,6 +47,17 @@ describe('a policy', () => {
     ['is too large', { ...MIXED, modulus: RING_32, maxStaleness: 2 ** 29 }],
     ['cannot be written', { staleness: { kind: 'polynomial', exponent: 1e6 + 1 } }],
     ['cannot be written', { staleness: { kind: 'polynomial', exponent: -1 } }],
+    ['cannot be written', { name: new Uint8Array(100) }],
+    ['cannot be written', { openMs: 2 ** 40 }],
+    ['cannot be written', { blockFloor: -0 }],
+    ['cannot be written', { blockFloor: -1 }],
+    ['cannot be written', { blockFloor: Number.NaN }],
+    ['cannot be written', { training: { ...DEFAULT_TRAINING, epochs: 0 } }],
+    ['cannot be written', { training: { ...DEFAULT_TRAINING, epochs: 65_536 } }],
+    ['cannot be written', { training: { ...DEFAULT_TRAINING, batchSize: 0 } }],
+    ['cannot be written', { training: { ...DEFAULT_TRAINING, learningRate: 0 } }],
+    ['cannot be written', { training: { ...DEFAULT_TRAINING, learningRate: Number.POSITIVE_INFINITY } }],
+    ['cannot be written', { training: { ...DEFAULT_TRAINING, loss: 'another' as 'own' } }],
   ])('is refused with a reason: %s', (reason, change) => {
     expect(problemOf(change)).toContain(reason);
   });

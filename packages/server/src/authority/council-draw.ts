@@ -14,7 +14,6 @@ import {
   listsOf,
   millis,
   type Offer,
-  plannedDescriptor,
   type ServerPorts,
   slotKeysProblem,
   type TaskId,
@@ -73,7 +72,8 @@ export class CouncilDraw {
     const offers = this.#chosen(await this.#offers(members));
     const parts = offers.map(({ answer }) => answer.part);
     const plan = { parts, expiry: millis(clock() + policy.openMs) };
-    const body = plannedDescriptor(task, policy, model, plan);
+    const { version, modelHash } = model;
+    const body: DescriptorBody = { task, version, modelHash, ...plan };
     const nonce = nodeRandomBytes(16);
     const asked = members.filter(({ authority }) => parts.some((part) => part.authority === authority));
     const signed = await gather(

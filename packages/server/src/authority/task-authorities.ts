@@ -9,6 +9,7 @@ import {
   type CloseAnswerOf,
   type Ctx,
   closeSteps,
+  type DescribedBuffer,
   type DrawnBuffer,
   type Grant,
   hasGoodEndorsements,
@@ -27,6 +28,7 @@ import {
   type TaskPolicy,
   taskIdOf,
   type Vote,
+  withPolicy,
 } from '@basa/protocol';
 import { type AuthorityLink, AuthorityRefusal, AuthorityUnreachable } from './authority-link.ts';
 import { CouncilDraw, type Member, type Wanted } from './council-draw.ts';
@@ -75,7 +77,7 @@ export class TaskAuthorities {
   }
 
   /** One authority gives the same buffer for the same nonce. Several draw a new one each time: a rest of theirs aborts by itself. */
-  async drawBuffer(nonce: Uint8Array, asked: Wanted): Promise<DrawnBuffer> {
+  async drawBuffer(nonce: Uint8Array, asked: Wanted): Promise<DescribedBuffer> {
     const { policy, ports } = this.#options;
     const newest = this.#newestOf(asked.newest);
     const wanted = { model: policy.versions === 'one' ? asked.model : newest, newest };
@@ -83,12 +85,13 @@ export class TaskAuthorities {
       policy.authorities.length === 1
         ? await this.#drawAlone(nonce, wanted)
         : await this.#council.draw(this.#members, wanted);
-    const { descriptor, slotKeys } = drawn;
-    if (!equalBytes(descriptor.task, this.#options.task) || !isDrawn(ports.suite, policy, descriptor))
+    const { descriptor: signed, slotKeys } = drawn;
+    if (!equalBytes(signed.task, this.#options.task) || !isDrawn(ports.suite, policy, signed))
       throw new AuthorityUnreachable('a buffer was drawn that is not signed by its authorities or not of this task');
+    const descriptor = withPolicy(policy, signed);
     const problem = slotKeysProblem(ports.suite, descriptor, slotKeys);
     if (problem !== undefined) throw new AuthorityUnreachable(`a list of slot keys is wrong: ${problem.detail}`);
-    return drawn;
+    return { descriptor, slotKeys };
   }
 
   async #drawAlone(nonce: Uint8Array, wanted: Wanted): Promise<DrawnBuffer> {

@@ -1,12 +1,5 @@
 /** Has the sum of a closed buffer opened by the workers: the seeds in shares of slots, then the mean in shards of the vector. */
-import {
-  descriptorCodec,
-  drawnBufferCodec,
-  encodeBufferRecord,
-  type KeysOf,
-  prefixElements,
-  type SecureBuffer,
-} from '@basa/protocol';
+import { encodeBufferRecord, type KeysOf, prefixElements, type SecureBuffer } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
 import type { Store } from '../store/store.ts';
@@ -62,7 +55,7 @@ export async function openSumOf(
   if (opened.kind === 'quarantine') return opened;
   const [whole, ...later] = shardsOf(descriptor.dimension + prefixElements(descriptor), pool.size);
   if (whole === undefined) throw new Error('a sum without elements');
-  const part = { descriptor: descriptorCodec.encode(descriptor), keys: bodies.map(({ key }) => key) };
+  const part = { descriptor, keys: bodies.map(({ key }) => key) };
   const sumOf = async ({ from, to }: Shard, weightSum?: number): Promise<SummedShard> => {
     const known = weightSum === undefined ? {} : { weightSum };
     const work = { kind: 'sum-shard', ...part, terms: opened.terms, from, to, ...known } as const;
@@ -106,13 +99,13 @@ async function openTermsOf(
   bodies: readonly StoredBody[],
   keys: readonly KeysOf[],
 ): Promise<OpenedTerms> {
-  const { ctx } = buffer;
+  const { ctx, descriptor, slotKeys } = buffer;
   const facts = await store.facts(ctx, 0);
   const deposits = await store.deposits(ctx);
   const accepted = new Set<number>(buffer.accepted);
   const whole = {
     kind: 'open-terms',
-    drawn: drawnBufferCodec.encode(buffer),
+    drawn: { descriptor, slotKeys },
     facts: facts.map(encodeBufferRecord),
     keys,
   } as const;

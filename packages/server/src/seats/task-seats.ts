@@ -1,6 +1,6 @@
 /** The seats of a task: in memory where a server is alone, in the database beside other nodes. Both have buffers drawn. */
 import { ascii, type Suite } from '@basa/masking';
-import type { BasaEvent, DrawnBuffer, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
+import type { BasaEvent, DescribedBuffer, DrawnBuffer, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
 import type { Wanted } from '../authority/council-draw.ts';
@@ -102,7 +102,7 @@ async function timed(
   { tools, tuning, task, policy, authorities }: TaskSeatsOptions,
   nonce: Uint8Array,
   wanted: Wanted,
-): Promise<DrawnBuffer> {
+): Promise<DescribedBuffer> {
   const begun = tools.clock();
   try {
     const drawn = await authorities.drawBuffer(nonce, wanted);

@@ -1,9 +1,9 @@
 /** The buffers that a server keeps: facts, deposits and inboxes. */
-import type { BufferFact, Ctx, DrawnBuffer, ModelEntry, SecureBuffer, Slot, TaskId, UserId } from '@basa/protocol';
+import type { BufferFact, Ctx, DescribedBuffer, ModelEntry, SecureBuffer, Slot, TaskId, UserId } from '@basa/protocol';
 import type { Fence } from './node-store.ts';
 import type { Verdict } from './suspicion-store.ts';
 
-export interface StoredBuffer extends DrawnBuffer {
+export interface StoredBuffer extends DescribedBuffer {
   readonly ctx: Ctx;
   readonly task: TaskId;
   readonly drawnAt: number;

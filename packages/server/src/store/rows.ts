@@ -1,5 +1,5 @@
 /** The rows of a server's tables as what the store hands out. */
-import { type Ctx, descriptorCodec, modelEntryCodec, type TaskId } from '@basa/protocol';
+import { type Ctx, decodePolicy, descriptorCodec, modelEntryCodec, type TaskId, withPolicy } from '@basa/protocol';
 import { column, type Row } from '@basa/service';
 import type { StoredBuffer } from './buffer-store.ts';
 import type { StoredModel } from './model-store.ts';
@@ -17,16 +17,24 @@ export function readTaskState(row: Row): Pick<StoredTask, 'task' | 'state' | 'wh
 export function readTask(row: Row): StoredTask {
   return {
     ...readTaskState(row),
+    policy: decodePolicy(column.bytes(row, 'policy')),
     specification: column.text(row, 'specification'),
     createdAt: column.number(row, 'created_at'),
   };
 }
 
+/** Buffers with the policy of their task, as `readBuffer` reads them. */
+export const BUFFERS = 'buffers b JOIN tasks t ON t.task = b.task';
+export const BUFFER_COLUMNS = 'b.*, t.policy';
+
 export function readBuffer(row: Row): StoredBuffer {
   return {
     ctx: column.bytes(row, 'ctx') as Ctx,
     task: column.bytes(row, 'task') as TaskId,
-    descriptor: descriptorCodec.decode(column.bytes(row, 'descriptor')),
+    descriptor: withPolicy(
+      decodePolicy(column.bytes(row, 'policy')),
+      descriptorCodec.decode(column.bytes(row, 'descriptor')),
+    ),
     slotKeys: column.optional(row, 'slot_keys', column.bytes) ?? new Uint8Array(),
     drawnAt: column.number(row, 'drawn_at'),
   };

@@ -128,7 +128,9 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
       )`,
     'CREATE INDEX idle_places_by_time ON idle_places (at)',
   ];
-  const latest = [unfinishedSlots, revocations, slotKeys, suspicions, severalAuthorities, idlePlaces];
+  // A descriptor names its policy by the hash, which is the name of the task.
+  const policies = [`ALTER TABLE tasks ADD COLUMN policy ${blob}`];
+  const latest = [unfinishedSlots, revocations, slotKeys, suspicions, severalAuthorities, idlePlaces, policies];
   const formats = [first, severalNodes, retention, [...ages, ...places], ...latest];
   return formats.map((statements) => statements.join(';\n'));
 }
@@ -139,8 +141,8 @@ const CHUNKS = [
   'ALTER TABLE chunks ALTER COLUMN bytes SET STORAGE EXTERNAL',
 ];
 
-/** The first format with layouts of version 5: older records, policies among them, are not read. */
-const OLDEST = 10;
+/** The first format with layouts of version 6: older records, policies among them, are not read. */
+const OLDEST = 11;
 
 /** What a data folder holds. */
 export const EMBEDDED_DATABASE: DatabaseOptions = {

@@ -4,14 +4,15 @@ import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 import { type BufferChange, type BufferStore, isEnded } from './buffer-store.ts';
 import { checkFence } from './fence.ts';
 import { insertRows } from './insert-rows.ts';
-import { readBuffer } from './rows.ts';
+import { BUFFER_COLUMNS, BUFFERS, readBuffer } from './rows.ts';
 import { logModel } from './sql-models.ts';
 import { beginSlot, finishSlot } from './sql-slots.ts';
 import { judge } from './sql-suspicions.ts';
 
 const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY number';
 export const OPEN = `('filling', 'frozen', 'granted')`;
-const LIVING = `SELECT * FROM buffers WHERE status IN ${OPEN} ORDER BY drawn_at, ctx`;
+const BUFFER = `SELECT ${BUFFER_COLUMNS} FROM ${BUFFERS} WHERE b.ctx = ?`;
+const LIVING = `SELECT ${BUFFER_COLUMNS} FROM ${BUFFERS} WHERE b.status IN ${OPEN} ORDER BY b.drawn_at, b.ctx`;
 const ENDED = `SELECT ctx FROM buffers WHERE task = ? AND drawn_at < ? AND status NOT IN ${OPEN} ORDER BY drawn_at LIMIT ?`;
 const BURNT = `SELECT (SELECT COUNT(*) FROM burnt_slots WHERE usr = ? AND at >= ?)
   + (SELECT COUNT(*) FROM idle_places WHERE usr = ? AND at >= ?) AS burnt`;
@@ -35,7 +36,7 @@ export function sqlBuffers(database: SqlDatabase): BufferStore {
         );
         if (nonce !== undefined) await query(...forgetNonce(task, nonce));
       }),
-    buffer: async (ctx) => (await database.query('SELECT * FROM buffers WHERE ctx = ?', ctx)).map(readBuffer)[0],
+    buffer: async (ctx) => (await database.query(BUFFER, ctx)).map(readBuffer)[0],
     livingBuffers: async () =>
       (await database.query(LIVING)).map((row) => ({ ...readBuffer(row), number: column.number(row, 'last_record') })),
     advance: (ctx, known, step, fence) =>

@@ -4,7 +4,7 @@ import { type Ctx, encodeBufferRecord, type TaskId, type UserId } from '@basa/pr
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import type { StoredBuffer } from './buffer-store.ts';
 import type { NodeStore, SharedSeat } from './node-store.ts';
-import { readBuffer, readTaskState } from './rows.ts';
+import { BUFFER_COLUMNS, BUFFERS, readBuffer, readTaskState } from './rows.ts';
 import { forgetNonce } from './sql-buffers.ts';
 import { sqlPlaces } from './sql-places.ts';
 import { suspicionsOf } from './sql-suspicions.ts';
@@ -12,12 +12,12 @@ import { mayEnter } from './suspicion-store.ts';
 
 const ALIVE = 'alive-at';
 /** Every open buffer with how many are in it, and what the device has there. One statement: a seat that becomes a deposit is counted once. */
-const OPEN_BUFFERS = `SELECT b.*,
+const OPEN_BUFFERS = `SELECT ${BUFFER_COLUMNS},
     (SELECT COUNT(*) FROM deposits d WHERE d.ctx = b.ctx) AS deposited,
     (SELECT COUNT(*) FROM seats s WHERE s.ctx = b.ctx AND s.lapses_at > ?) AS seated,
     (SELECT COUNT(*) FROM seats s WHERE s.ctx = b.ctx AND s.usr = ? AND s.lapses_at > ?) AS held,
     (SELECT COUNT(*) FROM deposits d WHERE d.ctx = b.ctx AND d.usr = ?) AS mine
-  FROM buffers b WHERE b.task = ? AND b.status = 'filling' ORDER BY b.drawn_at, b.ctx`;
+  FROM ${BUFFERS} WHERE b.task = ? AND b.status = 'filling' ORDER BY b.drawn_at, b.ctx`;
 const IN_OPEN_BUFFERS = `SELECT b.ctx, d.usr FROM buffers b JOIN deposits d ON d.ctx = b.ctx WHERE b.task = ? AND b.status = 'filling'
   UNION SELECT s.ctx, s.usr FROM seats s WHERE s.task = ? AND s.lapses_at > ?`;
 const TAKE_SEAT = `INSERT INTO seats (task, usr, ctx, lapses_at) VALUES (?, ?, ?, ?)

@@ -1,4 +1,5 @@
 /** Tasks over SQL. */
+import { encodePolicy } from '@basa/protocol';
 import type { SqlDatabase } from '@basa/service';
 import { readTask, readTaskState } from './rows.ts';
 import { OPEN } from './sql-buffers.ts';
@@ -22,12 +23,13 @@ const OF_BUFFERS = ['records', 'deposits', 'inboxes', 'pieces'];
 
 export function sqlTasks(database: SqlDatabase): TaskStore {
   return {
-    addTask: ({ task, specification, state, createdAt }) =>
+    addTask: ({ task, policy, specification, state, createdAt }) =>
       database.transaction(async ({ query }) => {
         await query(
-          `INSERT INTO tasks (task, specification, state, created_at) VALUES (?, ?, ?, ?)
+          `INSERT INTO tasks (task, policy, specification, state, created_at) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (task) DO NOTHING`,
           task,
+          encodePolicy(policy),
           specification,
           state,
           createdAt,

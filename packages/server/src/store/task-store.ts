@@ -1,11 +1,13 @@
 /** The tasks that a server keeps. */
 import { toHex } from '@basa/masking';
-import type { TaskId } from '@basa/protocol';
+import type { TaskId, TaskPolicy } from '@basa/protocol';
 
 export type TaskState = 'running' | 'paused' | 'finished';
 
 export interface StoredTask {
+  /** The hash of its policy. */
   readonly task: TaskId;
+  readonly policy: TaskPolicy;
   /** JSON, as the operator gave it. */
   readonly specification: string;
   readonly state: TaskState;

@@ -129,7 +129,7 @@ export class TaskBook {
         throw error;
       });
     const text = JSON.stringify(specification);
-    const stored: StoredTask = { task, specification: text, state: 'running', createdAt: await store.now() };
+    const stored: StoredTask = { task, policy, specification: text, state: 'running', createdAt: await store.now() };
     await store.addTask(stored);
     const running = this.#add(stored);
     nodes.tell.task(task);

@@ -6,7 +6,7 @@ import { testLeases } from './leases-conformance.ts';
 import { NodesScene } from './nodes-scene.ts';
 import { testSeats } from './seats-conformance.ts';
 import { testSlots } from './slots-conformance.ts';
-import { bytes, task } from './store-samples.ts';
+import { bytes, policy, task } from './store-samples.ts';
 
 export function testNodes(name: string, open: () => Promise<{ readonly store: Store }>): void {
   describe(`nodes on a store over ${name}`, () => {
@@ -27,7 +27,7 @@ export function testNodes(name: string, open: () => Promise<{ readonly store: St
     });
 
     it('the same task or model again changes nothing, another one is refused', async () => {
-      const same = { task, specification: '{}', state: 'running', createdAt: 9 } as const;
+      const same = { task, policy, specification: '{}', state: 'running', createdAt: 9 } as const;
       await scene.store.addTask(same);
       await expect(scene.store.addTask({ ...same, specification: '{"b":1}' })).rejects.toThrow('another specification');
       expect(await scene.store.task(task)).toMatchObject({ createdAt: 5 });

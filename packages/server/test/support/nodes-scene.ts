@@ -2,7 +2,7 @@
 import { type Ctx, millis } from '@basa/protocol';
 import type { StoredModel } from '../../src/store/model-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { buffersOf, bytes, task } from './store-samples.ts';
+import { buffersOf, bytes, policy, task } from './store-samples.ts';
 
 export const AGES = 10 ** 12;
 
@@ -10,7 +10,7 @@ export class NodesScene {
   #opened: { readonly store: Store; readonly ctx: Ctx } | undefined;
 
   async open(store: Store): Promise<void> {
-    await store.addTask({ task, specification: '{}', state: 'running', createdAt: 5 });
+    await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 5 });
     this.#opened = { store, ctx: await drawnIn(store, 1) };
   }
 

@@ -3,7 +3,7 @@ import type { BufferFact, Ctx, ModelEntry, Slot, UserId } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
 import { examplesNote } from '../../src/store/task-store.ts';
-import { buffersOf, bytes, depositOf, slotOf, task } from './store-samples.ts';
+import { buffersOf, bytes, depositOf, policy, slotOf, task } from './store-samples.ts';
 
 function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
   return {
@@ -27,7 +27,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
 
     beforeEach(async () => {
       ({ store, reopen } = await open());
-      await store.addTask({ task, specification: '{"a":1}', state: 'running', createdAt: 5 });
+      await store.addTask({ task, policy, specification: '{"a":1}', state: 'running', createdAt: 5 });
       await store.addBuffer({ ...buffer, task, drawnAt: 7 });
     });
     afterEach(() => store.close());
@@ -45,7 +45,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       await store.setNote('head', bytes(3, 5));
       store = await reopen();
       expect(await store.tasks()).toEqual([
-        { task, specification: '{"a":1}', state: 'finished', why: 'enough', createdAt: 5 },
+        { task, policy, specification: '{"a":1}', state: 'finished', why: 'enough', createdAt: 5 },
       ]);
       expect(await store.buffer(ctx)).toEqual({ ...buffer, task, drawnAt: 7 });
       expect(await facts()).toEqual([
@@ -251,7 +251,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
         undefined,
       ]);
       expect(await store.buffer(ctx)).toBeUndefined();
-      await store.addTask({ task, specification: '{"a":2}', state: 'running', createdAt: 6 }); // as if it had never been
+      await store.addTask({ task, policy, specification: '{"a":2}', state: 'running', createdAt: 6 }); // as if it had never been
     });
 
     it('finds the model of a buffer, and the newest one, logged or not', async () => {

@@ -3,15 +3,18 @@ import {
   type BufferSlot,
   type Ctx,
   ctxOf,
+  type DescribedBuffer,
   type Descriptor,
-  type DrawnBuffer,
   type JoinTag,
   millis,
+  POLICY_DEFAULTS,
   type Slot,
   type TaskId,
+  type TaskPolicy,
   type UploadHeader,
   type UserId,
   type View,
+  withPolicy,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { BufferChange } from '../../src/store/buffer-store.ts';
@@ -22,37 +25,35 @@ export const task = bytes(1) as TaskId;
 const LATER: number = 10 ** 13;
 export const userOf = (n: number): UserId => bytes(n + 40) as UserId;
 
+export const policy: TaskPolicy = {
+  ...POLICY_DEFAULTS,
+  name: bytes(1, 4),
+  authorities: [bytes(6)],
+  engine: 1,
+  bufferSize: 4,
+  minimum: 3,
+  dimension: 10,
+  modulus: { kind: 'ring', bits: 32 },
+  level: 1024,
+  clip: 1,
+  staleness: { kind: 'constant' },
+  maxStaleness: 10,
+  manifestHash: bytes(3),
+  serverKey: bytes(5),
+  uploadLeaseMs: 1000,
+  openMs: 10_000,
+  closeMs: 10_000,
+};
+
 function descriptorOf(id: number): Descriptor {
-  return {
-    engine: 1,
+  return withPolicy(policy, {
     task,
-    authorities: [bytes(6)],
-    threshold: 1,
-    unsafeThreshold: false,
     parts: [{ authority: 0, offer: bytes(id, 16), sealingKey: bytes(4, 48) }],
-    bufferSize: 4,
-    minimum: 3,
     version: 0,
     modelHash: bytes(2),
-    dimension: 10,
-    modulus: { kind: 'ring', bits: 32 },
-    level: 1024,
-    clip: 1,
-    blockFloor: 0,
-    privacy: undefined,
-    weightScale: 1,
-    versions: 'one',
-    staleness: { kind: 'constant' },
-    maxStaleness: 10,
-    unsafeTinyWeights: false,
-    metrics: [],
-    manifestHash: bytes(3),
-    serverKey: bytes(5),
-    uploadLeaseMs: 1000,
     expiry: millis(10_000),
-    closeBy: millis(20_000),
     endorsements: [{ authority: 0, signature: bytes(7, 64) }],
-  };
+  });
 }
 
 export function slotOf(ctx: Ctx, slot: number): BufferSlot {
@@ -85,7 +86,7 @@ export function depositOf(
 }
 
 /** The buffer of this number with its name. */
-export function buffersOf(id: number, change: Partial<Descriptor>): DrawnBuffer & { readonly ctx: Ctx } {
+export function buffersOf(id: number, change: Partial<Descriptor>): DescribedBuffer & { readonly ctx: Ctx } {
   const descriptor = { ...descriptorOf(id), ...change };
   return { ctx: ctxOf(nodeSuite, descriptor), descriptor, slotKeys: bytes(id, 32 * 5) };
 }

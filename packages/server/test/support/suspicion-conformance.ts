@@ -3,7 +3,7 @@ import { banned, type Ctx, cleared, millis, NEW_STANDING, type Slot, type UserId
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
 import type { Verdict } from '../../src/store/suspicion-store.ts';
-import { buffersOf, bytes, depositOf, slotOf, task, userOf } from './store-samples.ts';
+import { buffersOf, bytes, depositOf, policy, slotOf, task, userOf } from './store-samples.ts';
 
 const AGES = 10 ** 12;
 const hex = (user: UserId): string => Buffer.from(user).toString('hex');
@@ -15,7 +15,7 @@ export function testSuspicions(name: string, open: () => Promise<{ store: Store;
     let buffers = 0;
     beforeEach(async () => {
       ({ store, reopen } = await open());
-      await store.addTask({ task, specification: '{}', state: 'running', createdAt: 5 });
+      await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 5 });
     });
     afterEach(() => store.close());
 

@@ -17,7 +17,7 @@ import { BodyHashing } from '../../src/uploads/body-hash.ts';
 import { type Pieces, sharedPieces } from '../../src/uploads/pieces.ts';
 import { Uploads } from '../../src/uploads/uploads.ts';
 import { ServerWatch } from '../../src/watch/server-watch.ts';
-import { buffersOf, bytes, slotOf, task } from '../support/store-samples.ts';
+import { buffersOf, bytes, policy, slotOf, task } from '../support/store-samples.ts';
 
 const drawn = buffersOf(1, {});
 const { ctx } = drawn;
@@ -32,7 +32,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'basa-pieces-'));
   const opened = openDatabase(join(folder, 'store'), { application: 'server', migrations: migrationsFor(SQLITE) });
   store = createSqlStore(sqliteDatabase(opened, Date.now));
-  await store.addTask({ task, specification: '{}', state: 'running', createdAt: 1 });
+  await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 1 });
   await store.addBuffer({ ...drawn, task, drawnAt: 1 });
   const open = () => openSharedFileBlobs(join(folder, 'blobs'));
   blobs = [await open(), await open()];

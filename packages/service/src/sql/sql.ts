@@ -38,7 +38,7 @@ export interface SqlDatabase {
 
 /** Told of what a database does, after it was done. */
 export interface SqlWatch {
-  /** A transaction that wrote was committed. `ms` is how long its COMMIT took. */
+  /** A transaction that wrote was committed. `seconds` is how long its COMMIT took. */
   onCommit?(seconds: number): void;
   /** A transaction that could not be done is tried again. */
   onRetry?(): void;

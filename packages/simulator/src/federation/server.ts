@@ -10,7 +10,7 @@ import {
   type Ctx,
   createCoordinator,
   type Deposit,
-  type DrawnBuffer,
+  type DescribedBuffer,
   extendLeases,
   type FreezeReason,
   freezeBuffer,
@@ -40,13 +40,14 @@ import {
   unframeHeader,
   userMessages,
   votesFor,
+  withPolicy,
 } from '@basa/protocol';
 import { FederationCouncil } from './council.ts';
 import { granted } from './granted.ts';
 import { openStored, sealedIn, unpackBody, vectorIn } from './opening.ts';
 import { outcomesOf, type ServerPeer, type World } from './world.ts';
 
-interface StoredBuffer extends DrawnBuffer {
+interface StoredBuffer extends DescribedBuffer {
   readonly records: BufferRecord[];
 }
 
@@ -84,7 +85,7 @@ export class FederationServer implements ServerPeer {
   }
 
   /** Hands out a seat; draws another buffer if all seats in buffers of this version are taken. */
-  seat(request: SeatRequest): DrawnBuffer | Refused {
+  seat(request: SeatRequest): DescribedBuffer | Refused {
     for (;;) {
       const { coordinator, answer } = giveSeat(
         this.ports,
@@ -102,7 +103,8 @@ export class FederationServer implements ServerPeer {
 
   /** A buffer of this version, or of the newest. */
   drawBuffer(version?: number): Ctx {
-    const drawn = this.#council.draw(this.entry(version));
+    const { descriptor, slotKeys } = this.#council.draw(this.entry(version));
+    const drawn = { descriptor: withPolicy(this.world.policy, descriptor), slotKeys };
     const buffer = openSecureBuffer(this.ports.suite, drawn);
     this.stored.set(toHex(buffer.ctx), { ...drawn, records: [] });
     this.#keep(buffer);

@@ -1,5 +1,5 @@
 /** Virtual time: who trains when. What users do with a trained update is a scheme's. */
-import { randomStream, stalenessWeight } from '@basa/learning';
+import { randomStream } from '@basa/learning';
 import { AdmissionGate } from './admission-gate.ts';
 import { drawDelay } from './delay.ts';
 import { EventQueue } from './event-queue.ts';
@@ -100,7 +100,7 @@ export class Timeline {
   include(trip: Trip): Included {
     const staleness = this.version - trip.version;
     // With one version a buffer a device does not weigh its update by age: the server weighs the whole sum.
-    const weight = this.fleet.versions === 'one' ? 1 : stalenessWeight(this.fleet.staleness, staleness);
+    const weight = this.fleet.versions === 'one' ? 1 : this.fleet.weightOf(staleness);
     return { trip, staleness, weight };
   }
 

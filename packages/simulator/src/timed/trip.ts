@@ -1,5 +1,4 @@
 /** One user's way from a model to an update, and what others see of it. */
-import type { Staleness } from '@basa/learning';
 import type { AdmissionOptions, Versions } from '@basa/protocol';
 import type { Delay } from './delay.ts';
 import type { Link } from './link.ts';
@@ -17,7 +16,8 @@ export interface Fleet {
   readonly link: Link;
   /** What a user fetches before it trains. */
   readonly modelBytes: number;
-  readonly staleness: Staleness;
+  /** How much an update counts that is so many versions old. */
+  readonly weightOf: (staleness: number) => number;
   readonly bufferSize: number;
   /** Kmin: a buffer with so many updates is closed where nobody else comes; K by default. */
   readonly minimum?: number;

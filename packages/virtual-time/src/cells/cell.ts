@@ -1,6 +1,6 @@
 /** One cell of a grid: a protocol on a task under some delay, and its schedule in virtual time. */
 import { defaultThreshold } from '@basa/baselines';
-import { FEDBUFF_STALENESS } from '@basa/learning';
+import { agedWeight } from '@basa/learning';
 import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum, type Versions } from '@basa/protocol';
 import {
   type Arrivals,
@@ -143,7 +143,7 @@ export function scheduleCell(
     dropouts: cell.dropouts,
     link: cell.link,
     modelBytes: 4 * task.dimension,
-    staleness: FEDBUFF_STALENESS,
+    weightOf: agedWeight,
     bufferSize: cell.bufferSize,
     ...(isOneVersion(cell) && { versions: 'one', minimum: defaultMinimum(cell.bufferSize, 0) }),
     ...admissionOf(cell),

@@ -12,7 +12,6 @@ import {
   type Ctx,
   closeRequestOf,
   closeSteps,
-  type Descriptor,
   type Endorsed,
   type Endorsement,
   type Grant,
@@ -25,6 +24,7 @@ import {
   type Offer,
   offerRequestCodec,
   type Refused,
+  type SignedDescriptor,
   type Slot,
   type UploadHeader,
 } from '@basa/protocol';
@@ -82,7 +82,7 @@ export function drawnBy(
     model = world.server.entry(),
     newest = model,
   }: { readonly nonce?: Uint8Array; readonly model?: ModelEntry; readonly newest?: ModelEntry } = {},
-): Descriptor | Refused {
+): SignedDescriptor | Refused {
   const body = { task: world.task, nonce, model, newest, plan };
   const signature = world.server.ports.signer.sign(bufferRequestCodec.statement(body));
   const drawn = authorityOf(world, index).drawBuffer(bufferRequestCodec.encode({ ...body, signature }));

@@ -1,11 +1,11 @@
 /** What the logs of the authorities say of buffers and models, for checks from outside. */
 import { ByteReader, toHex } from '@basa/masking';
-import { type AuthorityRecord, ctxOf, type Descriptor, decodeAuthorityRecord } from '@basa/protocol';
+import { type AuthorityRecord, ctxOf, decodeAuthorityRecord, type SignedDescriptor } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 export interface LoggedBuffers {
   /** Every buffer that was drawn, by its name. */
-  readonly drawn: ReadonlyMap<string, Descriptor>;
+  readonly drawn: ReadonlyMap<string, SignedDescriptor>;
   /** The version that was made of a buffer. */
   readonly versions: ReadonlyMap<string, number>;
   /** Who got keys of a slot, by the name of the buffer and the slot. */
@@ -14,7 +14,7 @@ export interface LoggedBuffers {
 
 /** Of all authorities: one that was away misses some. */
 export function buffersOfLogs(logs: readonly Uint8Array[]): LoggedBuffers {
-  const drawn = new Map<string, Descriptor>();
+  const drawn = new Map<string, SignedDescriptor>();
   const versions = new Map<string, number>();
   const holders = new Map<string, Set<string>>();
   for (const record of logs.flatMap((log) => [...recordsOf(log)])) {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { authorityNames, type Role, ServiceProcesses } from '@basa/cli/internal/local/service-process.ts';
-import { AuthorityOperator, ServerOperator } from '@basa/client/operator';
+import { AuthorityOperator, ServerOperator, type TaskSpecification } from '@basa/client/operator';
 import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { ascii, toHex } from '@basa/masking';
@@ -37,7 +37,7 @@ export interface StageServices {
 export interface StageOptions {
   readonly bundle: Bundle;
   readonly policy: Partial<TaskPolicy> & Pick<TaskPolicy, 'dimension'>;
-  readonly specification?: object;
+  readonly specification?: Partial<TaskSpecification>;
   readonly server?: object;
   readonly authority?: object;
   /** How many authorities (1); the policy says how many of them are needed. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Authority, type AuthorityOptions, createAuthority } from '@basa/authority';
 import { type BasaClient, BasaClient as Clients, type NodeConnectOptions } from '@basa/client/node';
+import type { TaskSpecification } from '@basa/client/operator';
 import { kitPolicy } from '@basa/conformance/kit-policy.ts';
 import { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { until } from '@basa/conformance/until.ts';
@@ -27,7 +28,7 @@ export const NEVER_LATE = (): number => 0;
 
 export interface HouseOptions {
   readonly policy?: Partial<TaskPolicy>;
-  readonly specification?: object;
+  readonly specification?: Partial<TaskSpecification>;
   readonly server?: Partial<ServerOptions>;
   readonly authority?: Partial<AuthorityOptions>;
 }
@@ -128,7 +129,7 @@ export class House {
   }
 
   /** Another task beside those there are; from now on `task` and `policy` are its. */
-  async createTask(change: Partial<TaskPolicy> = {}, more: object = {}): Promise<string> {
+  async createTask(change: Partial<TaskPolicy> = {}, more: Partial<TaskSpecification> = {}): Promise<string> {
     const name = new TextEncoder().encode(`test ${++this.#tasks}`);
     this.policy = { ...testPolicy(this.keys), name, ...this.options.policy, ...change };
     const bytes = encodePolicy(this.policy);

@@ -2,7 +2,6 @@
 import type { Suite } from '@basa/masking';
 import {
   decodeBufferRecord,
-  drawnBufferCodec,
   type Opening,
   openingTerms,
   readSealedParts,
@@ -26,9 +25,8 @@ export interface OpenTermsTools {
 }
 
 export async function openTerms(task: OpenTermsTask, { suite, blobs }: OpenTermsTools): Promise<OpenedTerms> {
-  const drawn = drawnBufferCodec.decode(task.drawn);
-  const { descriptor } = drawn;
-  const buffer = restoreSecureBuffer(suite, drawn, task.facts.map(decodeBufferRecord));
+  const { descriptor } = task.drawn;
+  const buffer = restoreSecureBuffer(suite, task.drawn, task.facts.map(decodeBufferRecord));
   const { sealing, destroy } = await sealingOf(suite, descriptor);
   try {
     // Backups are for what dropped slots sealed: where none dropped, the self seed alone is read.

@@ -9,7 +9,7 @@ import {
   type MaskTools,
   type VectorKernel,
 } from '@basa/masking';
-import { ctxOf, type Descriptor, descriptorCodec, judgeCoordinates, judgePrefix, prefixElements } from '@basa/protocol';
+import { ctxOf, type Descriptor, judgeCoordinates, judgePrefix, prefixElements } from '@basa/protocol';
 import { type BlobStore, collect } from '../../blobs/blob-store.ts';
 import { wordPieces } from '../../blobs/words.ts';
 import { unpackTerms, wipeTerms } from './packed-terms.ts';
@@ -20,8 +20,7 @@ export interface SumShardTools extends MaskTools<Keystream> {
 }
 
 export async function sumShard(task: SumShardTask, tools: SumShardTools): Promise<SummedShard> {
-  const { from, to, keys } = task;
-  const descriptor = descriptorCodec.decode(task.descriptor);
+  const { descriptor, from, to, keys } = task;
   const total = new Uint32Array(to - from);
   for (const key of keys) await addBody(total, descriptor, { key, from }, tools);
   const salt = ctxOf(tools.suite, descriptor);

@@ -1,6 +1,6 @@
 /** What the worker is asked, and what it answers: plain data, copied between threads. */
 import type { ModelJson } from '@basa/learning';
-import type { KeysOf, PrefixVerdict, Slot } from '@basa/protocol';
+import type { DescribedBuffer, Descriptor, KeysOf, PrefixVerdict, Slot } from '@basa/protocol';
 import type { BlobPlace } from '../../blobs/place.ts';
 import type { PackedTerms } from './packed-terms.ts';
 
@@ -18,8 +18,7 @@ export interface StoredBody {
 /** The seeds behind the masks of some accepted slots. */
 export interface OpenTermsTask {
   readonly kind: 'open-terms';
-  /** Descriptor and slot keys. */
-  readonly drawn: Uint8Array;
+  readonly drawn: DescribedBuffer;
   /** Every fact of the buffer, in order. */
   readonly facts: readonly Uint8Array[];
   /** By slot: those of this share, and of the slots that are not accepted. */
@@ -43,7 +42,7 @@ export type OpenedTerms = { readonly kind: 'terms'; readonly terms: PackedTerms 
 /** The mean of some coordinates: elements `from` to before `to` of the vectors, the first of them guard words. */
 export interface SumShardTask {
   readonly kind: 'sum-shard';
-  readonly descriptor: Uint8Array;
+  readonly descriptor: Descriptor;
   readonly terms: PackedTerms;
   /** The bodies of all accepted slots. */
   readonly keys: readonly string[];

@@ -1,4 +1,5 @@
 /** Both modes over the same fleet in virtual time, with the prices of this machine. */
+import { agedWeight } from '@basa/learning';
 import { DEFAULT_TARGET_AGE, DEFAULT_WAITING_BUFFERS, defaultMinimum } from '@basa/protocol';
 import {
   type Fleet,
@@ -97,7 +98,7 @@ function fleetOf({ bufferSize, betaSeconds, concurrency, dropouts }: PlaySetting
     dropouts,
     link: NO_NETWORK,
     modelBytes: 0,
-    staleness: { kind: 'polynomial', exponent: 0.5 },
+    weightOf: agedWeight,
     bufferSize,
     seed: SEED,
   };

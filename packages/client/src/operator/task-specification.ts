@@ -1,0 +1,26 @@
+/** A task as a server is told of it (docs/http.md). */
+import type { ModelJson, ServerStepOptions } from '@basa/learning';
+
+export interface TaskSpecification {
+  /** In hexadecimal, as the authorities know it. */
+  readonly policy: string;
+  /** `paper` is the paper's protocol, which hides less; both services must allow it. */
+  readonly mode?: 'sealed' | 'paper';
+  /** A server evaluates only networks that it can build. */
+  readonly model?: ModelJson;
+  /** The first parameters: drawn with a seed, or given in hexadecimal. */
+  readonly initial?: { readonly seed?: number; readonly parameters?: string };
+  readonly serverStep?: ServerStepOptions;
+  /** What a sum of updates is divided by. */
+  readonly divideBy?: 'count' | 'weights';
+  readonly stop?: { readonly accuracy?: number; readonly version?: number; readonly afterMs?: number };
+  /** A buffer with enough updates is closed when none came for so long. */
+  readonly stallMs?: number;
+  readonly admission?: {
+    readonly places?: number | 'auto';
+    readonly targetAge?: number;
+    readonly waitingBuffers?: number;
+    /** Until when a place is held: its upload (the default), or the version that its update is in, which suits equally fast devices. */
+    readonly hold?: 'upload' | 'version';
+  };
+}
