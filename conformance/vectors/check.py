@@ -185,8 +185,8 @@ def main():
                 try:
                     check(vector)
                 except AssertionError:
-                    sys.exit(f"vectors/{name}: {section}[{number}] does not come out: {json.dumps(vector)[:300]}")
-        print(f"vectors/{name}: {sum(len(vectors[s]) for s in checks)} vectors agree")
+                    sys.exit(f"conformance/vectors/{name}: {section}[{number}] does not come out: {json.dumps(vector)[:300]}")
+        print(f"conformance/vectors/{name}: {sum(len(vectors[s]) for s in checks)} vectors agree")
 
 
 if __name__ == "__main__":

@@ -138,15 +138,15 @@ def must_fail_in(section, values, whole):
 def main():
     vectors = json.loads(FILE.read_text())
     if set(vectors) != {"about", *CHECKS}:
-        sys.exit(f"vectors/slot-keys.json: sections {sorted(vectors)}")
+        sys.exit(f"conformance/vectors/slot-keys.json: sections {sorted(vectors)}")
     for section in CHECKS:
         for number, vector in enumerate(vectors[section]):
             if not comes_out(section, vector):
-                sys.exit(f"vectors/slot-keys.json: {section}[{number}] does not come out: {json.dumps(vector)[:300]}")
+                sys.exit(f"conformance/vectors/slot-keys.json: {section}[{number}] does not come out: {json.dumps(vector)[:300]}")
     for section in ("secrets", "lists", "seals", "dealt"):
         for vector in vectors[section]:
             must_fail(section, vector)
-    print(f"vectors/slot-keys.json: {sum(len(vectors[section]) for section in CHECKS)} vectors agree")
+    print(f"conformance/vectors/slot-keys.json: {sum(len(vectors[section]) for section in CHECKS)} vectors agree")
 
 
 if __name__ == "__main__":
