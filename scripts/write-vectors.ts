@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
 
 for (const [name, make] of Object.entries(VECTOR_FILES)) {
-  const path = new URL(`../vectors/${name}`, import.meta.url);
+  const path = new URL(`../conformance/vectors/${name}`, import.meta.url);
   writeFileSync(path, formatVectors(await make()));
-  console.log(`vectors/${name}`);
+  console.log(`conformance/vectors/${name}`);
 }
