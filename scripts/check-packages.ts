@@ -1,29 +1,31 @@
 /**
- * `npm run gate -- packages`: builds and packs every package as it is published, lints the tarballs, holds the committed
- * descriptions of their interfaces and sizes to them, installs them into an empty project, and compiles and runs there.
+ * `npm run gate -- packages`: builds and packs every package as it is published, lints the tarballs, reads their interfaces
+ * with API Extractor, holds what browsers load to its limits, installs the tarballs into an empty project, and compiles and runs there.
  */
 import '@basa/testkit/programs/help.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import './build.ts';
-import { staleReports } from './packages/api-files.ts';
+import { writeReports } from './packages/api-reports.ts';
 import { runConsumer, setUpConsumer } from './packages/consumer.ts';
-import { tryClient } from './packages/installed.ts';
+import { installedIn, tryClient } from './packages/installed.ts';
 import { lintTarball } from './packages/lint.ts';
 import { packPackages } from './packages/pack.ts';
-import { outgrownSizes } from './packages/size-page.ts';
+import { browserSizes, outgrown } from './packages/sizes.ts';
 
 const project = mkdtempSync(join(tmpdir(), 'basa-consumer-'));
 try {
   const tarballs = packPackages(project);
-  const wrong = [...staleReports(), ...(await Promise.all(tarballs.map(lintTarball))).flat()];
+  const lint = (await Promise.all(tarballs.map(lintTarball))).flat();
+  const wrong = [...lint, ...writeReports(), ...outgrown(await browserSizes())];
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
   setUpConsumer(project, tarballs);
-  const outgrown = await outgrownSizes(project, tarballs);
-  if (outgrown.length > 0) throw new Error(outgrown.join('\n'));
-  const { names } = tryClient(tarballs);
-  console.log(`@basa/client alone installs ${names.length} packages, and no database`);
+  for (const [what, { names, bytes }] of [
+    ['@basa/client alone', tryClient(tarballs)],
+    ['all of ours', installedIn(project)],
+  ] as const)
+    console.log(`${what}: npm installs ${names.length} packages, ${(bytes / 1e6).toFixed(1)} MB`);
   process.stdout.write(runConsumer(project, process.execPath));
   console.log(`${tarballs.length} packages are fit to be published, install, compile and run in an empty project`);
 } finally {

@@ -1,5 +1,7 @@
-/** `npm run write -- api`: writes docs/api anew from the declarations of the packages that applications build on. */
+/** `npm run write -- api`: writes docs/api, one report for each entry of the packages that applications build on (not committed). */
 import './build.ts';
-import { writeReports } from './packages/api-files.ts';
+import { writeReports } from './packages/api-reports.ts';
 
-for (const file of writeReports()) console.log(`docs/api/${file}`);
+const problems = writeReports();
+if (problems.length > 0) throw new Error(problems.join('\n'));
+console.log('docs/api');

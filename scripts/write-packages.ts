@@ -15,7 +15,7 @@ const { packPackages, repositoryAddress } = await import('./packages/pack.ts');
 const folder = resolve(process.argv[2] ?? 'tarballs');
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-const tarballs = packPackages(folder);
+export const tarballs = packPackages(folder);
 const wrong = (await Promise.all(tarballs.map(lintTarball))).flat();
 if (wrong.length > 0) throw new Error(wrong.join('\n'));
 for (const { file, bytes } of tarballs) console.log(`${(bytes / 1000).toFixed(1).padStart(8)} kB  ${file}`);

@@ -1,31 +1,39 @@
-/** `npm run site [-- <folder>]`: writes the documentation as a static site (`site` by default), from the pages of this repository. */
+/**
+ * `npm run site [-- <folder>]`: writes the documentation as a static site (`site` by default): the pages of this repository, those
+ * that are generated from its code, and the web pages Play and Sees.
+ */
 import '@basa/testkit/programs/help.ts';
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
-import { build } from 'esbuild';
-import { buildSite } from './site/build.ts';
 
 const folder = resolve(process.argv[2] ?? join(ROOT, 'site'));
-const { texts, files, broken } = buildSite();
-if (broken.length > 0) throw new Error(broken.join('\n'));
-rmSync(folder, { recursive: true, force: true });
-const place = (address: string): string => {
-  mkdirSync(dirname(join(folder, address)), { recursive: true });
-  return join(folder, address);
-};
-for (const [address, text] of texts) writeFileSync(place(address), text);
-for (const [address, path] of files) copyFileSync(join(ROOT, path), place(address));
-copyFileSync(join(ROOT, 'packages/web/site/icon.svg'), place('icon.svg'));
-const here = fileURLToPath(new URL('site/browser/', import.meta.url));
-await build({
-  entryPoints: [join(here, 'site.ts'), join(here, 'style.css')],
-  outdir: folder,
-  bundle: true,
-  minify: true,
-  format: 'iife',
-  target: 'es2022',
-  logLevel: 'error',
+
+// Loaded after the help, which would take seconds otherwise.
+await import('./write-sizes.ts');
+await import('./write-api.ts');
+await import('./write-reference.ts');
+const { repositoryAddress } = await import('./packages/pack.ts');
+const { webAddress } = await import('./packages/published-manifest.ts');
+const remote = repositoryAddress();
+execFileSync(join(ROOT, 'node_modules/.bin/vitepress'), ['build', 'scripts/site', '--outDir', folder], {
+  cwd: ROOT,
+  env: { ...process.env, ...(remote !== undefined && { BASA_REPOSITORY: webAddress(remote) }) },
+  stdio: 'inherit',
 });
-console.log(`${texts.size - 1} pages in ${folder}`);
+
+// Watch and Join need a server.
+const pages = join(ROOT, 'packages/web/dist/pages');
+for (const name of readdirSync(pages)) {
+  if (!/^(?:index|join)\.html$|^(?:watch|join|device-worker)\.js$/.test(name))
+    cpSync(join(pages, name), join(folder, name), { recursive: true });
+}
+for (const name of ['play.html', 'sees.html']) {
+  const text = readFileSync(join(folder, name), 'utf8');
+  const offline = text
+    .replace('<a href="/">Watch</a>', '<a href="/">Documentation</a>')
+    .replace('<li><a href="/join.html">Join</a></li>', '');
+  writeFileSync(join(folder, name), offline);
+}
+console.log(folder);

@@ -1,18 +1,16 @@
-/** `npm run write -- sizes`: writes docs/sizes.md anew from the packages as they are published. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/** `npm run write -- sizes`: writes docs/sizes.md from the packages as they are published (not committed). */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ROOT } from '@basa/testkit/root.ts';
 import './build.ts';
-import { setUpConsumer } from './packages/consumer.ts';
 import { packPackages } from './packages/pack.ts';
-import { writeSizes } from './packages/size-page.ts';
+import { browserSizes, sizesPage } from './packages/sizes.ts';
 
-const project = mkdtempSync(join(tmpdir(), 'basa-sizes-'));
+const folder = mkdtempSync(join(tmpdir(), 'basa-sizes-'));
 try {
-  const tarballs = packPackages(project);
-  setUpConsumer(project, tarballs);
-  await writeSizes(project, tarballs);
+  writeFileSync(join(ROOT, 'docs/sizes.md'), sizesPage(packPackages(folder), await browserSizes()));
   console.log('docs/sizes.md');
 } finally {
-  rmSync(project, { recursive: true });
+  rmSync(folder, { recursive: true });
 }

@@ -14,7 +14,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 /** Paths of programs in a text: a word that begins with one of our folders and ends as a program does. */
 const programsIn = (text: string): readonly string[] =>
-  [...text.matchAll(/\b(?:examples|packages|scripts|test|tools|vectors)\/[\w./-]+\.(?:ts|mts|mjs|py)\b/g)].map(
+  [...text.matchAll(/\b(?:conformance|examples|lab|packages|scripts|test)\/[\w./-]+\.(?:ts|mts|mjs|py)\b/g)].map(
     ([path]) => path,
   );
 const missing = (paths: readonly string[]): readonly string[] => paths.filter((path) => !existsSync(join(ROOT, path)));
@@ -37,7 +37,7 @@ const files = ['scripts', 'test', 'packages', 'lab', 'conformance'].flatMap((fol
 it('every program that another program starts or names exists', () => {
   expect(files.length).toBeGreaterThan(500);
   const named = files.flatMap((file) => {
-    const quoted = readFileSync(join(ROOT, file), 'utf8').matchAll(/(['"`])((?:scripts|packages|tools)\/[^'"`\n]*)\1/g);
+    const quoted = readFileSync(join(ROOT, file), 'utf8').matchAll(/(['"`])((?:scripts|packages|lab)\/[^'"`\n]*)\1/g);
     return missing(programsIn([...quoted].map(([, , text]) => text).join('\n'))).map((path) => `${file}: ${path}`);
   });
   expect(named).toEqual([]);
@@ -66,8 +66,8 @@ it('git and lint leave alone what the pages have people make in the clone', () =
 });
 
 it.each([
-  ['bench', ['masking'], /^openssl does not start .* install it/],
-  ['trial', ['python'], /^python3 is not there; on Debian .* brings both/],
+  ['lab', ['bench', 'masking'], /^openssl does not start .* install it/],
+  ['lab', ['trial', 'python'], /^python3 is not there; on Debian .* brings both/],
   ['gate', ['vectors'], /^python3 does not start: install it, then run the command again/],
 ])('npm run %s -- %s says what to do where a program is missing, without a stack', async (script, words, advice) => {
   const missing = runWith({ PATH: '/nowhere' }, scripts[script] ?? '', ...words);
@@ -76,7 +76,7 @@ it.each([
   await expect(missing).rejects.toMatchObject({ stderr: expect.not.stringMatching(/^ +at /m) });
 });
 
-const pages = pagePaths().filter((path) => !path.startsWith('docs/api/'));
+const pages = pagePaths();
 it.each(pages)('%s names scripts and programs that exist', (page) => {
   const text = readPage(page);
   const asked = [...text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:]*)/g)].map(([, script = '']) => script);
@@ -111,36 +111,42 @@ it.each(own)('npm run %s -- --help says what it does', async (_, line) => {
   expect(stderr).toBe('');
 });
 
-/** Scripts that take a name, and the names that each lists without one; `gate` runs everything instead, and lists with `--help`. */
+/** Runs `npm run <command>` with more words; a command is a script, or one of the laboratory (`lab -- prove`). */
+async function runCommand(command: string, ...words: readonly string[]) {
+  const [script = '', group] = command.split(' -- ');
+  return await run(scripts[script] ?? '', ...(group === undefined ? [] : [group]), ...words);
+}
+
+/** Commands that take a name, and the names that each lists with `--help`. */
 const lists = await Promise.all(
-  ['bench', 'gate', 'prove', 'trial', 'write'].map(async (script) => {
-    const { stdout } = await run(scripts[script] ?? '', ...(script === 'gate' ? ['--help'] : []));
-    return [script, [...stdout.matchAll(/^ {2}(\w+) {2,}\w/gm)].map(([, name = '']) => name)] as const;
+  ['gate', 'write', 'lab -- bench', 'lab -- prove', 'lab -- trial'].map(async (command) => {
+    const { stdout } = await runCommand(command, '--help');
+    return [command, [...stdout.matchAll(/^ {2}(\w+) {2,}\w/gm)].map(([, name = '']) => name)] as const;
   }),
 );
 const names = new Map(lists);
 
-it.each(lists)('npm run %s lists %j, and refuses other names', async (script, listed) => {
+it.each(lists)('npm run %s lists %j, and refuses other names', async (command, listed) => {
   expect(listed.length).toBeGreaterThan(4);
-  await expect(run(scripts[script] ?? '', 'nothing-of-this-name')).rejects.toMatchObject({ code: 2 });
+  await expect(runCommand(command, 'nothing-of-this-name')).rejects.toMatchObject({ code: 2 });
 });
 
 it.each(
   lists
-    .filter(([script]) => ['prove', 'trial', 'write'].includes(script))
-    .flatMap(([script, listed]) => listed.map((name) => [script, name] as const)),
-)('npm run %s -- %s --help says what it does', async (script, name) => {
-  const { stdout, stderr } = await run(scripts[script] ?? '', name, '--help');
+    .filter(([command]) => ['write', 'lab -- prove', 'lab -- trial'].includes(command))
+    .flatMap(([command, listed]) => listed.map((name) => [command, name] as const)),
+)('npm run %s: %s --help says what it does', async (command, name) => {
+  const { stdout, stderr } = await runCommand(command, name, '--help');
   expect(stdout).toMatch(/\w+ \w+/);
   expect(stderr).toBe('');
 });
 
 it.each([
-  ['prove', 'rules'],
-  ['trial', 'tests'],
-])('npm run %s -- %s says in one sentence that it has no such option', async (script, name) => {
+  ['lab -- prove', 'rules'],
+  ['lab -- trial', 'tests'],
+])('npm run %s %s says in one sentence that it has no such option', async (command, name) => {
   const sentence = "Unknown option '--nonsense'; --help lists the options";
-  await expect(run(scripts[script] ?? '', name, '--nonsense', '--json')).rejects.toMatchObject({
+  await expect(runCommand(command, name, '--nonsense', '--json')).rejects.toMatchObject({
     code: 2,
     stderr: `${sentence}\n`,
     stdout: `${JSON.stringify({ error: sentence, exitCode: 2 })}\n`,
@@ -159,8 +165,15 @@ it('every page and program that gives a script a name gives it one that it knows
     (path) => [path, readFileSync(join(ROOT, path), 'utf8')] as const,
   );
   const unknown = texts.flatMap(([path, text]) =>
-    [...text.matchAll(/\bnpm run (?:--silent )?(bench|gate|prove|trial|write) -- (?:--\w+ )*([a-z]\w*)/g)]
-      .filter(([, script = '', name = '']) => !names.get(script)?.includes(name))
+    [
+      ...text.matchAll(
+        /\bnpm run (?:--silent )?(gate|write|lab) -- (?:--\w+ )*(?:(bench|prove|trial) (?:--\w+ )*)?([a-z]\w*)/g,
+      ),
+    ]
+      .filter(([, script = '', group, name = '']) => {
+        const listed = names.get(group === undefined ? script : `${script} -- ${group}`);
+        return listed !== undefined && !listed.includes(name); // commands of the laboratory itself are in no list
+      })
       .map(([said]) => `${path}: ${said}`),
   );
   expect(unknown).toEqual([]);

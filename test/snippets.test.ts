@@ -11,7 +11,7 @@ import { folderOfPrograms, pagePaths, readPage, snippetsOf } from '@basa/testkit
 import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-const pages = pagePaths().filter((path) => !path.startsWith('docs/api/'));
+const pages = pagePaths();
 const shown = (language: string) =>
   pages.flatMap((path) =>
     snippetsOf(readPage(path), language).map((snippet) => ({ ...snippet, place: `${path}:${snippet.line}` })),

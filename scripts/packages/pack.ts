@@ -31,13 +31,15 @@ export interface Tarball {
 
 /** The packages must have been built. Tarballs come to lie in `destination`. */
 export function packPackages(destination: string): readonly Tarball[] {
-  const staged = mkdtempSync(join(tmpdir(), 'basa-pack-'));
+  const copies = mkdtempSync(join(tmpdir(), 'basa-pack-'));
   try {
     const repository = repositoryAddress();
-    const manifests = readdirSync(join(root, 'packages')).map((name) => stage(name, join(staged, name), repository));
-    const folders = readdirSync(staged).map((name) => `./${name}`);
+    const manifests = readdirSync(join(root, 'packages')).map((name) =>
+      copyPackage(name, join(copies, name), repository),
+    );
+    const folders = readdirSync(copies).map((name) => `./${name}`);
     const options = ['pack', '--json', '--loglevel=error', '--pack-destination', destination];
-    const answer = execFileSync('npm', [...options, ...folders], { cwd: staged, encoding: 'utf8' });
+    const answer = execFileSync('npm', [...options, ...folders], { cwd: copies, encoding: 'utf8' });
     return packedOf(JSON.parse(answer)).map(({ name, filename, size, unpackedSize, files }) => ({
       name,
       file: join(destination, filename),
@@ -47,7 +49,7 @@ export function packPackages(destination: string): readonly Tarball[] {
       files: files.map(({ path }) => path),
     }));
   } finally {
-    rmSync(staged, { recursive: true });
+    rmSync(copies, { recursive: true });
   }
 }
 
@@ -70,7 +72,7 @@ export function repositoryAddress(): string | undefined {
   return /^(https?:\/\/|ssh:\/\/|git@)/.test(stdout) ? stdout.trim() : undefined;
 }
 
-function stage(name: string, folder: string, repository: string | undefined): Manifest {
+function copyPackage(name: string, folder: string, repository: string | undefined): Manifest {
   const source = join(root, 'packages', name);
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Manifest;
   const published = publishedManifest(manifest, `packages/${name}`, repository);

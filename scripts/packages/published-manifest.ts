@@ -18,7 +18,11 @@ const SOURCE_CONDITION = '@basa/source';
 /** `repository` is the address of this repository, where it has one; `folder` is the package's below its root. */
 export function publishedManifest(manifest: Manifest, folder: string, repository: string | undefined): Manifest {
   const { devDependencies: _, exports: entries, ...rest } = manifest;
-  const shipped = Object.fromEntries(Object.entries(entries).map(([entry, target]) => [entry, withoutSource(target)]));
+  const shipped = Object.fromEntries(
+    Object.entries(entries)
+      .map(([entry, target]) => [entry, withoutSource(target)] as const)
+      .filter(([, target]) => Object.keys(target).length > 0), // what has a source alone is for this repository
+  );
   return { ...rest, exports: shipped, ...(repository !== undefined && placesOf(repository, folder)) };
 }
 

@@ -1,6 +1,6 @@
 /** What every command of `basa` says with `--help`. */
 import { runCli } from '@basa/cli';
-import { markdownPage, writtenFrom } from './markdown.ts';
+import { markdownPage } from './markdown.ts';
 
 export async function cliPage(): Promise<string> {
   const overview = await helpOf();
@@ -11,7 +11,6 @@ export async function cliPage(): Promise<string> {
   return markdownPage(
     '# Commands and their flags',
     'How to call it, variables that stand in for flags, and exit codes: [the command line](../cli.md).',
-    writtenFrom('what each command says with `--help`'),
     block(overview),
     ...sections,
   );

@@ -3,7 +3,7 @@
 import { authorityConfigSchema } from '@basa/authority/internal/process/config.ts';
 import { serverConfigSchema } from '@basa/server/internal/process/config.ts';
 import { commonKeys } from '@basa/service';
-import { markdownPage, markdownTable, writtenFrom } from './markdown.ts';
+import { markdownPage, markdownTable } from './markdown.ts';
 
 /** What is read of a JSON schema. */
 interface Key {
@@ -33,7 +33,6 @@ export function configurationPage(): string {
   return markdownPage(
     '# Configuration',
     `A JSON file, variables, and \`--set key=value\` of the command line; the later ones win. The key \`dataFolder\` is \`BASA_SERVER_DATA_FOLDER\` or \`BASA_AUTHORITY_DATA_FOLDER\`; what is not text is JSON (\`BASA_SERVER_PORT=7800\`, \`BASA_SERVER_CORS_ORIGINS='["https://example.org"]'\`). Keys that are not listed are refused, and messages name the key. A secret stands neither in the file nor on the command line: it comes from its variable, or from the file that \`<key>File\` names. In parentheses: what holds where the key is left out. How to run the services: [operations](../operations.md).`,
-    writtenFrom('the schemas that the services read their configuration with'),
     '## Of both services',
     tableOf(services.server, Object.keys(commonKeys)),
     ...own,

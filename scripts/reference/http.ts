@@ -1,6 +1,6 @@
 /** Every route of both services, from their OpenAPI documents. */
-import { readFileSync } from 'node:fs';
-import { markdownPage, markdownTable, writtenFrom } from './markdown.ts';
+import { markdownPage, markdownTable } from './markdown.ts';
+import { authorityDocument, serverDocument } from './openapi.ts';
 
 interface Content {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
@@ -20,22 +20,18 @@ interface Route {
   readonly responses: Readonly<Record<string, Content>>;
 }
 
-const SERVICES = ['authority', 'server'] as const;
+const SERVICES = { authority: authorityDocument, server: serverDocument } as const;
 
-export function httpPage(): string {
+export async function httpPage(): Promise<string> {
   return markdownPage(
     '# Routes',
     'How requests are signed, how uploads go on after a cut, and what a task specification holds: [the services over HTTP](../http.md). Bodies named by a layout are in the [wire format](../wire-format.md). Every route may answer with a problem document ([refusals](refusals.md)).',
-    writtenFrom(
-      '[docs/openapi/authority.json](../openapi/authority.json) and [docs/openapi/server.json](../openapi/server.json)',
-    ),
-    ...SERVICES.map(serviceSection),
+    ...(await Promise.all(Object.entries(SERVICES).map(serviceSection))),
   );
 }
 
-function serviceSection(name: (typeof SERVICES)[number]): string {
-  const path = new URL(`../../docs/openapi/${name}.json`, import.meta.url);
-  const { paths } = JSON.parse(readFileSync(path, 'utf8')) as { paths: Record<string, Record<string, Route>> };
+async function serviceSection([name, document]: readonly [string, () => Promise<string>]): Promise<string> {
+  const { paths } = JSON.parse(await document()) as { paths: Record<string, Record<string, Route>> };
   const rows = Object.entries(paths).flatMap(([target, methods]) =>
     Object.entries(methods).map(([method, route]) => [
       `\`${method.toUpperCase()} ${target}\``,

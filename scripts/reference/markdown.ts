@@ -1,9 +1,5 @@
 /** Small pieces of the pages that are written from code. */
 
-export function writtenFrom(what: string): string {
-  return `Written by \`npm run write -- reference\` from ${what}; \`scripts/test/reference.test.ts\` holds it current.`;
-}
-
 export function markdownTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -1,4 +1,4 @@
-/** The OpenAPI documents of the services, as they serve them: docs/openapi holds the same text. */
+/** The OpenAPI documents of the services, as they serve them, with every route that can be mounted. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,10 +6,7 @@ import { createAuthority } from '@basa/authority';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { startServer } from '@basa/server';
 
-/** Each document by its name, with every route that can be mounted. */
-export const OPENAPI_DOCUMENTS = { authority: authorityDocument, server: serverDocument } as const;
-
-async function authorityDocument(): Promise<string> {
+export async function authorityDocument(): Promise<string> {
   const root = mkdtempSync(join(tmpdir(), 'basa-openapi-'));
   const keyFile = join(root, 'key');
   writeFileSync(keyFile, nodeRandomBytes(32));
@@ -26,7 +23,7 @@ async function authorityDocument(): Promise<string> {
   }
 }
 
-async function serverDocument(): Promise<string> {
+export async function serverDocument(): Promise<string> {
   const root = mkdtempSync(join(tmpdir(), 'basa-openapi-'));
   const server = await startServer({
     dataFolder: root,

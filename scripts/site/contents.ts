@@ -1,70 +1,59 @@
-/** What the site holds, in the order of its navigation. Pages are files of this repository; nothing is copied. */
-import { existsSync, readdirSync } from 'node:fs';
+/** The sidebar of the site. Pages are files of this repository, named by their path from its root. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pagePaths } from '@basa/testkit/pages/snippets.ts';
-import { ROOT } from '@basa/testkit/root.ts';
+import { fileURLToPath } from 'node:url';
 
-export interface Section {
-  readonly title: string;
-  /** Paths from the root. */
-  readonly pages: readonly string[];
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Paths by section; a folder stands for its pages that are not listed elsewhere. Some are generated: those that exist are shown. */
+const SECTIONS: Readonly<Record<string, readonly string[]>> = {
+  Start: ['README.md', 'docs/quick-start.md'],
+  Concepts: ['docs/concepts.md', 'docs/paper-map.md', 'docs/experiments.md', 'docs/results'],
+  Guides: ['docs/guides', 'examples/python'],
+  Operate: [
+    ...['operations', 'deploy', 'capacity', 'cli', 'web'].map((name) => `docs/${name}.md`),
+    ...['cli', 'configuration', 'metrics'].map((name) => `docs/reference/${name}.md`),
+  ],
+  Security: ['SECURITY.md', ...['threat-model', 'privacy', 'evidence', 'rules'].map((name) => `docs/${name}.md`)],
+  Wire: ['docs/wire-format.md', 'docs/http.md', 'docs/conformance.md', 'docs/reference'],
+  Packages: [...readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`), 'docs/api', 'docs/sizes.md'],
+  Decisions: ['docs/decisions'],
+  Project: ['.', 'docs'],
+};
+
+export function sidebar(): { text: string; collapsed: boolean; items: { text: string; link: string }[] }[] {
+  const listed = new Set(Object.values(SECTIONS).flat());
+  return Object.entries(SECTIONS).map(([text, paths]) => ({
+    text,
+    collapsed: text !== 'Start',
+    items: paths
+      .flatMap((path) => (path.endsWith('.md') ? [path] : pagesIn(path).filter((page) => !listed.has(page))))
+      .filter((page) => existsSync(join(ROOT, page)))
+      .map((page) => ({ text: titleOf(page), link: addressOf(page) })),
+  }));
 }
 
-const SECTIONS: readonly Section[] = [
-  { title: 'Start', pages: ['README.md', 'docs/quick-start.md', 'docs/concepts.md'] },
-  { title: 'Guides', pages: inFolder('docs/guides') },
-  {
-    title: 'Running it',
-    pages: ['docs/operations.md', 'docs/deploy.md', 'docs/capacity.md', 'docs/cli.md', 'docs/web.md'],
-  },
-  {
-    title: 'Security',
-    pages: ['docs/privacy.md', 'docs/threat-model.md', 'docs/evidence.md', 'docs/rules.md', 'SECURITY.md'],
-  },
-  {
-    title: 'Results',
-    pages: [
-      'docs/results/learning.md',
-      'docs/results/experiments.md',
-      'docs/results/protocols.md',
-      'docs/results/reliability.md',
-      'docs/experiments.md',
-    ],
-  },
-  {
-    title: 'Reference',
-    pages: [
-      ...inFolder('docs/reference'),
-      'docs/http.md',
-      'docs/wire-format.md',
-      'docs/conformance.md',
-      'docs/metrics.md',
-      'docs/paper-map.md',
-      'docs/sizes.md',
-    ],
-  },
-  { title: 'Packages', pages: readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`) },
-  { title: 'Interfaces', pages: inFolder('docs/api') },
-  { title: 'Project', pages: ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'] },
-  { title: 'Decisions', pages: inFolder('docs/decisions') },
-];
-
-/** The sections with the pages that exist; a page that nobody listed stands in a last one. */
-export function contents(): readonly Section[] {
-  const listed = SECTIONS.flatMap(({ pages }) => pages);
-  const more = { title: 'More', pages: pagePaths().filter((path) => !listed.includes(path)) };
-  return [...SECTIONS, more]
-    .map(({ title, pages }) => ({ title, pages: pages.filter((path) => existsSync(join(ROOT, path))) }))
-    .filter(({ pages }) => pages.length > 0);
-}
-
-/** Where a page lies on the site. */
+/** The address of a page on the site: the repository's paths, except for the README, which is the first page. */
 export function addressOf(page: string): string {
-  if (page === 'README.md') return 'index.html';
-  const path = page.replace(/^docs\//, '').replace(/\/README\.md$/, '.md');
-  return (path.includes('/') ? path : path.toLowerCase()).replace(/\.md$/, '.html');
+  return page === 'README.md' ? '/' : `/${page.replace(/\.md$/, '')}`;
 }
 
-function inFolder(folder: string): readonly string[] {
-  return pagePaths().filter((path) => path.startsWith(`${folder}/`));
+/** GitHub's anchors, so that one link works there and on the site. */
+export function slugify(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
+}
+
+function titleOf(page: string): string {
+  const [, title = page] = /^##? (.*)$/m.exec(readFileSync(join(ROOT, page), 'utf8')) ?? [];
+  return title.replaceAll('`', '').replace(/^API Report File for "(.*)"$/, 'Interface of $1');
+}
+
+function pagesIn(folder: string): readonly string[] {
+  if (!existsSync(join(ROOT, folder))) return [];
+  const names = readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.md'));
+  return names.sort().map((name) => (folder === '.' ? name : `${folder}/${name}`));
 }

@@ -1,8 +1,7 @@
-/** What is written about the metrics fits them: the page, the Grafana dashboard and the alert rules. */
+/** The Grafana dashboard and the alert rules fit the metrics. */
 import { readFileSync } from 'node:fs';
 import { METRICS } from '@basa/service';
 import { describe, expect, it } from 'vitest';
-import { metricsPage } from '../reference/metrics-page.ts';
 
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -44,10 +43,6 @@ function metricOf(name: string): Metric | undefined {
   if (histogram?.type !== 'histogram') return undefined;
   return part === '_bucket' ? { ...histogram, labels: [...histogram.labels, 'le'] } : histogram;
 }
-
-it('docs/metrics.md is current; else: npm run write -- metrics', () => {
-  expect(textOf('docs/metrics.md')).toBe(metricsPage());
-});
 
 describe('the Grafana dashboard', () => {
   const dashboard = JSON.parse(textOf('deploy/grafana/basa.json')) as {

@@ -20,7 +20,7 @@ import { isInside } from './inside.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What `docs/reference/configuration.md` is written from. */
+/** `basa config print` and the page of all keys on the site are written from this. */
 export const authorityConfigSchema = Type.Object(
   {
     ...commonKeys,

@@ -25,7 +25,7 @@ const address = { pattern: '^https?://' };
 const whole = (minimum: number, fallback: number, description: string) =>
   Type.Integer({ minimum, default: fallback, description });
 
-/** What `docs/reference/configuration.md` is written from. */
+/** `basa config print` and the page of all keys on the site are written from this. */
 export const serverConfigSchema = Type.Object(
   {
     ...commonKeys,

@@ -1,4 +1,4 @@
-/** Every metric of both services, in one table: docs/metrics.md is written from it (`npm run write -- metrics`). */
+/** Every metric of both services, in one table: the page of metrics on the site is written from it (`npm run write -- reference`). */
 import { AUTHORITY_METRICS } from './authority-table.ts';
 import type { Metric } from './row.ts';
 import { SERVER_METRICS } from './server-table.ts';

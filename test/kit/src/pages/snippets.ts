@@ -26,11 +26,16 @@ export function snippetsOf(markdown: string, language = 'ts'): readonly Snippet[
     .filter((snippet) => snippet.language === language);
 }
 
-/** Every page that people read, as paths from the root: what lies at the ROOT, in docs and beside each package. */
+/** Pages that are written by `npm run write` and `npm run site`, and not committed. */
+export const GENERATED = /^docs\/(?:api|openapi|reference|sizes\.md)(?:\/|$)/;
+
+/** Every page that people write, as paths from the root: those at the root, in docs and beside each package. */
 export function pagePaths(): readonly string[] {
   const readmes = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`);
   const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`);
-  return [...readdirSync(ROOT), ...pages, ...readmes].filter((path) => path.endsWith('.md')).sort();
+  return [...readdirSync(ROOT), ...pages, ...readmes]
+    .filter((path) => path.endsWith('.md') && !GENERATED.test(path))
+    .sort();
 }
 
 export const readPage = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

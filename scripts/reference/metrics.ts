@@ -1,4 +1,4 @@
-/** docs/metrics.md, written from the table that both services count by. */
+/** Every metric of both services, from the table that they count by. */
 import { METRICS } from '@basa/service';
 
 const PARTS = [
@@ -9,16 +9,14 @@ const PARTS = [
 
 const HEAD = `# Metrics
 
-Written by \`npm run write -- metrics\` from \`packages/service/src/metrics/table.ts\`; a test holds it current.
-
-Both services answer \`GET /metrics\` in the text format of Prometheus; [operations.md](operations.md#watching-it) says who may
+Both services answer \`GET /metrics\` in the text format of Prometheus; [operations.md](../operations.md#watching-it) says who may
 read it, what an outsider could misuse, and how to scrape it. Counters and histograms are of one process and begin anew with it; gauges
 are read from its memory when it is asked. With several nodes each counts what it did itself, and all show the same buffers:
 take \`sum\` of counters and \`max\` of gauges.
 
 \`task\` is the name of a task and the first 8 digits of its id. \`step\` is what a request was for: \`seat\`, \`deposit\`, \`upload\`,
 \`upload-offset\`, \`model\`, \`newest-model\`, \`fate\` at the server; \`draw\`, \`key\`, \`close\`, \`outcome\`, \`log\`, \`model-entry\`, \`enrol\` at the
-authority; \`probe\`, \`scrape\` and \`other\` at both. \`reason\` is the code of a problem document ([http.md](http.md)). No label names a device,
+authority; \`probe\`, \`scrape\` and \`other\` at both. \`reason\` is the code of a problem document ([refusals](refusals.md)). No label names a device,
 a buffer or an address.
 `;
 

@@ -1,0 +1,37 @@
+/**
+ * `npm run release`: checks that all versions are the same and in the changelog, then builds, packs and lints every package. In a
+ * GitHub workflow that runs for a tag it publishes them with provenance; anywhere else it tries that without publishing.
+ */
+import '@basa/testkit/programs/help.ts';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '@basa/testkit/root.ts';
+import { releaseProblems, type VersionedManifest } from './packages/release-problems.ts';
+
+const isOnTag = process.env['GITHUB_ACTIONS'] === 'true' && process.env['GITHUB_REF_TYPE'] === 'tag';
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
+const listed = execFileSync('npm', ['query', '.workspace'], { cwd: ROOT, encoding: 'utf8' });
+const manifests = JSON.parse(listed) as readonly VersionedManifest[];
+const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
+const problems = releaseProblems(version, manifests, changelog, isOnTag ? process.env['GITHUB_REF_NAME'] : undefined);
+if (problems.length > 0) {
+  console.error(problems.join('\n'));
+  process.exit(1);
+}
+
+// Loaded after the checks: it builds.
+const { tarballs } = await import('./write-packages.ts');
+for (const { name, file } of tarballs) {
+  if (isOnTag && isPublished(name)) {
+    console.log(`${name}@${version} is published already`); // by a run that failed half-way
+    continue;
+  }
+  const how = isOnTag ? ['--provenance'] : ['--dry-run', '--provenance=false'];
+  execFileSync('npm', ['publish', file, '--access', 'public', '--loglevel=error', ...how], { stdio: 'inherit' });
+}
+console.log(`${tarballs.length} packages ${isOnTag ? 'published' : 'could be published'} as ${version}`);
+
+function isPublished(name: string): boolean {
+  return spawnSync('npm', ['view', `${name}@${version}`, 'version'], { encoding: 'utf8' }).stdout.trim() === version;
+}
