@@ -13,9 +13,10 @@ const PROTOCOL_FOLDERS = {
   wire: [],
   user: ['wire'],
   server: ['wire'],
+  admission: ['wire', 'server'],
   authority: ['wire'],
   paper: ['wire'],
-  http: ['wire', 'server'],
+  http: ['wire', 'server', 'admission'],
 };
 
 export const HOUSE: Readonly<Record<string, Room>> = {

@@ -1,11 +1,4 @@
-import {
-  AttributeAuthority,
-  authorityMessages,
-  createCoordinator,
-  millis,
-  restoreSecureBuffer,
-  type SecureBuffer,
-} from '@basa/protocol';
+import { AttributeAuthority, authorityMessages, millis, restoreSecureBuffer, type SecureBuffer } from '@basa/protocol';
 import { type Federation, type FederationDevice, granted, LEASE_MS } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
@@ -144,7 +137,7 @@ describe('a rolled-back authority', () => {
     world.authority.log = snapshot;
     world.authority.restart();
     for (const device of [second, third]) {
-      world.server.coordinator = createCoordinator(500);
+      world.server.seats = new Map();
       device.contribute('seat');
     }
     const { ctx } = world.server.buffer(world.server.drawBuffer());

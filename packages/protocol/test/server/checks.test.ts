@@ -9,7 +9,6 @@ import {
   type FrozenSession,
   fateOf,
   frameHeader,
-  holdsSeat,
   issuePaperKey,
   type JoinTag,
   millis,
@@ -35,9 +34,8 @@ describe('a seat', () => {
     expect(descriptor.bufferSize).toBe(3);
     const [buffer] = world.server.buffers.values();
     const ctx = buffer?.ctx as Uint8Array;
-    const { ports, coordinator } = world.server;
-    expect(holdsSeat(ports, coordinator, device.certificate, ctx, world.now)).toBe(true);
-    expect(holdsSeat(ports, coordinator, device.certificate, ctx, millis(world.now + 500))).toBe(false);
+    expect(world.server.holdsSeat(device.certificate, ctx)).toBe(true);
+    expect(world.server.holdsSeat(device.certificate, ctx, millis(world.now + 500))).toBe(false);
   });
 
   it('is refused to a certificate that is forged, of another task, or over', () => {

@@ -98,7 +98,7 @@ export const serverConfigSchema = Type.Object(
       Type.Integer({ minimum: 2, description: 'connections of this node to the database (10)' }),
     ),
     signingKey: Type.Optional(secretText('the secret key of the server, 64 hexadecimal digits; with databaseUrl')),
-    turnMs: whole(100, LEASE_MS, 'how long a node may be silent before another one ends its buffers'),
+    leaseMs: whole(100, LEASE_MS, 'how long a node may be silent before another one ends its buffers'),
     blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
       default: 'files',
       description: 'where vectors and models lie; several nodes share a folder, their database or an object store',
@@ -182,10 +182,10 @@ interface DatabaseKeys {
   readonly databaseUrl?: string;
   readonly databaseConnections?: number;
   readonly signingKey?: string;
-  readonly turnMs: number;
+  readonly leaseMs: number;
 }
 
-function databaseOf({ databaseUrl, databaseConnections, signingKey, turnMs }: DatabaseKeys): {
+function databaseOf({ databaseUrl, databaseConnections, signingKey, leaseMs }: DatabaseKeys): {
   readonly database?: SharedDatabase;
 } {
   if (databaseUrl === undefined) {
@@ -202,7 +202,7 @@ function databaseOf({ databaseUrl, databaseConnections, signingKey, turnMs }: Da
       url: databaseUrl,
       signingKey: secret,
       ...(databaseConnections !== undefined && { connections: databaseConnections }),
-      turnMs,
+      leaseMs,
     },
   };
 }

@@ -128,7 +128,22 @@ export function migrationsFor({ name, blob, integer, real, unlogged }: Dialect):
       )`,
     'CREATE INDEX idle_places_by_time ON idle_places (at)',
   ];
-  const latest = [unfinishedSlots, revocations, slotKeys, suspicions, severalAuthorities, idlePlaces];
+  const tickets = [
+    'DROP TABLE places',
+    'DROP TABLE seats',
+    'DROP TABLE waiting',
+    // A place to train in, a seat in a buffer, and a number in the line of those that wait: each of them, or some. Nothing is lost with them.
+    `CREATE ${unlogged}TABLE tickets (
+        task ${blob} NOT NULL, usr ${blob} NOT NULL,
+        ends_at ${integer}, has_lapsed ${integer} NOT NULL, for_seat ${integer} NOT NULL, version ${integer} NOT NULL,
+        ctx ${blob}, seat_until ${integer}, number ${integer}, kept_until ${integer}, PRIMARY KEY (task, usr)
+      )`,
+    'CREATE INDEX tickets_by_end ON tickets (task, ends_at)',
+    'CREATE INDEX tickets_by_buffer ON tickets (ctx, seat_until)',
+    'CREATE INDEX tickets_in_line ON tickets (task, number)',
+    'ALTER TABLE turns RENAME TO leases',
+  ];
+  const latest = [unfinishedSlots, revocations, slotKeys, suspicions, severalAuthorities, idlePlaces, tickets];
   const formats = [first, severalNodes, retention, [...ages, ...places], ...latest];
   return formats.map((statements) => statements.join(';\n'));
 }
