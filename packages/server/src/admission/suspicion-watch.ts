@@ -23,12 +23,6 @@ export interface SuspectView {
   readonly sumsLeft?: number;
 }
 
-/** How many devices of the task are suspected and how many suspended, as of the last look. */
-export interface SuspicionCounts {
-  readonly suspects: number;
-  readonly suspended: number;
-}
-
 const SOONEST_MS = 1_000;
 /** A device that was cleared meanwhile should hear of it. */
 const LONGEST_MS = 600_000;
@@ -38,7 +32,8 @@ const STANDSTILL = 4;
 
 export class SuspicionWatch {
   readonly #options: SuspicionWatchOptions;
-  counts: SuspicionCounts = { suspects: 0, suspended: 0 };
+  /** How many devices of the task are suspected and how many suspended, as of the last look. */
+  counts: { readonly suspects: number; readonly suspended: number } = { suspects: 0, suspended: 0 };
 
   constructor(options: SuspicionWatchOptions) {
     this.#options = options;

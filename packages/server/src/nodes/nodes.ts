@@ -3,13 +3,12 @@
  * database has copies in memory that may be old, hears what others do, and needs leases that others may have.
  */
 import { toHex } from '@basa/masking';
-import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { Tickets } from '../admission/tickets.ts';
 import type { UpToDate } from '../buffers/buffer-keeper.ts';
 import type { Store } from '../store/store.ts';
 import { Leases } from './leases.ts';
-import { type NodeSignals, openNodeSignals } from './signals.ts';
+import { type Listener, type NodeSignals, openNodeSignals, type Telling } from './signals.ts';
 
 export interface Nodes {
   /** Who ends the buffers of a task. */
@@ -27,21 +26,6 @@ export interface Nodes {
   catchUp(refresh: () => Promise<void>): Promise<void>;
   /** Stops listening, and gives all leases back. */
   close(): Promise<void>;
-}
-
-export interface Telling {
-  /** A task, or its newest model, has changed. */
-  task(task: TaskId): void;
-  buffer(buffer: SecureBuffer): void;
-  /** An upload was accepted. */
-  upload(task: TaskId, ctx: Ctx): void;
-}
-
-/** What a node does when another one tells it something. */
-export interface Listener {
-  onTask(): Promise<void>;
-  onBuffer(ctx: Ctx): Promise<void>;
-  onUpload(task: string, ctx: Ctx): Promise<void>;
 }
 
 export interface NodesOptions {

@@ -8,7 +8,7 @@ import { Revocations } from '../authority/revocations.ts';
 import { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { startWorkers } from '../closing/worker-pool.ts';
 import type { LiveTasks } from '../live/live-tasks.ts';
-import type { Listener } from '../nodes/nodes.ts';
+import type { Listener } from '../nodes/signals.ts';
 import { TaskBook } from '../tasks/task-book.ts';
 import type { TaskTools } from '../tasks/task-tools.ts';
 import { BodyHashing } from '../uploads/body-hash.ts';

@@ -16,7 +16,7 @@ import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/servi
 import { insertRows } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
 import { logModel } from './models.ts';
-import { beginSlot, finishSlot } from './slots.ts';
+import { type BegunSlot, beginSlot, finishSlot } from './slots.ts';
 import { judge, type Verdict } from './suspicions.ts';
 import { OPEN } from './tasks.ts';
 
@@ -31,15 +31,7 @@ export interface BufferChange {
   readonly facts: readonly BufferFact[];
   readonly status: SecureBuffer['status'];
   /** The deposit that came with a slot, and what it seals to each later slot, the next one first. */
-  readonly deposit?: {
-    readonly slot: Slot;
-    readonly task: TaskId;
-    readonly user: UserId;
-    /** When its lease is over, as long as the server is up. */
-    readonly until: number;
-    readonly bytes: Uint8Array;
-    readonly outbox: readonly Uint8Array[];
-  };
+  readonly deposit?: BegunSlot & { readonly bytes: Uint8Array; readonly outbox: readonly Uint8Array[] };
   /** The pending model that the authority has logged: in the same transaction as "included". */
   readonly logged?: ModelEntry;
   /** The pending model of a buffer that was lost. */

@@ -62,7 +62,7 @@ export function pieceTables(database: SqlDatabase) {
           ...(!isSame && before.staged !== undefined && { obsolete: { ...before, staged: before.staged } }),
         };
       }),
-    /** Records at the end of an attempt how much is durable, and where. Returns false where a newer attempt was made meanwhile. */
+    /** Records at the end of an attempt how much is durable, and where; nothing if that is nothing. Returns false where a newer attempt was made meanwhile. */
     settlePiece: (
       ctx: Ctx,
       slot: Slot,
@@ -71,11 +71,15 @@ export function pieceTables(database: SqlDatabase) {
     ): Promise<boolean> =>
       database.transaction(async ({ query }) => {
         const [row] = await query(locked, ctx, slot);
-        if (row === undefined) return false;
+        if (row === undefined) return received === 0;
         const writer = column.optional(row, 'writer', column.text);
         // Run again after a commit nobody knows of: it stands as it should.
         if (writer === undefined) return row['staged'] === staged && row['received'] === received;
         if (writer !== attempt) return false;
+        if (received === 0) {
+          await query('DELETE FROM pieces WHERE ctx = ? AND slot = ?', ctx, slot);
+          return true;
+        }
         await query(
           'UPDATE pieces SET received = ?, staged = ?, writer = NULL WHERE ctx = ? AND slot = ?',
           received,

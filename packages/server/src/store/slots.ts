@@ -2,7 +2,6 @@
 import { toHex } from '@basa/masking';
 import type { Ctx, Slot, TaskId, UserId } from '@basa/protocol';
 import { column, type SqlDatabase, type SqlSession } from '@basa/service';
-import type { BufferChange } from './buffers.ts';
 
 /** How many unfinished slots of a task a device may have: with more it could open one buffer after the other. */
 export const MAX_UNFINISHED_SLOTS = 2;
@@ -39,12 +38,20 @@ export function slotTables(database: SqlDatabase) {
   };
 }
 
+export interface BegunSlot {
+  readonly slot: Slot;
+  readonly task: TaskId;
+  readonly user: UserId;
+  /** When its lease is over, as long as the server is up. */
+  readonly until: number;
+}
+
 /** In the transaction of the deposit. Deposits of one device wait for each other, whatever buffers and nodes they go to. */
 export async function beginSlot(
   { dialect }: SqlDatabase,
   session: SqlSession,
   ctx: Ctx,
-  { task, user, slot, until }: NonNullable<BufferChange['deposit']>,
+  { task, user, slot, until }: BegunSlot,
   now: number,
 ): Promise<void> {
   if (dialect.lockName !== '') await session.query(dialect.lockName, `slots ${toHex(task)} ${toHex(user)}`);

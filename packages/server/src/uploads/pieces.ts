@@ -57,7 +57,8 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
   return {
     async open(header, isWhole) {
       const attempt = toHex(nodeRandomBytes(8));
-      if (!isWhole) return claimed(header, attempt);
+      // A body in one piece needs no record, unless there is one of another attempt, whose pieces go.
+      if (!isWhole || (await store.piece(header.ctx, header.slot)) !== undefined) return claimed(header, attempt);
       const staging = await blobs.stage(bodyKey(header), attempt);
       const settle = (): Promise<never> => Promise.reject(new Error('a whole body ended early'));
       return { staging, standing: 0, settle, fail: async () => {} };

@@ -2,7 +2,6 @@
 import { toHex } from '@basa/masking';
 import { type AdmissionView, epsilonBudget, type SecureBuffer, type TaskId, type TaskPolicy } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
-import type { SuspicionCounts } from '../admission/suspicion-watch.ts';
 import type { StoredModel } from '../store/models.ts';
 
 /** What is read of a task at work. */
@@ -12,7 +11,7 @@ export interface WatchedTask {
   readonly read: { readonly policy: Pick<TaskPolicy, 'name' | 'openMs' | 'privacy'> };
   readonly models: { readonly newest: StoredModel | undefined };
   readonly admission: { readonly view: AdmissionView };
-  readonly suspicion: { readonly counts: SuspicionCounts };
+  readonly suspicion: { readonly counts: { readonly suspects: number; readonly suspended: number } };
 }
 
 export interface GaugeSources {

@@ -90,18 +90,18 @@ it('a database without space says so, and keeps what it has', async () => {
   await store.close();
 });
 
-it('a database with layouts before version 5 is refused, with what to do, and stays as it was', async () => {
-  const older = { application: 'server', migrations: migrationsFor(SQLITE).slice(0, 9) } as const;
+it('a database of an older layout is refused, with what to do, and stays as it was', async () => {
+  const older = { application: 'server', migrations: migrationsFor(SQLITE).slice(0, 10) } as const;
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
   folders.push(folder);
   openDatabase(folder, older).close();
   const refused =
-    'has format 9, this version reads nothing before 10; nothing was changed: start the version that wrote it';
+    'has format 10, this version reads nothing before 11; nothing was changed: start the version that wrote it';
   expect(() => openDatabase(folder, EMBEDDED_DATABASE)).toThrow(refused);
   openDatabase(folder, older).close();
 
   const url = await postgres.database(`store_${databases++}`);
-  await migratePostgres(url, { application: 'server', migrations: migrationsFor(POSTGRES).slice(0, 9) });
+  await migratePostgres(url, { application: 'server', migrations: migrationsFor(POSTGRES).slice(0, 10) });
   await expect(migratePostgres(url, SERVER_DATABASE)).rejects.toThrow(refused);
   await expect(openPostgres({ url, ...SERVER_DATABASE })).rejects.toThrow(refused);
 });

@@ -1,6 +1,6 @@
 /** Chunks as objects of an S3-compatible store, which must be consistent: what was written is seen by the next question. */
 import { StartError } from '@basa/service';
-import type { ChunkStore } from '../chunks.ts';
+import type { ChunkStore } from './chunks.ts';
 import { S3Error, type S3Options, s3Requests } from './s3-requests.ts';
 
 /** Objects removed at once. */
