@@ -135,11 +135,14 @@ export class Tickets {
     work: (locked: LockedTicket, row: Row | undefined) => Promise<Result>,
   ): Promise<Result> {
     const lock = `SELECT state, draw_nonce FROM tasks WHERE task = ?${this.#database.dialect.forUpdate}`;
-    return this.#database.transaction(async ({ query, now }) => {
-      const [row] = await query(lock, task);
-      const at = await now();
-      return work({ query, task, user, at, ticket: await readTicket({ query }, task, user) }, row);
-    });
+    return this.#database.transaction(
+      async ({ query, now }) => {
+        const [row] = await query(lock, task);
+        const at = await now();
+        return work({ query, task, user, at, ticket: await readTicket({ query }, task, user) }, row);
+      },
+      { mayBeLost: true },
+    );
   }
 }
 

@@ -175,7 +175,7 @@ async function writeDeposit(
   await session.query('DELETE FROM tickets WHERE task = ? AND usr = ?', task, user);
 }
 
-export function readBuffer(row: Row): StoredBuffer {
+function readBuffer(row: Row): StoredBuffer {
   return {
     ctx: column.bytes(row, 'ctx') as Ctx,
     task: column.bytes(row, 'task') as TaskId,
