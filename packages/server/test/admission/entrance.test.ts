@@ -52,20 +52,24 @@ it('a suspect finds no seat beside another one, with or without asking for one f
   const verdict = { task, minimum: 3, users: trusted.map(userOf), outcome: 'clean' as const, named: [] };
   const facts = [{ kind: 'dropped' as const, slot: 0 as Slot }];
   await store.advance(first, 0, () => ({ change: { facts, status: 'included', verdict }, result: undefined }));
-  const [ann, bob, cem] = [certificate(), certificate(), certificate()];
+  const [ann, bob, cem, dan] = [certificate(), certificate(), certificate(), certificate()];
   for (const [device, suspicion] of [
     [ann, 0.2],
     [bob, 0.3],
+    [dan, 0.7],
   ] as const)
     await store.changeStanding(task, userOf(device), () => ({ ...NEW_STANDING, suspicion }));
+  await expect(entrance.take(requestOf(dan), 0)).rejects.toThrow('Enough devices are under way');
   expect(await entrance.take(requestOf(ann), 0)).toHaveProperty('slotKeys');
   const { ctx } = lastSeat(events);
   await expect(entrance.take(requestOf(bob), 0)).rejects.toThrow('Enough devices are under way');
   const admits = (device: Certificate) => entrance.admits(device, ctx);
-  expect([await admits(bob), await admits(cem), await admits(ann)]).toEqual([false, true, true]);
+  expect([await admits(bob), await admits(ann)]).toEqual([false, true]);
   expect(drawn).toHaveLength(2);
   now = EXPIRY - 1000; // nobody else has come: it takes whoever comes, up to the minimum
   expect(await entrance.take(requestOf(bob), 0)).toHaveProperty('slotKeys');
+  expect(await entrance.take(requestOf(dan), 0)).toHaveProperty('slotKeys');
+  expect(await admits(cem)).toBe(true); // the last seat is for a device that is trusted
   expect(drawn).toHaveLength(2);
 });
 

@@ -89,8 +89,11 @@ export async function openEntrance({
       drawBuffer: async (nonce: Uint8Array) => {
         await new Promise((resolve) => setImmediate(resolve)); // others come meanwhile
         drawn.push(nonce);
-        const descriptor = { bufferSize, minimum, expiry: millis(expiry), manifestHash: nodeRandomBytes(32) };
-        return buffersOf(1, descriptor);
+        const draw = () =>
+          buffersOf(1, { bufferSize, minimum, expiry: millis(expiry), manifestHash: nodeRandomBytes(32) });
+        let buffer = draw();
+        while ((buffer.ctx[0] as number) % 5 === 0) buffer = draw(); // those are open to strong suspects
+        return buffer;
       },
     } as unknown as TaskAuthorities,
     models: {
