@@ -82,7 +82,7 @@ function folderBreaches(
   if (folders === undefined) return [];
   const folderOf = (path: string): string => relative(source, path).split('/')[0] ?? '';
   return sources
-    .filter(({ path }) => path !== join(source, 'index.ts'))
+    .filter(({ path }) => ![join(source, 'index.ts'), join(source, 'main.ts')].includes(path))
     .flatMap(({ path, imports }) => {
       const place = relative(root, path);
       const own = folderOf(path);

@@ -6,7 +6,7 @@ export interface Room {
   readonly bundles?: readonly string[];
   /** No I/O, no clock, no randomness of its own: compiles with `lib: ES2022, types: []`. */
   readonly pure: boolean;
-  /** The folders of its `src`, where they are drawn: which of the others each may import. Only the index lies beside them. */
+  /** The folders of its `src`, where they are drawn: which of the others each may import. Only the index and the program lie beside them. */
   readonly folders?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -15,10 +15,33 @@ const PROTOCOL_FOLDERS = {
   wire: [],
   user: ['wire'],
   server: ['wire'],
+  admission: ['wire', 'server'],
   authority: ['wire'],
   paper: ['wire'],
-  http: ['wire', 'server'],
+  http: ['wire', 'server', 'admission'],
 };
+
+/** From the ground up: each folder may import those before it. */
+const SERVER_FOLDERS = fromGroundUp([
+  'store',
+  'blobs',
+  'authority',
+  'buffers',
+  'specification',
+  'watch',
+  'closing',
+  'admission',
+  'uploads',
+  'nodes',
+  'tasks',
+  'live',
+  'routes',
+  'process',
+]);
+
+function fromGroundUp(folders: readonly string[]): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(folders.map((folder, n) => [folder, folders.slice(0, n)]));
+}
 
 export const HOUSE: Readonly<Record<string, Room>> = {
   masking: { mayImport: [], pure: true },
@@ -31,7 +54,11 @@ export const HOUSE: Readonly<Record<string, Room>> = {
   simulator: { mayImport: ['masking', 'protocol', 'learning', 'baselines'], pure: true },
   client: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning'], pure: false },
   service: { mayImport: ['runtime', 'masking', 'protocol'], pure: false },
-  server: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'service'], pure: false },
+  server: {
+    mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'service'],
+    pure: false,
+    folders: SERVER_FOLDERS,
+  },
   authority: { mayImport: ['runtime', 'masking', 'abe', 'protocol', 'service'], pure: false },
   'virtual-time': {
     mayImport: ['runtime', 'masking', 'abe', 'protocol', 'learning', 'baselines', 'datasets', 'simulator'],

@@ -99,7 +99,7 @@ export class Cluster {
   async startNode(n: number, more: Partial<ServerOptions> = {}): Promise<RunningServer> {
     const node = await startServer({
       dataFolder: join(this.folder, 'blobs'),
-      database: { url: this.databaseUrl, signingKey: this.#signingKey, turnMs: 1000, connections: 4 },
+      database: { url: this.databaseUrl, signingKey: this.#signingKey, leaseMs: 1000, connections: 4 },
       authorities: [{ url: this.authority.url, publicKey: this.authority.publicKey, timeoutMs: LONG_MS }],
       seatMs: LONG_MS,
       listen: { host: '127.0.0.1', port: 0 },

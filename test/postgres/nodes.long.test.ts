@@ -80,7 +80,7 @@ describe('three nodes on one database', () => {
     const devices = await nodes.clients(3);
     await Promise.all(devices.map((device, n) => device.contribute(oneHot(n), { trainedOn: 0 })));
     await until(() => stopped !== undefined);
-    await nodes.query(`UPDATE turns SET holder = 'another', until = 0, fence = fence + 1`);
+    await nodes.query(`UPDATE leases SET holder = 'another', until = 0, fence = fence + 1`);
     await until(async () => (await nodes.versions()).length === 1);
     resume();
     await until(() => nodes.leasesLost > 0);

@@ -1,6 +1,6 @@
 /** A disk that is full: told so, with nothing changed, and taken up again when there is space. */
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
@@ -21,11 +21,12 @@ afterAll(() => house.close());
 it.runIf(existsSync(FULL))('a piece of an upload is answered with storage-full, and can be sent again', async () => {
   const upload = await holdUpload(house, 0);
   const { body, ctx, slot } = upload;
-  const staged = join('uploads', ctx, String(slot), toHex(hashOf(body)).slice(0, 32));
-  const path = join(house.folder, 'server', 'blobs', 'incoming', staged);
-  mkdirSync(dirname(path), { recursive: true });
-  symlinkSync(FULL, path);
   const before = await snapshot(house, ctx);
+  await send(house, upload, { body: body.subarray(0, 60) });
+  const folder = join(house.folder, 'server', 'blobs', 'incoming', 'uploads', ctx, String(slot));
+  const [staged = ''] = readdirSync(folder);
+  rmSync(join(folder, staged));
+  symlinkSync(FULL, join(folder, staged));
   expect(await send(house, upload)).toMatchObject({ status: 507, code: 'storage-full' });
   expect(await snapshot(house, ctx)).toEqual(before);
   expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(0);

@@ -5,7 +5,7 @@ import { runCrashes } from '../../src/trials/crash/run.ts';
 describe('kill -9 of server, authority and devices under load', () => {
   it.each([
     { store: 'embedded', kills: 10 },
-    { store: 'postgres', kills: 4 }, // three nodes, stopped past their turns as well, and their database
+    { store: 'postgres', kills: 4 }, // three nodes, stopped past their leases as well, and their database
   ] as const)(
     'on the $store store loses no acknowledged update, counts none twice, issues no key twice and leaves no buffer stuck',
     async ({ store, kills }) => {

@@ -1,4 +1,13 @@
 /** The protocol core: `sealed` mode by default, `paper` mode behind names that say it is unsafe. */
+export type { AdmissionOptions, AdmissionView, Admitted, BufferFill, BufferStage } from './admission/admission.ts';
+export { Admission, DEFAULT_WAITING_BUFFERS } from './admission/admission.ts';
+export { fillOf, isHopeless } from './admission/buffer-fill.ts';
+export type { Crowd } from './admission/come-back.ts';
+export { keptMs, MAX_AHEAD } from './admission/come-back.ts';
+export type { EnteredBuffer, Entry, EntryWish, FleetTrust, OpenBuffer } from './admission/entry.ts';
+export { enterBuffer, maySit, maySitBeside } from './admission/entry.ts';
+export type { PlaceOptions, PlaceState } from './admission/place-controller.ts';
+export { DEFAULT_TARGET_AGE, noteUsedPlaces, noteVersionAge, startPlaces } from './admission/place-controller.ts';
 export type { AuthorityStep } from './authority/attribute-authority.ts';
 export { AttributeAuthority } from './authority/attribute-authority.ts';
 export type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
@@ -54,9 +63,6 @@ export type { PaperContribution, PaperUserPorts } from './paper/user.ts';
 export { contributePaper, paperInput } from './paper/user.ts';
 export type { ReceivedBody, UploadVerdict } from './server/accept.ts';
 export { acceptUpload, extendLeases, judgeHeader, tickBuffer } from './server/accept.ts';
-export type { AdmissionOptions, AdmissionView, Admitted, BufferFill, BufferStage } from './server/admission.ts';
-export { Admission, DEFAULT_WAITING_BUFFERS } from './server/admission.ts';
-export { fillOf, isHopeless } from './server/buffer-fill.ts';
 export type { CloseAnswerOf, Grant } from './server/close.ts';
 export {
   closeRequestOf,
@@ -70,20 +76,14 @@ export {
   recordQuarantine,
   votesFor,
 } from './server/close.ts';
-export type { Crowd } from './server/come-back.ts';
-export { turnMs } from './server/come-back.ts';
-export type { Coordinator, OpenBuffer, SeatGiven } from './server/coordinator.ts';
-export { createCoordinator, freeSeats, takeSeat, trackBuffer } from './server/coordinator.ts';
 export { acceptDeposit } from './server/deposit.ts';
+export type { EnrolledFor } from './server/enrolled.ts';
+export { certificateProblem } from './server/enrolled.ts';
 export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
 export type { KeysOf, Opening, OpeningInput, StoredUpload, SummedUpdates, SumVerdict } from './server/open-sum.ts';
 export { judgeCoordinates, judgeSum, openingTerms } from './server/open-sum.ts';
-export type { PlaceOptions, PlaceState } from './server/place-controller.ts';
-export { DEFAULT_TARGET_AGE, noteUsedPlaces, noteVersionAge, startPlaces } from './server/place-controller.ts';
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
-export type { EnrolledFor, SeatStep } from './server/seat.ts';
-export { certificateProblem, giveSeat, holdsSeat } from './server/seat.ts';
 export type {
   BufferFact,
   BufferRecord,
@@ -94,8 +94,6 @@ export type {
   ServerPorts,
 } from './server/secure-buffer.ts';
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
-export type { EnteredBuffer, FleetTrust } from './server/suspect-seats.ts';
-export { maySit } from './server/suspect-seats.ts';
 export type { JudgedSum, Standing, SuspicionScene } from './server/suspicion.ts';
 export {
   banned,
@@ -108,7 +106,6 @@ export {
   standingAt,
 } from './server/suspicion.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
-export { MAX_AHEAD, WaitingList } from './server/waiting-list.ts';
 export type { Block } from './user/blocks.ts';
 export type { PrivacySpent } from './user/budget.ts';
 export { budgetProblem, privacySpent } from './user/budget.ts';

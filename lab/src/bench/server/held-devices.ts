@@ -69,7 +69,7 @@ export class HeldDevices {
   async #goOn(client: BasaClient, delta: Float32Array): Promise<void> {
     for (let failed = 0; failed < TRIES; ) {
       try {
-        const end = await (client.isInterrupted ? client.resume() : client.contribute(delta, { trainedOn: 0 }));
+        const end = await (client.isInterrupted ? client.resume() : this.#contribute(client, delta));
         if (!(end?.kind === 'rejected' && end.retryAfterMs !== undefined))
           throw new Error(`a device did not come so far: ${JSON.stringify(end)}`);
         await setTimeout(end.retryAfterMs);
@@ -79,6 +79,11 @@ export class HeldDevices {
         if (failed === TRIES) throw error;
       }
     }
+  }
+
+  async #contribute(client: BasaClient, delta: Float32Array) {
+    const { version } = await client.model();
+    return client.contribute(delta, { trainedOn: version });
   }
 
   async close(): Promise<void> {

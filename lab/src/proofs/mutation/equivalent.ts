@@ -118,7 +118,7 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'the core applies the records of a step, not the state that comes with them',
   },
   {
-    file: 'server/come-back.ts',
+    file: 'admission/come-back.ts',
     before: 'this.#since === undefined',
     after: 'false',
     why: 'the rate of nothing is no number then, which is not above 0 either',
@@ -178,13 +178,7 @@ const EQUIVALENT: readonly Equivalent[] = [
     why: 'nobody asks for the grace of a slot that owes no upload',
   },
   {
-    file: 'server/coordinator.ts',
-    before: 'seats.size === coordinator.seats.size',
-    after: 'false',
-    why: 'it only spares the work where no seat has lapsed',
-  },
-  {
-    file: 'server/place-controller.ts',
+    file: 'admission/place-controller.ts',
     before: 'used > state.maxUsed',
     after: '(used >= state.maxUsed)',
     why: 'the larger of two equal numbers is either',

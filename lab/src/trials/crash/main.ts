@@ -17,7 +17,7 @@ if (values.help) {
     `npm run lab -- trial crash -- [--store postgres] [--engine cp-abe] [--kills N] [--seed N] [--json]
 
 Kills server, authority and devices N times (200 by default), at random and at durable moments. With --store postgres the
-server is three nodes on one database: nodes are also stopped past their turns, and the database is killed as well.
+server is three nodes on one database: nodes are also stopped past their leases, and the database is killed as well.
 Runs with different seeds are parts of one trial: their counts may be added.`,
   );
 } else {

@@ -1,6 +1,6 @@
 /**
  * Server, authority and devices as processes under load, each killed again and again while it works, then looked at from
- * outside. On PostgreSQL the server is three nodes, which are also stopped past their turns, and the database is killed too. Nothing waits for a time: what is waited for is that the fleet takes steps.
+ * outside. On PostgreSQL the server is three nodes, which are also stopped past their leases, and the database is killed too. Nothing waits for a time: what is waited for is that the fleet takes steps.
  */
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { gone, grown, isAlive, settle } from './settle.ts';
 import { judge, type Verdict } from './verdict.ts';
 
 export interface CrashOptions {
-  /** Deaths, and stops of nodes past their turns. */
+  /** Deaths, and stops of nodes past their leases. */
   readonly kills: number;
   readonly seed: number;
   readonly store?: 'embedded' | 'postgres';
@@ -45,7 +45,7 @@ const DEVICES_EACH = 4;
 const PLACES_PER_KILL = 60;
 const STALL_MS = 1000;
 const NODES = 3;
-const TURN_MS = 1000;
+const LEASE_MS = 1000;
 /** How long a node is stopped: past its turn, and at times past what the database lets it hold locks. */
 const STOP_MS = { least: 2000, most: 6500 };
 const STOPPED_SHARE = 0.3;
@@ -86,7 +86,7 @@ async function crash(
     bundle,
     policy: { dimension, engine: engine === 'cp-abe' ? ENGINE.cpAbe : ENGINE.slotKeys },
     specification: { stallMs: STALL_MS },
-    ...(nodes && { nodes, server: { turnMs: TURN_MS } }),
+    ...(nodes && { nodes, server: { leaseMs: LEASE_MS } }),
   });
   recorder.policy = stage.policy;
   const running = new Set<ChildProcess>();

@@ -9,10 +9,10 @@ import {
   type GatheredConfig,
   gatherConfig,
   rateLimit,
-  StartError,
   secretText,
   sharedDatabaseRisk,
   Type,
+  wrongConfiguration,
 } from '@basa/service';
 import type { VaultSecret } from '../store/vault.ts';
 import { AUTHORITY_DEFAULTS, type AuthorityOptions, placesOf } from './create-authority.ts';
@@ -24,13 +24,6 @@ const HOUR_MS = 3_600_000;
 export const authorityConfigSchema = Type.Object(
   {
     ...commonKeys,
-    dataFolder: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'a folder of its own, on a local disk; or databaseUrl',
-        examples: ['./data'],
-      }),
-    ),
     databaseUrl: Type.Optional(
       secretText('postgres://user:password@host/database, instead of a data folder, for one or several nodes'),
     ),
@@ -106,9 +99,8 @@ export function checkAuthorityConfig(places: AuthorityPlaces): Gathered & { read
 
 function optionsOf({ config }: Gathered): AuthorityOptions {
   const { dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, tickMs, keyLimit } = config;
-  const { dataFolder: _, ...common } = commonOptions({ ...config, dataFolder: dataFolder ?? '' });
   return {
-    ...common,
+    ...commonOptions(config),
     newNode,
     tickMs,
     keyLimit,
@@ -124,6 +116,5 @@ function optionsOf({ config }: Gathered): AuthorityOptions {
 function secretOf({ passphrase, keyFile }: { readonly passphrase?: string; readonly keyFile?: string }): VaultSecret {
   if (passphrase !== undefined && keyFile === undefined) return { passphrase };
   if (keyFile !== undefined && passphrase === undefined) return { keyFile };
-  const sentence = 'give either passphrase (BASA_AUTHORITY_PASSPHRASE, or passphraseFile) or keyFile';
-  throw new StartError('configuration', `configuration: ${sentence}`);
+  throw wrongConfiguration('give either passphrase (BASA_AUTHORITY_PASSPHRASE, or passphraseFile) or keyFile');
 }

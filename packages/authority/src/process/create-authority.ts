@@ -22,6 +22,7 @@ import {
   startTicker,
   TokenBuckets,
   watchProcess,
+  wrongConfiguration,
 } from '@basa/service';
 import { KeyEpochs } from '../keys/key-epochs.ts';
 import { KeyThread } from '../keys/key-thread.ts';
@@ -179,12 +180,9 @@ export function placesOf({ dataFolder, databaseUrl, witness }: AuthorityOptions)
   const kept = witness ?? (dataFolder === undefined ? undefined : `${resolve(dataFolder)}.witness`);
   if (databaseUrl !== undefined && kept !== undefined) return { place: { databaseUrl }, kept };
   if (databaseUrl !== undefined)
-    throw new StartError(
-      'configuration',
-      'configuration: witnessFile is missing: a path on this node, outside of the database',
-    );
+    throw wrongConfiguration('witnessFile is missing: a path on this node, outside of the database');
   if (dataFolder === undefined || kept === undefined)
-    throw new StartError('configuration', 'configuration: dataFolder is missing; or give databaseUrl');
+    throw wrongConfiguration('dataFolder is missing; or give databaseUrl');
   return { place: { dataFolder }, kept };
 }
 

@@ -11,7 +11,6 @@ import {
   frameHeader,
   HEADER,
   headCodec,
-  holdsSeat,
   isDueForRenewal,
   isRefused,
   millis,
@@ -120,10 +119,10 @@ export class HttpServices {
   }
 
   #deposit({ body }: Asked): Reply {
-    const { server, now } = this.world;
+    const { server } = this.world;
     const deposit = server.messages.deposit.decode(body);
     const isKnown = server.deposits(deposit.ctx).some(({ root }) => equalBytes(root, deposit.root));
-    if (!isKnown && !holdsSeat(server.ports, server.coordinator, deposit.certificate, deposit.ctx, now)) {
+    if (!isKnown && !server.holdsSeat(deposit.certificate, deposit.ctx)) {
       return problem('seat-missing');
     }
     return bytesOrProblem(server.deposit(body));

@@ -3,7 +3,6 @@
 import { applyMasksInPlace, RING_32 } from '@basa/masking';
 import {
   type Ctx,
-  createCoordinator,
   judgeHeader,
   type Millis,
   millis,
@@ -84,7 +83,7 @@ export class TestWorld implements World {
     this.task = taskIdOf(nodeSuite, this.policy);
     this.authority = new FederationAuthority(this, authoritySigner);
     this.server = new ModelServer(this, serverSigner);
-    this.server.coordinator = createCoordinator(options.seatMs ?? 60_000);
+    this.server.seatMs = options.seatMs ?? 60_000;
     this.authority.createTask();
     this.server.appendModel(0, new Uint8Array(32) as Ctx);
   }

@@ -1,6 +1,6 @@
 /** What a server shows of a task while it runs: counts and times, and nothing of who took part. */
 
-import type { AdmissionView } from '../server/admission.ts';
+import type { AdmissionView } from '../admission/admission.ts';
 import type { SecureBuffer } from '../server/secure-buffer.ts';
 
 export interface LiveSlot {

@@ -8,7 +8,7 @@ import { isSigned } from '../wire/signed.ts';
 import { type Ticket, type TicketBody, ticketCodec } from '../wire/slot-statements.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import { type Deposit, depositRootOf, depositStatementCodec } from '../wire/user-messages.ts';
-import { certificateProblem } from './seat.ts';
+import { certificateProblem } from './enrolled.ts';
 import {
   type BufferSlot,
   type BufferStep,

@@ -4,15 +4,12 @@ import {
   type Certificate,
   type Ctx,
   certificateCodec,
-  createCoordinator,
   type Deposit,
   type DepositRoot,
   depositRootOf,
   depositStatementCodec,
   endorse,
   extendLeases,
-  giveSeat,
-  holdsSeat,
   joinTagOf,
   millis,
   openSecureBuffer,
@@ -123,26 +120,14 @@ describe('a deposit', () => {
 });
 
 describe('a seat', () => {
-  it('that is given is told, and one that waits for a new buffer is not', () => {
-    const { world, device } = atDeposit();
-    const other = world.device();
-    const { ports, coordinator } = world.server;
-    const enrolled = { task: world.task, ...world.policy };
-    const given = giveSeat(ports, coordinator, enrolled, other.seatRequest(), world.now);
-    expect(given.events).toMatchObject([{ kind: 'seat-given', seats: 1, deposits: 1 }]);
-    const waiting = giveSeat(ports, createCoordinator(500), enrolled, device.seatRequest(), world.now);
-    expect(waiting).toMatchObject({ answer: { kind: 'needs-buffer' }, events: [] });
-  });
-
   it('is held by its device until it lapses, in its buffer, and by no other', () => {
     const { world, buffer } = atDeposit();
     const [seated, stranger] = [world.device(), world.device()];
     seated.contribute('seat');
-    const { ports, coordinator } = world.server;
-    const holds = (device: typeof seated, ctx: Uint8Array, now = world.now) =>
-      holdsSeat(ports, coordinator, device.certificate, ctx, now);
+    const holds = ({ certificate }: typeof seated, ctx: Uint8Array, now = world.now) =>
+      world.server.holdsSeat(certificate, ctx, now);
     expect(holds(seated, buffer.ctx)).toBe(true);
-    expect(holds(seated, buffer.ctx, millis(world.now + coordinator.seatMs))).toBe(false);
+    expect(holds(seated, buffer.ctx, millis(world.now + world.server.seatMs))).toBe(false);
     expect(holds(seated, new Uint8Array(32))).toBe(false);
     expect(holds(stranger, buffer.ctx)).toBe(false);
   });

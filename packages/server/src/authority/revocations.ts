@@ -5,7 +5,7 @@
 import { equalBytes, toHex } from '@basa/masking';
 import type { Council, EnrolledFor, Head, TaskId, UserId } from '@basa/protocol';
 import { fail } from '@basa/service';
-import type { RevocationMark } from '../store/revocation-store.ts';
+import type { RevocationMark } from '../store/revocations.ts';
 import type { Store } from '../store/store.ts';
 import type { AuthorityLink } from './authority-link.ts';
 import { gather } from './gather.ts';

@@ -5,7 +5,7 @@
 import type { BlobStore } from './blob-store.ts';
 import { openChunkedBlobs } from './chunked.ts';
 import { openFileBlobs, openSharedFileBlobs } from './files.ts';
-import type { S3Options } from './s3/s3-requests.ts';
+import type { S3Options } from './s3-requests.ts';
 
 export type BlobPlace =
   /** Other nodes write into shared files as well. */
@@ -26,7 +26,7 @@ export async function openBlobs(place: BlobPlace): Promise<BlobStore> {
     case 'shared-files':
       return openSharedFileBlobs(place.folder);
     case 's3': {
-      const { openS3Chunks } = await import('./s3/s3-chunks.ts');
+      const { openS3Chunks } = await import('./s3-chunks.ts');
       return openChunkedBlobs(await openS3Chunks(place), { chunkBytes: OBJECT_BYTES });
     }
     case 'database': {

@@ -20,11 +20,13 @@ import {
   type Ticket,
   userIdOf,
 } from '@basa/protocol';
-import { type BufferChange, isEnded, type StoredBuffer } from '../store/buffer-store.ts';
-import type { UpToDate } from '../store/copies.ts';
-import type { Fence } from '../store/node-store.ts';
+import { type BufferChange, isEnded, type StoredBuffer } from '../store/buffers.ts';
+import type { Fence } from '../store/leases.ts';
 import type { Store } from '../store/store.ts';
 import { messagesOf } from './messages.ts';
+
+/** Returns the copy in memory if nobody else can have changed what it was read from, else what `read` finds. */
+export type UpToDate = <Copy>(copy: Copy, read: () => Promise<Copy>) => Promise<Copy>;
 
 interface Kept {
   readonly buffer: SecureBuffer;

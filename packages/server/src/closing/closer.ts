@@ -31,10 +31,10 @@ import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-l
 import { Backoff } from '../authority/backoff.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
-import { isEnded } from '../store/buffer-store.ts';
-import type { StoredModel } from '../store/model-store.ts';
-import type { Fence } from '../store/node-store.ts';
-import type { Verdict } from '../store/suspicion-store.ts';
+import { isEnded } from '../store/buffers.ts';
+import type { Fence } from '../store/leases.ts';
+import type { StoredModel } from '../store/models.ts';
+import type { Verdict } from '../store/suspicions.ts';
 import { boundedAge, type VersionRange } from './bounded-age.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import { type OpenedSum, type OpeningTools, openSumOf, SumRefused } from './opening.ts';

@@ -7,7 +7,7 @@ import { fail } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { Store } from '../store/store.ts';
-import { examplesNote } from '../store/task-store.ts';
+import { examplesNote } from '../store/tasks.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { Evaluated, WorkResult, WorkTask } from './work/tasks.ts';
 

@@ -7,10 +7,10 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';
+import type { UpToDate } from '../buffers/buffer-keeper.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
-import type { UpToDate } from '../store/copies.ts';
-import type { StoredModel } from '../store/model-store.ts';
-import type { Fence } from '../store/node-store.ts';
+import type { Fence } from '../store/leases.ts';
+import type { StoredModel } from '../store/models.ts';
 import type { Store } from '../store/store.ts';
 import { MAX_SHARD_ELEMENTS } from './shards.ts';
 

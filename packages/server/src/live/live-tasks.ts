@@ -3,7 +3,7 @@ import { toHex } from '@basa/masking';
 import type { BasaEvent, LiveBuffer, LiveState, LiveVersion, SecureBuffer } from '@basa/protocol';
 import type { Answer } from '@basa/service';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
-import { isEnded } from '../store/buffer-store.ts';
+import { isEnded } from '../store/buffers.ts';
 import type { Store } from '../store/store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { Tallies } from '../watch/tallies.ts';
@@ -77,7 +77,7 @@ export class LiveTasks {
       stop: task.read.specification.stop ?? {},
       versions,
       buffers: [...living, ...(this.#ended.get(name) ?? [])],
-      admission: task.places.view,
+      admission: task.admission.view,
       steps: this.#tallies.steps(),
       refusals: this.#tallies.refusals(),
       drops: this.#tallies.drops(),

@@ -1,8 +1,22 @@
 /** What the nodes of one database tell each other, so that nobody waits for the next look. */
 import { fromHex, toHex } from '@basa/masking';
-import type { Ctx } from '@basa/protocol';
+import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
 import { openSignals, type Signals } from '@basa/service';
-import type { Listener, Telling } from './nodes.ts';
+
+export interface Telling {
+  /** A task, or its newest model, has changed. */
+  task(task: TaskId): void;
+  buffer(buffer: SecureBuffer): void;
+  /** An upload was accepted. */
+  upload(task: TaskId, ctx: Ctx): void;
+}
+
+/** What a node does when another one tells it something. */
+export interface Listener {
+  onTask(): Promise<void>;
+  onBuffer(ctx: Ctx): Promise<void>;
+  onUpload(task: string, ctx: Ctx): Promise<void>;
+}
 
 export interface NodeSignalsOptions {
   readonly url: string;

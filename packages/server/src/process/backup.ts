@@ -1,10 +1,10 @@
 /** Backups of a server that runs on its own data folder, and what is said where it runs on a database. */
 import { join } from 'node:path';
 import { backupFolder, type Manifest, readDatabase, restoreFolder, StartError, sqliteDatabase } from '@basa/service';
-import { type BlobPlace, openBlobs } from '../blobs/place.ts';
+import type { BlobPlace } from '../blobs/place.ts';
 import { EMBEDDED_DATABASE } from '../store/schema.ts';
 import { KEY_FILE } from '../store/server-key.ts';
-import { createSqlStore } from '../store/sql-store.ts';
+import { createStore } from '../store/store.ts';
 import { type ConfigPlaces, readServerConfig } from './config.ts';
 import { missingBlobs } from './needed-blobs.ts';
 
@@ -28,14 +28,9 @@ export function restoreServer(places: ConfigPlaces, from: string): Promise<Manif
 
 /** The blobs that the records in a folder name and that are not where they should be. */
 export async function missingFrom(folder: string, place: BlobPlace): Promise<readonly string[]> {
-  const store = createSqlStore(sqliteDatabase(readDatabase(folder, EMBEDDED_DATABASE), Date.now, {}, 'BEGIN'));
+  const store = createStore(sqliteDatabase(readDatabase(folder, EMBEDDED_DATABASE), Date.now, {}, 'BEGIN'));
   try {
-    const blobs = await openBlobs(place);
-    try {
-      return await missingBlobs(store, blobs);
-    } finally {
-      await blobs.close();
-    }
+    return await missingBlobs(store, place);
   } finally {
     await store.close();
   }

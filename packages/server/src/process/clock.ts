@@ -5,10 +5,12 @@ import type { Core } from './core.ts';
 import type { Settings } from './settings.ts';
 
 export function startClock(settings: Settings, { tools, tasks }: Core): Ticker {
-  const { store, nodes, revocations, onTrouble } = tools;
+  const { store, tickets, nodes, revocations, onTrouble } = tools;
   const tick = async (): Promise<void> => {
     await nodes.noteAlive();
-    await store.forgetBurnt((await store.now()) - settings.burntSlots.withinMs);
+    const unusedBefore = (await store.now()) - settings.burntSlots.withinMs;
+    await store.forgetBurnt(unusedBefore);
+    await tickets.forget(unusedBefore);
     await store.forgetLapsedSlots();
     await nodes.catchUp(() => tasks.refresh());
     await tasks.tick();

@@ -10,10 +10,10 @@ import {
   commonRisks,
   type GatheredConfig,
   gatherConfig,
-  StartError,
   secretText,
   sharedDatabaseRisk,
   Type,
+  wrongConfiguration,
 } from '@basa/service';
 import type { BlobPlace } from '../blobs/place.ts';
 import type { PageOptions } from '../routes/pages.ts';
@@ -29,13 +29,6 @@ const whole = (minimum: number, fallback: number, description: string) =>
 export const serverConfigSchema = Type.Object(
   {
     ...commonKeys,
-    dataFolder: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: 'a folder of its own, on a local disk; or databaseUrl',
-        examples: ['./data'],
-      }),
-    ),
     authorityUrl: Type.String({
       ...address,
       description: 'where the authority is; several with commas between them, in the order of authorityKey',
@@ -98,7 +91,7 @@ export const serverConfigSchema = Type.Object(
       Type.Integer({ minimum: 2, description: 'connections of this node to the database (10)' }),
     ),
     signingKey: Type.Optional(secretText('the secret key of the server, 64 hexadecimal digits; with databaseUrl')),
-    turnMs: whole(100, LEASE_MS, 'how long a node may be silent before another one ends its buffers'),
+    leaseMs: whole(100, LEASE_MS, 'how long a node may be silent before another one ends its buffers'),
     blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
       default: 'files',
       description: 'where vectors and models lie; several nodes share a folder, their database or an object store',
@@ -152,7 +145,8 @@ function optionsOf({ config }: Gathered): ServerOptions {
   const { maxBurntSlots, burntSlotsWithinMs } = config;
   const { keepModels, keepBuffersDays } = config;
   return {
-    ...commonOptions({ ...config, dataFolder: folderOf(config) }),
+    ...commonOptions(config),
+    dataFolder: folderOf(config),
     authorities: authoritiesOf(authorityUrl, authorityKey),
     burntSlots: { max: maxBurntSlots, withinMs: burntSlotsWithinMs },
     keep: {
@@ -172,9 +166,10 @@ function optionsOf({ config }: Gathered): ServerOptions {
 function authoritiesOf(urls: string, keys: string): readonly AuthorityAddress[] {
   const [places, publicKeys] = [urls.split(','), keys.split(',')];
   if (places.length !== publicKeys.length)
-    throw wrong(`authorityUrl names ${places.length} authorities, authorityKey ${publicKeys.length}`);
+    throw wrongConfiguration(`authorityUrl names ${places.length} authorities, authorityKey ${publicKeys.length}`);
   const odd = places.find((url) => !URL.canParse(url) || !/^https?:/.test(url));
-  if (odd !== undefined) throw wrong(`authorityUrl: "${odd}" is no address that begins with http:// or https://`);
+  if (odd !== undefined)
+    throw wrongConfiguration(`authorityUrl: "${odd}" is no address that begins with http:// or https://`);
   return places.map((url, n) => ({ url, publicKey: fromHex(publicKeys[n] ?? '') ?? new Uint8Array() }));
 }
 
@@ -182,27 +177,29 @@ interface DatabaseKeys {
   readonly databaseUrl?: string;
   readonly databaseConnections?: number;
   readonly signingKey?: string;
-  readonly turnMs: number;
+  readonly leaseMs: number;
 }
 
-function databaseOf({ databaseUrl, databaseConnections, signingKey, turnMs }: DatabaseKeys): {
+function databaseOf({ databaseUrl, databaseConnections, signingKey, leaseMs }: DatabaseKeys): {
   readonly database?: SharedDatabase;
 } {
   if (databaseUrl === undefined) {
     if (signingKey !== undefined)
-      throw wrong('signingKey goes with databaseUrl; without it the key is server.key in dataFolder');
+      throw wrongConfiguration('signingKey goes with databaseUrl; without it the key is server.key in dataFolder');
     return {};
   }
-  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw wrong('databaseUrl begins with postgres://');
+  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw wrongConfiguration('databaseUrl begins with postgres://');
   const secret = fromHex(signingKey?.trim() ?? '');
   if (secret?.length !== 32)
-    throw wrong('databaseUrl needs signingKey, 64 hexadecimal digits, the same at every node (openssl rand -hex 32)');
+    throw wrongConfiguration(
+      'databaseUrl needs signingKey, 64 hexadecimal digits, the same at every node (openssl rand -hex 32)',
+    );
   return {
     database: {
       url: databaseUrl,
       signingKey: secret,
       ...(databaseConnections !== undefined && { connections: databaseConnections }),
-      turnMs,
+      leaseMs,
     },
   };
 }
@@ -215,7 +212,7 @@ function folderOf({
 }: DatabaseKeys & BlobKeys & { readonly dataFolder?: string }): string {
   if (dataFolder !== undefined) return dataFolder;
   if (databaseUrl === undefined || blobs === 'files')
-    throw wrong('dataFolder is missing; it can be left out with databaseUrl and blobs "database" or "s3"');
+    throw wrongConfiguration('dataFolder is missing; it can be left out with databaseUrl and blobs "database" or "s3"');
   return '';
 }
 
@@ -232,18 +229,15 @@ function blobsOf(config: DatabaseKeys & BlobKeys): { readonly blobs?: BlobPlace 
   const { blobs, databaseUrl, s3Endpoint, s3Region: region, s3Bucket, s3AccessKeyId, s3SecretAccessKey } = config;
   if (blobs === 'files') return {};
   if (blobs === 'database') {
-    if (databaseUrl === undefined) throw wrong('blobs "database" needs databaseUrl');
+    if (databaseUrl === undefined) throw wrongConfiguration('blobs "database" needs databaseUrl');
     return { blobs: { kind: 'database', url: databaseUrl } };
   }
-  if (s3Endpoint === undefined || s3Bucket === undefined) throw wrong('blobs "s3" needs s3Endpoint and s3Bucket');
+  if (s3Endpoint === undefined || s3Bucket === undefined)
+    throw wrongConfiguration('blobs "s3" needs s3Endpoint and s3Bucket');
   if (s3AccessKeyId === undefined || s3SecretAccessKey === undefined)
-    throw wrong('blobs "s3" needs s3AccessKeyId and s3SecretAccessKey, from variables or files');
+    throw wrongConfiguration('blobs "s3" needs s3AccessKeyId and s3SecretAccessKey, from variables or files');
   const credentials = { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey };
   return { blobs: { kind: 's3', endpoint: s3Endpoint, region, bucket: s3Bucket, ...credentials } };
-}
-
-function wrong(sentence: string): StartError {
-  return new StartError('configuration', `configuration: ${sentence}`);
 }
 
 interface PageKeys {

@@ -8,10 +8,11 @@ import { Revocations } from '../authority/revocations.ts';
 import { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { startWorkers } from '../closing/worker-pool.ts';
 import type { LiveTasks } from '../live/live-tasks.ts';
-import type { Listener } from '../nodes/nodes.ts';
+import type { Listener } from '../nodes/signals.ts';
 import { TaskBook } from '../tasks/task-book.ts';
 import type { TaskTools } from '../tasks/task-tools.ts';
 import { BodyHashing } from '../uploads/body-hash.ts';
+import { openPieces } from '../uploads/pieces.ts';
 import { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Records } from './records.ts';
@@ -42,7 +43,7 @@ const AUTHORITY_TIMEOUT_MS = 30_000;
 
 export async function openCore(settings: Settings, records: Records, options: CoreOptions): Promise<Core> {
   const { authorities, clock } = settings;
-  const { store, blobs, nodes, signer } = records;
+  const { store, tickets, blobs, nodes, signer } = records;
   const { watch, live, onEvent, onTrouble } = options;
   const ports: ServerPorts = { suite: nodeSuite, signer };
   const linkTo = async ({ url, publicKey, timeoutMs }: AuthorityAddress): Promise<AuthorityLink> => {
@@ -64,16 +65,16 @@ export async function openCore(settings: Settings, records: Records, options: Co
     live.track(buffer);
     watch.track(buffer);
   };
-  const { upToDate, pieces, tell } = nodes;
+  const { upToDate, tell } = nodes;
   const keeper = new BufferKeeper({ store, ports, upToDate, onEvent, onBuffer, onChange: tell.buffer });
   const pool = watch.timedPool(startWorkers(settings.workers, { blobs: blobPlaceOf(settings) }));
   const revocations = new Revocations({ store, authorities: links.all, onTrouble });
   const { seatMs } = settings;
-  const base = { store, blobs, keeper, ports, nodes, watch };
+  const base = { store, tickets, blobs, keeper, ports, nodes, watch };
   const tools: TaskTools = { ...base, authorities: links, revocations, pool, clock, seatMs, onEvent, onTrouble };
   const tasks: TaskBook = new TaskBook(tools);
   const hashing = new BodyHashing();
-  const uploads = new Uploads({ ...base, pieces, hashing });
+  const uploads = new Uploads({ ...base, pieces: openPieces(base), hashing });
   watch.read({
     clock,
     tasks: () => tasks.all,

@@ -1,7 +1,6 @@
 /** What the records of a server say about themselves, read beside a running one: for `basa doctor`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBlobs } from '../blobs/place.ts';
 import { openSharedStore } from '../store/open-store.ts';
 import { missingFrom } from './backup.ts';
 import { missingBlobs } from './needed-blobs.ts';
@@ -27,12 +26,7 @@ export async function examineServer(options: ServerOptions): Promise<Examined> {
   const { store } = await openSharedStore(database, { onTrouble: () => {} });
   try {
     const clockAheadMs = (await store.now()) - Date.now();
-    const blobs = await openBlobs(blobPlaceOf(options));
-    try {
-      return { records: { missing: await missingBlobs(store, blobs), clockAheadMs } };
-    } finally {
-      await blobs.close();
-    }
+    return { records: { missing: await missingBlobs(store, blobPlaceOf(options)), clockAheadMs } };
   } finally {
     await store.close();
   }

@@ -1,13 +1,18 @@
 /** Finds blobs that a server's records name and that are missing. There are none, unless something outside removed them. */
 import { evolveSecureBuffer, openSecureBuffer } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { BlobStore } from '../blobs/blob-store.ts';
 import { bodyKey } from '../blobs/body-key.ts';
+import { type BlobPlace, openBlobs } from '../blobs/place.ts';
 import type { Store } from '../store/store.ts';
 
-export async function missingBlobs(store: Store, blobs: BlobStore): Promise<readonly string[]> {
+export async function missingBlobs(store: Store, place: BlobPlace): Promise<readonly string[]> {
   const missing: string[] = [];
-  for (const key of await neededBlobs(store)) if ((await blobs.size(key)) === undefined) missing.push(key);
+  const blobs = await openBlobs(place);
+  try {
+    for (const key of await neededBlobs(store)) if ((await blobs.size(key)) === undefined) missing.push(key);
+  } finally {
+    await blobs.close();
+  }
   return missing;
 }
 

@@ -1,11 +1,10 @@
-/** Opens what a server keeps: its database, its key and its blobs. Decides whether the server is alone with them. */
+/** Opens what a server keeps: its database, its key and its blobs. */
 import type { createNodeSigner } from '@basa/runtime/node';
 import { countDatabase, type OnClose, StartError, watchProcess } from '@basa/service';
+import { Tickets } from '../admission/tickets.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { openBlobs } from '../blobs/place.ts';
-import { alone } from '../nodes/alone.ts';
-import type { Nodes } from '../nodes/nodes.ts';
-import { shared } from '../nodes/shared.ts';
+import { type Nodes, openNodes } from '../nodes/nodes.ts';
 import { type OpenedStore, openEmbeddedStore, openSharedStore, type SharedDatabase } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
@@ -13,6 +12,7 @@ import { blobPlaceOf, LEASE_MS, type Settings } from './settings.ts';
 
 export interface Records {
   readonly store: Store;
+  readonly tickets: Tickets;
   readonly signer: ReturnType<typeof createNodeSigner>;
   readonly blobs: BlobStore;
   readonly nodes: Nodes;
@@ -24,45 +24,43 @@ export interface RecordsOptions {
   readonly onClose: OnClose;
 }
 
-interface Home extends OpenedStore {
-  /** Where the database lies, if that is on this machine. */
-  readonly folder?: string;
-  nodes(blobs: BlobStore): Nodes;
-}
-
 export async function openRecords(settings: Settings, options: RecordsOptions): Promise<Records> {
-  const { metrics, onClose } = options;
-  const { database } = settings;
-  const home = database === undefined ? ownHome(settings, options) : await sharedHome(database, settings, options);
-  const { store } = home;
+  const { metrics, onTrouble, onClose } = options;
+  const { database: shared, dataFolder, clock, tickMs } = settings;
+  const opened =
+    shared === undefined
+      ? openEmbeddedStore(dataFolder, clock, countDatabase(metrics))
+      : await sharedStore(shared, settings, options);
+  const { store, database } = opened;
   onClose(() => store.close());
-  onClose(watchProcess(metrics, home.folder));
-  const signer = await home.signer();
+  onClose(watchProcess(metrics, shared === undefined ? dataFolder : undefined));
+  const signer = await opened.signer();
   const blobs = await openBlobs(blobPlaceOf(settings));
   onClose(() => blobs.close());
-  return { store, signer, blobs, nodes: home.nodes(blobs) };
+  const tickets = new Tickets(database);
+  const nodes = openNodes({
+    store,
+    tickets,
+    leaseMs: shared?.leaseMs ?? LEASE_MS,
+    shared: shared && { url: shared.url, tickMs },
+    onTrouble,
+  });
+  return { store, tickets, signer, blobs, nodes };
 }
 
-function ownHome({ dataFolder, clock }: Settings, { metrics }: RecordsOptions): Home {
-  const opened = openEmbeddedStore(dataFolder, clock, countDatabase(metrics));
-  return { ...opened, folder: dataFolder, nodes: (blobs) => alone({ store: opened.store, blobs, clock }) };
-}
-
-async function sharedHome(
+function sharedStore(
   database: SharedDatabase,
-  { unsafePaperMode, tickMs }: Settings,
+  { unsafePaperMode }: Settings,
   { metrics, onTrouble }: RecordsOptions,
-): Promise<Home> {
+): Promise<OpenedStore> {
   if (unsafePaperMode)
     throw new StartError(
       'configuration',
       'unsafePaperMode is serial and needs a server of its own: leave out databaseUrl',
     );
-  const opened = await openSharedStore(database, {
+  return openSharedStore(database, {
     ...countDatabase(metrics),
     onTrouble: (error) => onTrouble('the database is asked again', error),
     onNotice: (words) => onTrouble('what was acknowledged may be lost', new Error(words)),
   });
-  const { url, turnMs: leaseMs = LEASE_MS } = database;
-  return { ...opened, nodes: (blobs) => shared({ store: opened.store, blobs, url, leaseMs, tickMs, onTrouble }) };
 }

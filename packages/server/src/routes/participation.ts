@@ -24,7 +24,7 @@ import {
   wireBytes,
 } from '@basa/service';
 import { MAX_DEPOSIT_BYTES, messagesOf } from '../buffers/messages.ts';
-import { MAX_UNFINISHED_SLOTS, TooManySlots } from '../store/slot-store.ts';
+import { MAX_UNFINISHED_SLOTS, TooManySlots } from '../store/slots.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { askingAuthority, bufferParams, foundTask, knownBuffer, type RouteContext, taskParams } from './context.ts';
 
@@ -50,7 +50,7 @@ export function mountParticipation(context: RouteContext): void {
       const unused = await checkStanding(context, task, request);
       const drawn = granted(
         await askingAuthority(
-          () => task.takeSeat(seat, unused),
+          () => task.entrance.take(seat, unused),
           () => task.tuned.retryAfterMs,
         ),
       );
@@ -88,7 +88,7 @@ export function mountParticipation(context: RouteContext): void {
   };
   app.delete(SERVER_PATH.admissions(':task'), { onRequest, schema: discardSchema }, async (request) => {
     const task = await foundTask(context, request.params.task);
-    await task.places.discard(deviceOf(request).user, 'returned');
+    await task.admission.discard(deviceOf(request).user, 'returned');
     return {};
   });
 
@@ -108,12 +108,12 @@ export function mountParticipation(context: RouteContext): void {
     const task = await foundTask(context, Buffer.from(descriptor.task).toString('hex'));
     await context.revocations.check(task.enrolledFor, deviceOf(request).user);
     await task.suspicion.check(deviceOf(request).user);
-    if (!(await task.seats.admits(deposit.certificate, ctx))) fail('seat-missing');
+    if (!(await task.entrance.admits(deposit.certificate, ctx))) fail('seat-missing');
     const ticket = granted(
       await withinSlots(() => keeper.step(ctx, (buffer, now) => acceptDeposit(ports, buffer, deposit, now))),
     );
     rememberRequest(request);
-    await task.deposited(deposit.certificate, ctx);
+    task.deposited(deposit.certificate, ctx);
     const entries = await store.inbox(ctx, ticket.slot);
     // A buffer that ended keeps no seeds: there is nothing left to answer with.
     if (entries.length < ticket.slot) fail('buffer-over');

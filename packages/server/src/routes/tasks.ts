@@ -156,7 +156,7 @@ async function created(create: () => Promise<RunningTask>): Promise<RunningTask>
   }
 }
 
-function describe({ task, read, state, why, models, living, places }: RunningTask) {
+function describe({ task, read, state, why, models, living, admission }: RunningTask) {
   const { newest } = models;
   const { specification, policy, mode } = read;
   return {
@@ -166,7 +166,7 @@ function describe({ task, read, state, why, models, living, places }: RunningTas
     mode,
     state,
     buffers: living.length,
-    admission: places.view,
+    admission: admission.view,
     ...(newest?.meanAge !== undefined && { meanAge: newest.meanAge }),
     ...(policy.metrics.length > 0 && newest?.metrics !== undefined && { metrics: newest.metrics }),
     ...(policy.privacy !== undefined && { privacy: { ...policy.privacy, epsilon: epsilonBudget(policy.privacy) } }),

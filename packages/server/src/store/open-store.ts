@@ -1,11 +1,10 @@
 /** The store of a server and its signing key: both in its data folder, or shared by several nodes. */
 import { equalBytes } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
-import { openDatabase, openPostgres, type SqlWatch, StartError, sqliteDatabase } from '@basa/service';
+import { openDatabase, openPostgres, type SqlDatabase, type SqlWatch, StartError, sqliteDatabase } from '@basa/service';
 import { EMBEDDED_DATABASE, SERVER_DATABASE } from './schema.ts';
 import { serverKey } from './server-key.ts';
-import { createSqlStore } from './sql-store.ts';
-import type { Store } from './store.ts';
+import { createStore, type Store } from './store.ts';
 
 /** A database that several nodes share, and what they need to be one server. */
 export interface SharedDatabase {
@@ -17,10 +16,11 @@ export interface SharedDatabase {
   /** How long a request waits for a database that does not answer. */
   readonly patienceMs?: number;
   /** How long a node may be silent before another one ends its buffers. */
-  readonly turnMs?: number;
+  readonly leaseMs?: number;
 }
 
 export interface OpenedStore {
+  readonly database: SqlDatabase;
   readonly store: Store;
   /** Returns the signer of the server, whose key may be made now. */
   signer(): Promise<ReturnType<typeof createNodeSigner>>;
@@ -29,9 +29,10 @@ export interface OpenedStore {
 const PUBLIC_KEY = 'server-key';
 
 export function openEmbeddedStore(dataFolder: string, clock: () => number, watch: SqlWatch): OpenedStore {
-  const opened = openDatabase(dataFolder, EMBEDDED_DATABASE);
-  const store = createSqlStore(sqliteDatabase(opened, clock, watch));
+  const database = sqliteDatabase(openDatabase(dataFolder, EMBEDDED_DATABASE), clock, watch);
+  const store = createStore(database);
   return {
+    database,
     store,
     async signer() {
       const mayMake = (await store.taskStates()).length === 0;
@@ -46,8 +47,10 @@ export async function openSharedStore(
 ): Promise<OpenedStore> {
   const patience = patienceMs === undefined ? {} : { patienceMs };
   const most = connections === undefined ? {} : { connections };
-  const store = createSqlStore(await openPostgres({ ...SERVER_DATABASE, ...patience, ...most, ...watch, url }));
+  const database = await openPostgres({ ...SERVER_DATABASE, ...patience, ...most, ...watch, url });
+  const store = createStore(database);
   return {
+    database,
     store,
     async signer() {
       const signer = createNodeSigner(signingKey);

@@ -1,27 +1,57 @@
-/** What a server keeps, as a port: every method is one transaction, durable when its promise is fulfilled. */
-import type { BufferStore } from './buffer-store.ts';
-import type { ModelStore } from './model-store.ts';
-import type { NodeStore } from './node-store.ts';
-import type { PieceStore } from './piece-store.ts';
-import type { RevocationStore } from './revocation-store.ts';
-import type { SlotStore } from './slot-store.ts';
-import type { SuspicionStore } from './suspicion-store.ts';
-import type { TaskStore } from './task-store.ts';
+/** Everything that a server keeps, over SQL: every method is one transaction, durable when its promise is fulfilled. */
+import { column, type Row, type SqlDatabase } from '@basa/service';
+import { bufferTables } from './buffers.ts';
+import { leaseTables } from './leases.ts';
+import { modelTables } from './models.ts';
+import { pieceTables } from './pieces.ts';
+import { revocationTables } from './revocations.ts';
+import { slotTables } from './slots.ts';
+import { suspicionTables } from './suspicions.ts';
+import { taskTables } from './tasks.ts';
 
-export interface Store
-  extends TaskStore,
-    BufferStore,
-    SlotStore,
-    RevocationStore,
-    SuspicionStore,
-    PieceStore,
-    ModelStore,
-    NodeStore {
-  /** On the clock that leases are judged by. */
-  now(): Promise<number>;
-  note(name: string): Promise<Uint8Array | undefined>;
-  setNote(name: string, value: Uint8Array): Promise<void>;
-  /** Sets the note to what `change` makes of it; undefined leaves it. */
-  changeNote(name: string, change: (before: Uint8Array | undefined) => Uint8Array | undefined): Promise<void>;
-  close(): Promise<void>;
+const SET_NOTE = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
+
+export type Store = ReturnType<typeof taskTables> &
+  ReturnType<typeof bufferTables> &
+  ReturnType<typeof slotTables> &
+  ReturnType<typeof revocationTables> &
+  ReturnType<typeof suspicionTables> &
+  ReturnType<typeof pieceTables> &
+  ReturnType<typeof modelTables> &
+  ReturnType<typeof leaseTables> &
+  ReturnType<typeof noteTables> & { close(): Promise<void> };
+
+export function createStore(database: SqlDatabase): Store {
+  return {
+    ...taskTables(database),
+    ...bufferTables(database),
+    ...slotTables(database),
+    ...revocationTables(database),
+    ...suspicionTables(database),
+    ...pieceTables(database),
+    ...modelTables(database),
+    ...leaseTables(database),
+    ...noteTables(database),
+    close: () => database.close(),
+  };
+}
+
+function noteTables(database: SqlDatabase) {
+  const noteOf = ([row]: readonly Row[]) => (row === undefined ? undefined : column.bytes(row, 'value'));
+  return {
+    /** On the clock that leases are judged by. */
+    now: (): Promise<number> => database.now(),
+    note: async (name: string): Promise<Uint8Array | undefined> =>
+      noteOf(await database.query('SELECT value FROM meta WHERE name = ?', name)),
+    async setNote(name: string, value: Uint8Array): Promise<void> {
+      await database.query(SET_NOTE, name, value);
+    },
+    /** Sets the note to what `change` makes of it; undefined leaves it. */
+    changeNote: (name: string, change: (before: Uint8Array | undefined) => Uint8Array | undefined): Promise<void> =>
+      database.transaction(async ({ query }) => {
+        const locked = `SELECT value FROM meta WHERE name = ?${database.dialect.forUpdate}`;
+        const value = change(noteOf(await query(locked, name)));
+        if (value !== undefined) await query(SET_NOTE, name, value);
+      }),
+  };
 }

@@ -8,7 +8,7 @@ import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { modelsOf } from '../closing/model-keeper.ts';
 import type { Leases } from '../nodes/leases.ts';
-import type { Fence } from '../store/node-store.ts';
+import type { Fence } from '../store/leases.ts';
 import type { Store } from '../store/store.ts';
 import type { RunningTask } from './running-task.ts';
 

@@ -3,10 +3,7 @@ import { toHex } from '@basa/masking';
 import {
   type Certificate,
   type Ctx,
-  type DrawnBuffer,
   type EnrolledFor,
-  type Refused,
-  type SeatRequest,
   type SecureBuffer,
   type TaskId,
   type UserId,
@@ -14,21 +11,20 @@ import {
 } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
+import { Entrance } from '../admission/entrance.ts';
+import { SuspicionWatch } from '../admission/suspicion-watch.ts';
+import { TaskAdmission } from '../admission/task-admission.ts';
+import { type Tuned, Tuning } from '../admission/tuning.ts';
 import { Backoff } from '../authority/backoff.ts';
 import { bodiesOf, bodiesOfSlot } from '../blobs/body-key.ts';
 import { Closer } from '../closing/closer.ts';
 import { Evaluation } from '../closing/evaluation.ts';
 import { ModelKeeper } from '../closing/model-keeper.ts';
-import { Places } from '../seats/places.ts';
-import type { SeatGiver } from '../seats/seats.ts';
-import { SuspicionWatch } from '../seats/suspicion-watch.ts';
-import { type Tuned, Tuning } from '../seats/tuning.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
-import { isEnded } from '../store/buffer-store.ts';
-import type { StoredTask, TaskState } from '../store/task-store.ts';
+import { isEnded } from '../store/buffers.ts';
+import type { StoredTask, TaskState } from '../store/tasks.ts';
 import { PaperTask } from './paper-task.ts';
 import { stopReason } from './stop.ts';
-import { takeSeat } from './take-seat.ts';
 import type { TaskTools } from './task-tools.ts';
 
 const PAUSE_MS = 30_000;
@@ -37,8 +33,8 @@ export class RunningTask {
   readonly task: TaskId;
   readonly read: ReadTask;
   readonly models: ModelKeeper;
-  readonly seats: SeatGiver;
-  readonly places: Places;
+  readonly admission: TaskAdmission;
+  readonly entrance: Entrance;
   readonly suspicion: SuspicionWatch;
   readonly evaluation: Evaluation;
   /** Set for a task in the paper's mode. */
@@ -79,37 +75,31 @@ export class RunningTask {
         ? new PaperTask({ tools, name: toHex(task), read, models, onModel: onIncluded })
         : undefined;
     this.#tuning = new Tuning({ seatMs: tools.seatMs, bufferSize: read.policy.bufferSize });
-    this.seats = tools.nodes.seats({
-      tools,
-      task,
-      policy: read.policy,
-      authorities,
-      models,
-      tuning: this.#tuning,
-      checkRunning: () => this.checkRunning(),
-      refuse: () => this.#refuse(),
-    });
     this.suspicion = new SuspicionWatch({ task, store: tools.store });
-    this.places = new Places({
+    this.admission = new TaskAdmission({
+      ...tools,
       ...read.admission,
-      underWay: tools.nodes.underWay(task),
-      clock: tools.clock,
+      task,
       jitter: () => (nodeRandomBytes(1)[0] as number) / 256,
       uploadLeaseMs: read.policy.uploadLeaseMs,
-      noteIdle: (user, at) => tools.store.noteIdlePlace(task, user, at),
     });
+    const { admission, suspicion } = this;
+    const tuning = this.#tuning;
+    const checkRunning = (): Promise<void> => this.#checkRunningNow();
+    const entrance = { ...tools, task, policy: read.policy, authorities, models, tuning, admission, suspicion };
+    this.entrance = new Entrance({ ...entrance, checkRunning });
     this.#closer = new Closer({
       ...tools,
       authorities,
       models,
       stallMs: read.specification.stallMs,
       idleMs: (ctx) => tools.clock() - this.#lastUpload(ctx),
-      quietMs: (buffer) => this.places.quietMs(buffer),
-      coming: (buffer) => this.places.coming(buffer),
-      versionsOf: (ctx, user) => this.places.versionsOf(ctx, user),
+      quietMs: (buffer) => this.admission.quietMs(buffer),
+      coming: (buffer) => this.admission.coming(buffer),
+      versionsOf: (ctx, user) => this.admission.versionsOf(ctx, user),
       onIncluded,
       onDropped: (ctx, slot) => tools.blobs.removeBelow(bodiesOfSlot(ctx, slot)),
-      onUnanswered: (buffer) => this.places.setAside(buffer),
+      onUnanswered: (buffer) => this.admission.setAside(buffer),
       onEnded: (ctx) => this.#ended(ctx),
     });
   }
@@ -151,7 +141,7 @@ export class RunningTask {
   }
 
   #meetVersion(): void {
-    if (this.models.newest !== undefined) this.places.meetVersion(this.models.newest);
+    if (this.models.newest !== undefined) this.admission.meetVersion(this.models.newest);
   }
 
   /** No new seats for a task that is paused or has reached its end. */
@@ -160,30 +150,33 @@ export class RunningTask {
     if (this.#state === 'finished') fail('task-finished', this.#why === undefined ? {} : { detail: this.#why });
   }
 
+  /** Another node may have paused, resumed or ended it. */
+  async #checkRunningNow(): Promise<void> {
+    const { store, nodes } = this.#tools;
+    const known = { state: this.#state, ...(this.#why !== undefined && { why: this.#why }) };
+    const now = await nodes.upToDate(known, async () => (await store.taskState(this.task)) ?? known);
+    this.meet(now);
+    this.checkRunning();
+  }
+
   /** What was learnt from arrivals. */
   get tuned(): Tuned {
     return this.#tuning.at(this.#tools.clock());
   }
 
-  /** A device used its seat, and its place became one of the buffer's. */
-  async deposited({ deviceKey }: Certificate, ctx: Ctx): Promise<void> {
-    this.#tuning.deposited(toHex(deviceKey), this.#tools.clock());
-    await this.places.deposited(this.#userOf(deviceKey), ctx);
+  /** A device used its ticket: its place became one of the buffer's. */
+  deposited({ deviceKey }: Certificate, ctx: Ctx): void {
+    const user = this.#userOf(deviceKey);
+    this.#tuning.deposited(user, this.#tools.clock());
+    this.admission.deposited(user, ctx);
   }
 
   /** Before a device fetches a model: its place, or when to ask again. `unused`: what it lately left unused. */
   async admit({ deviceKey }: Certificate, unused: number): Promise<{ readonly leftMs: number }> {
     this.checkRunning();
-    const answer = await this.places.ask(this.#userOf(deviceKey), unused);
+    const answer = await this.admission.ask(this.#userOf(deviceKey), unused);
     if (answer.kind === 'later') fail('no-place', { detail: answer.why, retryAfterMs: answer.retryAfterMs });
     return answer;
-  }
-
-  takeSeat(asked: SeatRequest, unused: number): Promise<DrawnBuffer | Refused> {
-    const { ports, clock } = this.#tools;
-    const { models, places, seats, suspicion } = this;
-    const room = { policy: this.read.policy, models, places, seats, suspicion, tuning: this.#tuning, clock };
-    return takeSeat({ ...room, suite: ports.suite }, asked, unused);
   }
 
   #userOf(deviceKey: Uint8Array): UserId {
@@ -199,8 +192,7 @@ export class RunningTask {
       if (uploads > (this.#lastUploads.get(name)?.uploads ?? 0))
         this.#lastUploads.set(name, { at: this.#tools.clock(), uploads });
     } else if (!this.#tools.nodes.leases.has(this.task)) this.#forget(buffer.ctx); // whoever has the lease tidies up
-    this.seats.track(buffer);
-    this.places.track(buffer);
+    this.admission.track(buffer);
   }
 
   /** An upload was accepted, here or at another node: perhaps it was the last one. */
@@ -228,7 +220,7 @@ export class RunningTask {
     await this.#tried('suspects could not be counted', () => this.suspicion.look());
     await this.#tried('places could not be counted', async () => {
       const living = await Promise.all(this.living.map((ctx) => this.#tools.keeper.find(ctx)));
-      await this.places.look(living.filter((buffer) => buffer !== undefined));
+      await this.admission.look(living.filter((buffer) => buffer !== undefined));
     });
     this.#meetVersion();
     await this.#attendIfDue(this.living);
@@ -260,13 +252,6 @@ export class RunningTask {
   /** Waits for what is under way. */
   settle(): Promise<void> {
     return this.#attending;
-  }
-
-  async #refuse(): Promise<never> {
-    const stored = await this.#tools.store.task(this.task);
-    if (stored !== undefined) this.meet(stored);
-    this.checkRunning();
-    throw new Error('a task that runs was said not to');
   }
 
   /** After a restart, waiting starts anew. */

@@ -1,7 +1,7 @@
 /** When a task has reached its end (docs/http.md), as a sentence; undefined while it goes on. */
 
 import type { TaskSpecification } from '../specification/task-specification.ts';
-import type { StoredModel } from '../store/model-store.ts';
+import type { StoredModel } from '../store/models.ts';
 
 export function stopReason(
   { accuracy, version, afterMs }: NonNullable<TaskSpecification['stop']>,

@@ -9,7 +9,7 @@ import { BODIES } from '../blobs/body-key.ts';
 import { examplesOf } from '../closing/evaluation.ts';
 import { MODELS, modelsOf } from '../closing/model-keeper.ts';
 import { readTask, type TaskSpecification } from '../specification/task-specification.ts';
-import type { StoredTask } from '../store/task-store.ts';
+import type { StoredTask } from '../store/tasks.ts';
 import { RunningTask } from './running-task.ts';
 import type { TaskTools } from './task-tools.ts';
 
@@ -96,7 +96,7 @@ export class TaskBook {
 
   uploaded(task: TaskId, ctx: Ctx, user: UserId): void {
     const running = this.find(toHex(task));
-    running?.places.uploaded(user);
+    running?.admission.uploaded(user);
     running?.uploaded(ctx);
   }
 

@@ -1,11 +1,11 @@
-/** Where the next piece of a body is appended: one staging for a slot where a server is alone, one for each attempt beside others. */
-import { equalBytes, toHex } from '@basa/masking';
+/** Where the next piece of a body is appended: each attempt stages its own, and goes on from what the last one has settled. */
+import { toHex } from '@basa/masking';
 import type { UploadHeader } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
 import { bodyKey } from '../blobs/body-key.ts';
-import type { PieceStore } from '../store/piece-store.ts';
+import type { PieceStore } from '../store/pieces.ts';
 
 interface OpenPiece {
   readonly staging: Staging;
@@ -22,41 +22,13 @@ export interface Pieces {
   open(header: UploadHeader, isWhole: boolean): Promise<OpenPiece>;
 }
 
-export interface PiecesOptions {
+interface PiecesOptions {
   readonly blobs: BlobStore;
   readonly store: PieceStore;
 }
 
-/** The caller lets one piece of a slot be under way at a time. */
-export function ownPieces({ blobs, store }: PiecesOptions): Pieces {
-  /** Cuts off what lies beyond the record: the rest of a piece that was cut off. One body of a slot is staged at most. */
-  const resume = async (staging: Staging, { ctx, slot, bodyHash }: UploadHeader): Promise<number> => {
-    const piece = await store.piece(ctx, slot);
-    const isSame = piece !== undefined && equalBytes(piece.bodyHash, bodyHash);
-    if (piece !== undefined && !isSame)
-      await (await blobs.stage(bodyKey({ ctx, slot, bodyHash: piece.bodyHash }))).discard();
-    const standing = isSame ? Math.min(piece.received, staging.size) : 0;
-    if (piece !== undefined && (!isSame || standing < piece.received))
-      await store.setPiece(ctx, slot, { bodyHash, received: standing });
-    if (staging.size > standing) await staging.truncate(standing);
-    return standing;
-  };
-  return {
-    async open(header) {
-      const { ctx, slot, bodyHash } = header;
-      const staging = await blobs.stage(bodyKey(header));
-      return {
-        staging,
-        standing: await closingOnError(staging, () => resume(staging, header)),
-        settle: (received) => store.setPiece(ctx, slot, { bodyHash, received }),
-        fail: async () => {},
-      };
-    },
-  };
-}
-
 /** An attempt that is overtaken by one at another node, or the same, writes where nobody reads, and does not count. */
-export function sharedPieces({ blobs, store }: PiecesOptions): Pieces {
+export function openPieces({ blobs, store }: PiecesOptions): Pieces {
   const claimed = async (header: UploadHeader, attempt: string): Promise<OpenPiece> => {
     const { ctx, slot, bodyHash } = header;
     const { received, staged = attempt, isOurs, obsolete } = await store.claimPiece(ctx, slot, bodyHash, attempt);
@@ -85,7 +57,8 @@ export function sharedPieces({ blobs, store }: PiecesOptions): Pieces {
   return {
     async open(header, isWhole) {
       const attempt = toHex(nodeRandomBytes(8));
-      if (!isWhole) return claimed(header, attempt);
+      // A body in one piece needs no record, unless there is one of another attempt, whose pieces go.
+      if (!isWhole || (await store.piece(header.ctx, header.slot)) !== undefined) return claimed(header, attempt);
       const staging = await blobs.stage(bodyKey(header), attempt);
       const settle = (): Promise<never> => Promise.reject(new Error('a whole body ended early'));
       return { staging, standing: 0, settle, fail: async () => {} };

@@ -2,8 +2,7 @@
 import { toHex } from '@basa/masking';
 import { type AdmissionView, epsilonBudget, type SecureBuffer, type TaskId, type TaskPolicy } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
-import type { SuspicionCounts } from '../seats/suspicion-watch.ts';
-import type { StoredModel } from '../store/model-store.ts';
+import type { StoredModel } from '../store/models.ts';
 
 /** What is read of a task at work. */
 export interface WatchedTask {
@@ -11,8 +10,8 @@ export interface WatchedTask {
   readonly state: string;
   readonly read: { readonly policy: Pick<TaskPolicy, 'name' | 'openMs' | 'privacy'> };
   readonly models: { readonly newest: StoredModel | undefined };
-  readonly places: { readonly view: AdmissionView };
-  readonly suspicion: { readonly counts: SuspicionCounts };
+  readonly admission: { readonly view: AdmissionView };
+  readonly suspicion: { readonly counts: { readonly suspects: number; readonly suspended: number } };
 }
 
 export interface GaugeSources {
@@ -83,12 +82,12 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
       );
     }),
   );
-  metrics.gauge('basa_places', () => eachTask((task) => one(task, task.places.view.places)));
-  metrics.gauge('basa_places_used', () => eachTask((task) => one(task, task.places.view.used)));
-  metrics.gauge('basa_devices_waiting', () => eachTask((task) => one(task, task.places.view.waiting)));
+  metrics.gauge('basa_places', () => eachTask((task) => one(task, task.admission.view.places)));
+  metrics.gauge('basa_places_used', () => eachTask((task) => one(task, task.admission.view.used)));
+  metrics.gauge('basa_devices_waiting', () => eachTask((task) => one(task, task.admission.view.waiting)));
   metrics.gauge('basa_devices_suspected', () => eachTask((task) => one(task, task.suspicion.counts.suspects)));
   metrics.gauge('basa_devices_suspended', () => eachTask((task) => one(task, task.suspicion.counts.suspended)));
-  metrics.gauge('basa_buffers_waiting', () => eachTask((task) => one(task, task.places.view.waitingBuffers)));
+  metrics.gauge('basa_buffers_waiting', () => eachTask((task) => one(task, task.admission.view.waitingBuffers)));
   metrics.gauge('basa_model_mean_age', () => eachTask((task) => one(task, task.models.newest?.meanAge)));
   metrics.gauge('basa_model_version', () => eachTask((task) => one(task, task.models.newest?.version)));
   metrics.gauge('basa_model_age_seconds', () =>

@@ -3,7 +3,7 @@ import { type BasaEvent, SERVER_PATH, type SecureBuffer } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { type Answer, BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Asked } from '../authority/authority-link.ts';
-import { isEnded } from '../store/buffer-store.ts';
+import { isEnded } from '../store/buffers.ts';
 import { EventCounts } from './event-counts.ts';
 import { type GaugeSources, serverGauges, taskLabel } from './gauges.ts';
 import { STEP_OF_ROUTE } from './tallies.ts';

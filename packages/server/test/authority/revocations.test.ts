@@ -8,8 +8,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { AuthorityLink } from '../../src/authority/authority-link.ts';
 import { Revocations } from '../../src/authority/revocations.ts';
 import { migrationsFor } from '../../src/store/schema.ts';
-import { createSqlStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { createStore } from '../../src/store/store.ts';
 import { bytes, task, userOf } from '../support/store-samples.ts';
 
 const PAGE = 2;
@@ -22,7 +22,7 @@ let store: Store;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'basa-revocations-'));
   const opened = openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) });
-  store = createSqlStore(sqliteDatabase(opened, Date.now));
+  store = createStore(sqliteDatabase(opened, Date.now));
 });
 afterEach(async () => {
   await store.close();

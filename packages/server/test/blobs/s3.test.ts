@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { openChunkedBlobs } from '../../src/blobs/chunked.ts';
-import { openS3Chunks } from '../../src/blobs/s3/s3-chunks.ts';
-import { s3Requests } from '../../src/blobs/s3/s3-requests.ts';
+import { openS3Chunks } from '../../src/blobs/s3-chunks.ts';
+import { s3Requests } from '../../src/blobs/s3-requests.ts';
 import { type BlobPlace, testBlobs, testSharedBlobs } from '../support/blob-conformance.ts';
 
 /** Set by `npm run lab -- trial s3`, which starts a real object store. */

@@ -1,8 +1,8 @@
 /** A lie about age damps a step no more than the server's own knowledge allows, and honest ages stay as they are. */
 import type { Ctx, UserId } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
+import { VersionsSeen } from '../../src/admission/versions-seen.ts';
 import { boundedAge } from '../../src/closing/bounded-age.ts';
-import { VersionsSeen } from '../../src/seats/versions-seen.ts';
 import { bytes, userOf } from '../support/store-samples.ts';
 
 describe('the mean age of a sum', () => {

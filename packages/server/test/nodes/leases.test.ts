@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, sqliteDatabase } from '@basa/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NO_LEASES, SharedLeases } from '../../src/nodes/leases.ts';
-import { type Fence, LeaseLost } from '../../src/store/node-store.ts';
+import { Leases } from '../../src/nodes/leases.ts';
+import { type Fence, LeaseLost } from '../../src/store/leases.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
-import { createSqlStore } from '../../src/store/sql-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
 import { task } from '../support/store-samples.ts';
 
 const LEASE_MS = 600_000;
@@ -15,21 +14,24 @@ const LEASE_MS = 600_000;
 let folder: string;
 let store: Store;
 let now: number;
-let nodes: readonly [SharedLeases, SharedLeases];
+let nodes: readonly [Leases, Leases];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'basa-leases-'));
   now = 1000;
-  store = createSqlStore(sqliteDatabase(openDatabase(folder, EMBEDDED_DATABASE), () => now));
-  const node = (): SharedLeases => new SharedLeases({ store, leaseMs: LEASE_MS, onTrouble: () => {} });
-  nodes = [node(), node()];
+  store = createStore(sqliteDatabase(openDatabase(folder, EMBEDDED_DATABASE), () => now));
+  nodes = [node('a'), node('b')];
 });
 afterEach(async () => {
   await store.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
+function node(holder: string): Leases {
+  return new Leases({ store, leaseMs: LEASE_MS, holder, onTrouble: () => {} });
+}
+
 /** The fences of the work that a node was let do. */
-async function workOf(leases: SharedLeases): Promise<readonly (Fence | undefined)[]> {
+async function workOf(leases: Leases): Promise<readonly (Fence | undefined)[]> {
   const done: (Fence | undefined)[] = [];
   await leases.under(task, async (fence) => void done.push(fence));
   return done;
@@ -60,11 +62,9 @@ describe('the lease of a task', () => {
     expect(await workOf(nodes[0])).toEqual([]);
   });
 
-  it('is always held by a server that is alone, which needs no fence', async () => {
-    let fence: Fence | undefined = { name: 'none', number: 0 };
-    await NO_LEASES.under(task, async (given) => {
-      fence = given;
-    });
-    expect([fence, NO_LEASES.has(task)]).toEqual([undefined, true]);
+  it('is at once that of a node that starts again under its name, with the same fence', async () => {
+    await workOf(nodes[0]);
+    expect(await workOf(node('a'))).toMatchObject([{ number: 1 }]);
+    expect(await workOf(node('c'))).toEqual([]);
   });
 });

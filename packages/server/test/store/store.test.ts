@@ -12,9 +12,9 @@ import {
 } from '@basa/service';
 import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Tickets } from '../../src/admission/tickets.ts';
 import { EMBEDDED_DATABASE, migrationsFor, SERVER_DATABASE } from '../../src/store/schema.ts';
-import { createSqlStore } from '../../src/store/sql-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createStore } from '../../src/store/store.ts';
 import { testNodes } from '../support/nodes-conformance.ts';
 import { testStore } from '../support/store-conformance.ts';
 import { testSuspicions } from '../support/suspicion-conformance.ts';
@@ -23,16 +23,16 @@ const folders: string[] = [];
 const sqlite = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
   folders.push(folder);
-  const open = (): Store =>
-    createSqlStore(
-      sqliteDatabase(openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) }), Date.now),
-    );
-  let current = open();
+  const options = { application: 'server', migrations: migrationsFor(SQLITE) } as const;
+  const database = () => sqliteDatabase(openDatabase(folder, options), Date.now);
+  const first = database();
+  let current = createStore(first);
   return {
     store: current,
+    tickets: new Tickets(first),
     async reopen() {
       await current.close();
-      current = open();
+      current = createStore(database());
       return current;
     },
   };
@@ -54,13 +54,14 @@ const onPostgres = async () => {
   const options = { application: 'server', migrations: migrationsFor(POSTGRES) } as const;
   const url = await postgres.database(`store_${databases++}`);
   await migratePostgres(url, options);
-  const open = async (): Promise<Store> => createSqlStore(await openPostgres({ url, ...options }));
-  let current = await open();
+  const first = await openPostgres({ url, ...options });
+  let current = createStore(first);
   return {
     store: current,
+    tickets: new Tickets(first),
     async reopen() {
       await current.close();
-      current = await open();
+      current = createStore(await openPostgres({ url, ...options }));
       return current;
     },
   };
@@ -77,7 +78,7 @@ it('a database without space says so, and keeps what it has', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
   folders.push(folder);
   const opened = openDatabase(folder, { application: 'server', migrations: migrationsFor(SQLITE) });
-  const store = createSqlStore(sqliteDatabase(opened, Date.now));
+  const store = createStore(sqliteDatabase(opened, Date.now));
   await store.setNote('small', Uint8Array.of(1));
   const { page_count: pages } = opened.db.prepare('PRAGMA page_count').get() as { page_count: number };
   opened.db.exec(`PRAGMA max_page_count = ${pages}`);
@@ -89,7 +90,7 @@ it('a database without space says so, and keeps what it has', async () => {
   await store.close();
 });
 
-it('a database with layouts before version 6 is refused, with what to do, and stays as it was', async () => {
+it('a database of an older layout is refused, with what to do, and stays as it was', async () => {
   const older = { application: 'server', migrations: migrationsFor(SQLITE).slice(0, 10) } as const;
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
   folders.push(folder);

@@ -1,6 +1,6 @@
 /** Leases on the buffers of a task, and their fences. */
 import { describe, expect, it } from 'vitest';
-import { LeaseLost } from '../../src/store/node-store.ts';
+import { LeaseLost } from '../../src/store/leases.ts';
 import { AGES, type NodesScene } from './nodes-scene.ts';
 import { depositOf, slotOf, task } from './store-samples.ts';
 

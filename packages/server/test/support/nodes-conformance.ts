@@ -1,6 +1,7 @@
 /** What several nodes on one store count on. */
 import type { UserId } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Tickets } from '../../src/admission/tickets.ts';
 import type { Store } from '../../src/store/store.ts';
 import { testLeases } from './leases-conformance.ts';
 import { NodesScene } from './nodes-scene.ts';
@@ -8,10 +9,13 @@ import { testSeats } from './seats-conformance.ts';
 import { testSlots } from './slots-conformance.ts';
 import { bytes, policy, task } from './store-samples.ts';
 
-export function testNodes(name: string, open: () => Promise<{ readonly store: Store }>): void {
+export function testNodes(
+  name: string,
+  open: () => Promise<{ readonly store: Store; readonly tickets: Tickets }>,
+): void {
   describe(`nodes on a store over ${name}`, () => {
     const scene = new NodesScene();
-    beforeEach(async () => scene.open((await open()).store));
+    beforeEach(async () => scene.open(await open()));
     afterEach(() => scene.store.close());
 
     testSeats(scene);

@@ -1,21 +1,32 @@
 /** A store with a running task and one buffer, as several nodes find it. */
 import { type Ctx, millis } from '@basa/protocol';
-import type { StoredModel } from '../../src/store/model-store.ts';
+import type { Tickets } from '../../src/admission/tickets.ts';
+import type { StoredModel } from '../../src/store/models.ts';
 import type { Store } from '../../src/store/store.ts';
 import { buffersOf, bytes, policy, task } from './store-samples.ts';
 
 export const AGES = 10 ** 12;
 
-export class NodesScene {
-  #opened: { readonly store: Store; readonly ctx: Ctx } | undefined;
+interface Opened {
+  readonly store: Store;
+  readonly tickets: Tickets;
+  readonly ctx: Ctx;
+}
 
-  async open(store: Store): Promise<void> {
+export class NodesScene {
+  #opened: Opened | undefined;
+
+  async open({ store, tickets }: Pick<Opened, 'store' | 'tickets'>): Promise<void> {
     await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 5 });
-    this.#opened = { store, ctx: await drawnIn(store, 1) };
+    this.#opened = { store, tickets, ctx: await drawnIn(store, 1) };
   }
 
   get store(): Store {
     return this.#here.store;
+  }
+
+  get tickets(): Tickets {
+    return this.#here.tickets;
   }
 
   get ctx(): Ctx {
@@ -27,7 +38,7 @@ export class NodesScene {
     return { task, version: 1, modelHash: bytes(8), ctx: this.ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
   }
 
-  get #here(): { readonly store: Store; readonly ctx: Ctx } {
+  get #here(): Opened {
     if (this.#opened === undefined) throw new Error('the scene is not open');
     return this.#opened;
   }

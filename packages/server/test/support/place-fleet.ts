@@ -1,8 +1,10 @@
 /** Devices that ask for places, in virtual time: the server's own places, a quota as the routes hold it, and buffers of K. */
 import type { UserId } from '@basa/protocol';
-import { type PlaceAnswer, Places } from '../../src/seats/places.ts';
-import { placesInMemory } from '../../src/seats/under-way.ts';
-import { buffersOf, slotOf } from './store-samples.ts';
+import { type PlaceAnswer, TaskAdmission } from '../../src/admission/task-admission.ts';
+import type { Tickets } from '../../src/admission/tickets.ts';
+import type { Store } from '../../src/store/store.ts';
+import { buffersOf, bytes, slotOf, task } from './store-samples.ts';
+import { volatileTickets } from './volatile-tickets.ts';
 
 export interface FleetOptions {
   readonly places: number;
@@ -18,10 +20,10 @@ export const SECOND_MS = 1_000;
 
 export class PlaceFleet {
   readonly #options: FleetOptions;
-  readonly #places: Places;
+  readonly #store: Store;
+  readonly #tickets: Tickets;
+  readonly #admission: TaskAdmission;
   readonly #plan: { readonly at: number; readonly step: () => Promise<void> }[] = [];
-  readonly #idleTimes = new Map<number, number[]>();
-  readonly #users = new Map<string, number>();
   readonly #inBuffer: UserId[] = [];
   #buffers = 0;
   #now = 0;
@@ -30,20 +32,24 @@ export class PlaceFleet {
   /** Devices that were refused for what they left unused. */
   readonly refused = new Set<number>();
 
-  constructor(options: FleetOptions) {
+  static async open(options: FleetOptions): Promise<PlaceFleet> {
+    let now = (): number => 0;
+    const fleet = new PlaceFleet(options, await volatileTickets(task, () => now()));
+    now = () => fleet.now;
+    return fleet;
+  }
+
+  private constructor(options: FleetOptions, { store, tickets }: { readonly store: Store; readonly tickets: Tickets }) {
     this.#options = options;
-    const clock = () => this.#now;
-    const noteIdle = async (user: UserId, at: number) => {
-      const device = this.#users.get(String(user)) as number;
-      this.#idleTimes.set(device, [...(this.#idleTimes.get(device) ?? []), at]);
-    };
+    this.#store = store;
+    this.#tickets = tickets;
     const admission = { ...options, targetAge: 3, maxWaitingBuffers: 2 };
-    this.#places = new Places({
+    this.#admission = new TaskAdmission({
       ...admission,
-      underWay: placesInMemory(clock),
-      clock,
+      task,
+      tickets,
+      clock: () => this.#now,
       jitter: options.random,
-      noteIdle,
     });
   }
 
@@ -52,8 +58,8 @@ export class PlaceFleet {
   }
 
   /** Idle places of a device that count now. */
-  unused(device: number): number {
-    return (this.#idleTimes.get(device) ?? []).filter((at) => at >= this.#now - QUOTA.withinMs).length;
+  unused(device: number): Promise<number> {
+    return this.#store.burntSince(this.#userOf(device), this.#now - QUOTA.withinMs);
   }
 
   at(time: number, step: () => Promise<void>): void {
@@ -67,25 +73,32 @@ export class PlaceFleet {
 
   /** Undefined if it is refused. */
   ask(device: number): Promise<PlaceAnswer | undefined> {
-    return this.#within(device, (user, unused) => this.#places.ask(user, unused));
+    return this.#within(device, (user, unused) => this.#admission.ask(user, unused));
   }
 
   async giveBack(device: number): Promise<void> {
-    await this.#places.discard(this.#userOf(device), 'returned');
+    await this.#admission.discard(this.#userOf(device), 'returned');
   }
 
   /** With an update: deposits, or is told when to come back. */
   async offer(device: number): Promise<{ readonly retryAfterMs: number } | undefined> {
     return this.#within(device, async (user, unused) => {
-      const later = await this.#places.comesToSeat(user, unused);
-      if (later === undefined) await this.#deposit(device, user);
-      return later;
+      const seat = await this.#enter(user, unused);
+      if (seat.kind === 'later') return seat;
+      await this.#deposit(device, user);
+      return undefined;
     });
   }
 
   /** Asks for a seat that it does not use. */
   sit(device: number): Promise<unknown> {
-    return this.#within(device, (user, unused) => this.#places.comesToSeat(user, unused));
+    return this.#within(device, (user, unused) => this.#enter(user, unused));
+  }
+
+  /** There is no buffer: whoever is let in needs one. */
+  #enter(user: UserId, unused: number) {
+    const seat = { bufferSize: 1, forMs: SECOND_MS, lateMs: 0, seatsAhead: 0, freshNonce: bytes(0, 16) };
+    return this.#admission.enter(user, { ...seat, version: 0, unused });
   }
 
   async runUntil(time: number): Promise<void> {
@@ -98,7 +111,7 @@ export class PlaceFleet {
   }
 
   async #within<Result>(device: number, work: (user: UserId, unused: number) => Promise<Result>) {
-    const unused = this.unused(device);
+    const unused = await this.unused(device);
     if (unused < QUOTA.max) return work(this.#userOf(device), unused);
     this.refused.add(device);
     return undefined;
@@ -109,23 +122,22 @@ export class PlaceFleet {
     const { bufferSize, uploadLeaseMs } = this.#options;
     this.#inBuffer.push(user);
     const buffer = buffersOf(this.#buffers, { bufferSize, uploadLeaseMs, minimum: 2 });
-    await this.#places.deposited(user, buffer.ctx);
+    await this.#tickets.endPlace(task, user, 'used');
+    this.#admission.deposited(user, buffer.ctx);
     const slots = this.#inBuffer.map((one, n) => ({
       ...slotOf(buffer.ctx, n),
       user: one,
       status: 'accepted' as const,
     }));
     const isFull = slots.length === bufferSize;
-    this.#places.track({ ...buffer, status: isFull ? 'included' : 'filling', slots, accepted: [], votes: [] });
+    this.#admission.track({ ...buffer, status: isFull ? 'included' : 'filling', slots, accepted: [], votes: [] });
     if (!isFull) return;
     this.#buffers++;
     this.#inBuffer.length = 0;
   }
 
   #userOf(device: number): UserId {
-    const user = new Uint8Array(32).fill(device % 256).fill(Math.floor(device / 256), 16) as UserId;
-    this.#users.set(String(user), device);
-    return user;
+    return new Uint8Array(32).fill(device % 256).fill(Math.floor(device / 256), 16) as UserId;
   }
 }
 

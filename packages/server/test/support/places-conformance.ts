@@ -1,26 +1,45 @@
-/** Places under way and the line for them: the same rules in memory and in the database that nodes share. */
+/** Places to train in and the line for them: how tickets give them, on every database. */
 import type { UserId } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import type { UnderWay } from '../../src/seats/under-way.ts';
-import type { PlaceTaken, PlaceWish } from '../../src/store/place-store.ts';
-import { userOf } from './store-samples.ts';
+import type { Placed, PlaceWish } from '../../src/admission/places.ts';
+import type { PlaceEnd } from '../../src/admission/tickets.ts';
+import type { NodesScene } from './nodes-scene.ts';
+import { bytes, task, userOf } from './store-samples.ts';
 
 const AGES = 10 ** 9;
 const LAPSED = -1;
 
-export function testPlaces(open: () => UnderWay): void {
+interface Wish extends PlaceWish {
+  readonly isForSeat: boolean;
+}
+
+export function testPlaces(scene: NodesScene): void {
+  const open = () => ({
+    /** An empty answer if the device had a place to come with. */
+    async take(user: UserId, { isForSeat, ...place }: Wish): Promise<Partial<Placed>> {
+      if (!isForSeat) return scene.tickets.ask(task, user, place);
+      const seat = { bufferSize: 4, forMs: AGES, lateMs: 0, seatsAhead: 0, freshNonce: bytes(1, 16) };
+      return (await scene.tickets.enter(task, user, { ...seat, place })).placed ?? {};
+    },
+    has: (user: UserId) => scene.tickets.hasPlace(task, user),
+    end: (user: UserId, how: PlaceEnd) => scene.tickets.endPlace(task, user, how),
+    count: () => scene.tickets.count(task),
+  });
   const users = [1, 2, 3, 4].map(userOf) as [UserId, UserId, UserId, UserId];
   const [ann, bob, cem, dan] = users;
   const wish = (
     places: number,
-    more: { leaseMs?: number; isForSeat?: boolean; turnMs?: number; version?: number } = {},
-  ): PlaceWish => ({
+    more: { leaseMs?: number; isForSeat?: boolean; keptMs?: number; version?: number } = {},
+  ): Wish => ({
     isForSeat: more.isForSeat ?? false,
     version: more.version ?? 0,
     leaseMs: () => more.leaseMs ?? AGES,
-    decide: ({ underWay, ahead }) => (underWay + ahead < places ? 'place' : { turnMs: more.turnMs ?? AGES }),
+    decide: ({ underWay, ahead }) => (underWay + ahead < places ? 'place' : { keptMs: more.keptMs ?? AGES }),
   });
-  const kinds = (taken: readonly PlaceTaken[]): readonly string[] => taken.map(({ kind }) => kind);
+  const given = { leftMs: expect.any(Number) };
+  const none = { leftMs: undefined };
+  const kinds = (taken: readonly Partial<Placed>[]): readonly string[] =>
+    taken.map(({ leftMs }) => (leftMs === undefined ? 'none' : 'given'));
 
   describe('a place', () => {
     it('is counted by the version that its device trains on, as long as it lives', async () => {
@@ -44,10 +63,10 @@ export function testPlaces(open: () => UnderWay): void {
 
     it('is given once to a device, and to no more than there are', async () => {
       const places = open();
-      expect(await places.take(ann, wish(2))).toMatchObject({ kind: 'given', underWay: 1 });
-      expect(await places.take(ann, wish(1))).toMatchObject({ kind: 'given', underWay: 1 });
-      expect(await places.take(bob, wish(2))).toMatchObject({ kind: 'given', underWay: 2 });
-      expect(await places.take(cem, wish(2))).toEqual({ kind: 'none', lapsed: 0 });
+      expect(await places.take(ann, wish(2))).toMatchObject({ ...given, underWay: 1 });
+      expect(await places.take(ann, wish(1))).toMatchObject({ ...given, underWay: 1 });
+      expect(await places.take(bob, wish(2))).toMatchObject({ ...given, underWay: 2 });
+      expect(await places.take(cem, wish(2))).toMatchObject({ ...none, lapsed: 0, isIdle: false });
       expect([await places.has(bob), await places.has(cem)]).toEqual([true, false]);
       expect(await places.count()).toMatchObject({ underWay: 2, waiting: 1 });
     });
@@ -55,7 +74,7 @@ export function testPlaces(open: () => UnderWay): void {
     it('of many that ask at once is given to as many as there are', async () => {
       const places = open();
       const asked = Array.from({ length: 8 }, (_, n) => places.take(userOf(n), wish(3)));
-      expect((await Promise.all(asked)).filter(({ kind }) => kind === 'given')).toHaveLength(3);
+      expect((await Promise.all(asked)).filter(({ leftMs }) => leftMs !== undefined)).toHaveLength(3);
       expect(await places.count()).toMatchObject({ underWay: 3, waiting: 5 });
     });
 
@@ -64,8 +83,8 @@ export function testPlaces(open: () => UnderWay): void {
       await places.take(ann, wish(1));
       expect([await places.end(ann, 'used'), await places.end(ann, 'used')]).toEqual([true, false]);
       await places.take(bob, wish(1, { leaseMs: LAPSED }));
-      expect(await places.take(cem, wish(1))).toMatchObject({ kind: 'given', lapsed: 1 });
-      expect(await places.take(dan, wish(1))).toMatchObject({ kind: 'none', lapsed: 0 });
+      expect(await places.take(cem, wish(1))).toMatchObject({ ...given, lapsed: 1 });
+      expect(await places.take(dan, wish(1))).toMatchObject({ ...none, lapsed: 0 });
     });
   });
 
@@ -84,7 +103,7 @@ export function testPlaces(open: () => UnderWay): void {
     it('closes up where a device does not come back, which then is the last', async () => {
       const places = open();
       await places.take(ann, wish(1));
-      await places.take(bob, wish(1, { turnMs: 1 }));
+      await places.take(bob, wish(1, { keptMs: 1 }));
       await new Promise((resolve) => setTimeout(resolve, 5));
       await places.take(cem, wish(1));
       await places.take(bob, wish(1));
@@ -92,36 +111,36 @@ export function testPlaces(open: () => UnderWay): void {
       expect(kinds([await places.take(bob, wish(1)), await places.take(cem, wish(1))])).toEqual(['none', 'given']);
     });
 
-    it('is left by a device that deposits without a place, and never entered without a turn', async () => {
+    it('is left by a device that deposits without a place, and never entered by one that could not use a place', async () => {
       const places = open();
       await places.take(ann, wish(1));
       for (const user of [bob, cem]) await places.take(user, wish(1));
-      await places.take(dan, wish(1, { turnMs: 0 }));
+      await places.take(dan, wish(1, { keptMs: 0 }));
       expect((await places.count()).waiting).toBe(2);
       await places.end(bob, 'used');
       await places.end(ann, 'used');
-      expect(await places.take(cem, wish(1))).toMatchObject({ kind: 'given' });
+      expect(await places.take(cem, wish(1))).toMatchObject(given);
     });
   });
 
   describe('a place that ended unused', () => {
     const lapsing = { leaseMs: LAPSED };
-    const idle = { idleSince: expect.any(Number) };
+    const idle = { isIdle: true };
 
     it('was idle if its device asks to train again, once, also if there is no other place', async () => {
       const places = open();
       await places.take(ann, wish(1, lapsing));
       await places.take(bob, wish(1));
-      expect(await places.take(ann, wish(1))).toMatchObject({ kind: 'none', ...idle });
-      expect(await places.take(ann, wish(1))).not.toHaveProperty('idleSince');
+      expect(await places.take(ann, wish(1))).toMatchObject({ ...none, ...idle });
+      expect(await places.take(ann, wish(1))).not.toMatchObject(idle);
     });
 
     it('was idle if it was given back', async () => {
       const places = open();
       await places.take(ann, wish(1));
       expect([await places.end(ann, 'returned'), await places.has(ann)]).toEqual([true, false]);
-      expect(await places.take(bob, wish(1))).toMatchObject({ kind: 'given', lapsed: 0 });
-      expect(await places.take(ann, wish(2))).toMatchObject({ kind: 'given', ...idle });
+      expect(await places.take(bob, wish(1))).toMatchObject({ ...given, lapsed: 0 });
+      expect(await places.take(ann, wish(2))).toMatchObject({ ...given, ...idle });
     });
 
     it('makes the next lease known to be that of an idle device', async () => {
@@ -138,15 +157,15 @@ export function testPlaces(open: () => UnderWay): void {
     it('was not idle if its device comes with its update and deposits', async () => {
       const places = open();
       await places.take(ann, wish(1, lapsing));
-      expect(await places.take(ann, wish(1, { isForSeat: true }))).not.toHaveProperty('idleSince');
+      expect(await places.take(ann, wish(1, { isForSeat: true }))).not.toMatchObject(idle);
       await places.end(ann, 'used');
-      expect(await places.take(ann, wish(1))).not.toHaveProperty('idleSince');
+      expect(await places.take(ann, wish(1))).not.toMatchObject(idle);
     });
 
     it('was idle if it was taken for a seat, again and again', async () => {
       const places = open();
       const forSeat = { ...lapsing, isForSeat: true };
-      expect(await places.take(ann, wish(1, forSeat))).not.toHaveProperty('idleSince');
+      expect(await places.take(ann, wish(1, forSeat))).not.toMatchObject(idle);
       expect(await places.take(ann, wish(1, forSeat))).toMatchObject(idle);
       await places.take(bob, wish(1, { isForSeat: true }));
       await places.end(bob, 'returned');
@@ -157,9 +176,21 @@ export function testPlaces(open: () => UnderWay): void {
       const places = open();
       await places.take(ann, wish(1, { isForSeat: true }));
       await places.end(ann, 'refused');
-      expect(await places.take(ann, wish(1, { isForSeat: true }))).not.toHaveProperty('idleSince');
+      expect(await places.take(ann, wish(1, { isForSeat: true }))).not.toMatchObject(idle);
       await places.end(ann, 'refused');
       expect(await places.take(ann, wish(1))).toMatchObject(idle);
+    });
+
+    it('counts against its device like a burnt slot, once, and is forgotten alike', async () => {
+      const places = open();
+      const burnt = (since: number) => scene.store.burntSince(ann, since);
+      const begun = await scene.store.now();
+      await places.take(ann, wish(1, lapsing));
+      expect(await burnt(0)).toBe(0);
+      for (const lease of [{}, {}]) await places.take(ann, wish(1, lease));
+      expect([await burnt(0), await burnt(begun - 1), await burnt(begun + AGES)]).toEqual([1, 1, 0]);
+      await scene.store.forgetBurnt(begun + AGES);
+      expect(await burnt(0)).toBe(0);
     });
   });
 }

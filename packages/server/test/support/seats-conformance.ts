@@ -1,17 +1,21 @@
 /** Seats in buffers and places under way, of which no more are given than there are. */
 import { millis, type Slot } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { placesInDatabase } from '../../src/seats/under-way.ts';
 import { AGES, type NodesScene } from './nodes-scene.ts';
 import { testPlaces } from './places-conformance.ts';
 import { buffersOf, bytes, depositOf, slotOf, task, userOf } from './store-samples.ts';
 
+/** Asks for a seat in the name of the nth device, which needs no place. */
+export async function seatOf({ tickets }: Pick<NodesScene, 'tickets'>, n: number, more: object = {}) {
+  const wish = { bufferSize: 4, forMs: AGES, lateMs: 0, seatsAhead: 0, freshNonce: bytes(n, 16), ...more };
+  return (await tickets.enter(task, userOf(n), wish)).seat;
+}
+
 export function testSeats(scene: NodesScene): void {
-  testPlaces(() => placesInDatabase(scene.store, task));
+  testPlaces(scene);
 
   describe('seats', () => {
-    const ask = (n: number, more: object = {}) =>
-      scene.store.takeSeat(task, userOf(n), { forMs: AGES, lateMs: 0, freshNonce: bytes(n, 16), ...more });
+    const ask = (n: number, more: object = {}) => seatOf(scene, n, more);
     const deposit = (n: number) =>
       scene.store.advance(scene.ctx, 0, (known) => {
         const slot = known.length as Slot;
@@ -48,9 +52,9 @@ export function testSeats(scene: NodesScene): void {
       for (const n of [5, 6, 7]) await ask(n);
       const again = await ask(8);
       expect(again).toEqual({ kind: 'needs-buffer', nonce: bytes(8, 16) });
-      await scene.store.forgetDraw(task, bytes(7, 16)); // not this one
+      await scene.tickets.forgetDraw(task, bytes(7, 16)); // not this one
       expect(await ask(9)).toEqual(again);
-      await scene.store.forgetDraw(task, bytes(8, 16));
+      await scene.tickets.forgetDraw(task, bytes(8, 16));
       expect(await ask(9)).toEqual({ kind: 'needs-buffer', nonce: bytes(9, 16) });
     });
 
@@ -58,7 +62,7 @@ export function testSeats(scene: NodesScene): void {
       for (const n of [0, 1, 2]) await ask(n);
       await ask(3, { forMs: -1 });
       expect(await ask(4)).toMatchObject({ kind: 'seated', seats: 4 });
-      await scene.store.forgetSeats();
+      await scene.tickets.forget(0);
       expect(await ask(3)).toMatchObject({ kind: 'needs-buffer' });
       expect(await ask(0)).toMatchObject({ kind: 'seated' });
     });
@@ -67,12 +71,32 @@ export function testSeats(scene: NodesScene): void {
       const other = await scene.drawn(2);
       await scene.store.setTaskState(task, 'paused');
       expect(await ask(0)).toEqual({ kind: 'not-running' });
-      expect(await ask(0, { only: other })).toMatchObject({ kind: 'seated', ctx: other });
+      const isIn = () => scene.tickets.hasSeat(task, userOf(0), other, { bufferSize: 4, forMs: AGES, lateMs: 0 });
+      expect([await isIn(), await isIn()]).toEqual([true, true]);
       await scene.store.advance(other, 0, () => ({
         change: { facts: [{ kind: 'aborted' }], status: 'aborted' },
         result: 0,
       }));
-      expect(await ask(0, { only: other })).toMatchObject({ kind: 'needs-buffer' });
+      expect(await isIn()).toBe(true); // until it lapses: the buffer itself says that it is over
+      expect(await scene.tickets.hasSeat(task, userOf(1), other, { bufferSize: 4, forMs: AGES, lateMs: 0 })).toBe(
+        false,
+      );
+    });
+
+    it('are drawn ahead if few are left, with the nonce of the draw that is under way', async () => {
+      for (const n of [0, 1]) expect(await ask(n, { seatsAhead: 2 })).not.toHaveProperty('nonce', expect.anything());
+      expect(await ask(2, { seatsAhead: 2 })).toMatchObject({ kind: 'seated', nonce: bytes(2, 16) });
+      expect(await ask(3, { seatsAhead: 2 })).toMatchObject({ kind: 'seated', nonce: bytes(2, 16) });
+      expect(await ask(4)).toEqual({ kind: 'needs-buffer', nonce: bytes(2, 16) });
+    });
+
+    it('are used up with the place and the line by a deposit', async () => {
+      const place = { version: 0, leaseMs: () => AGES, decide: () => 'place' as const };
+      await scene.tickets.ask(task, userOf(0), place);
+      await ask(0);
+      await deposit(0);
+      expect(await scene.tickets.hasPlace(task, userOf(0))).toBe(false);
+      expect(await scene.tickets.count(task)).toMatchObject({ underWay: 0, waiting: 0 });
     });
   });
 }

@@ -1,7 +1,7 @@
 /** Slots: inboxes, pieces of uploads, and how many a device has not finished. */
 import { type Ctx, millis, type Slot } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { TooManySlots } from '../../src/store/slot-store.ts';
+import { TooManySlots } from '../../src/store/slots.ts';
 import { AGES, type NodesScene } from './nodes-scene.ts';
 import { buffersOf, bytes, depositOf, headerOf, slotOf, task, userOf } from './store-samples.ts';
 

@@ -2,7 +2,7 @@
 import type { BufferFact, Ctx, ModelEntry, Slot, UserId } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import { examplesNote } from '../../src/store/task-store.ts';
+import { examplesNote } from '../../src/store/tasks.ts';
 import { buffersOf, bytes, depositOf, policy, slotOf, task } from './store-samples.ts';
 
 function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
@@ -156,17 +156,6 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.burntSince(bytes(78) as UserId, 0)).toBe(0);
     });
 
-    it('counts idle places of a user with its burnt slots, and forgets them alike', async () => {
-      const user = bytes(77) as UserId;
-      const before = await store.burntSince(user, 0);
-      for (const at of [10, 20, 20]) await store.noteIdlePlace(task, user, at);
-      expect(await store.burntSince(user, 0)).toBe(before + 2);
-      expect(await store.burntSince(user, 11)).toBe(1);
-      store = await reopen();
-      await store.forgetBurnt(11);
-      expect(await store.burntSince(user, 0)).toBe(1);
-    });
-
     it('forgets burnt slots from before a time', async () => {
       const user = bytes(77) as UserId;
       await write([{ kind: 'extended', byMs: 1 }], { burnt: { users: [user], at: 10 } });
@@ -179,8 +168,10 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     it('remembers how much of an upload is durable, and of which body', async () => {
       const slot = 2 as Slot;
       expect(await store.piece(ctx, slot)).toBeUndefined();
-      await store.setPiece(ctx, slot, { bodyHash: bytes(1), received: 100 });
-      await store.setPiece(ctx, slot, { bodyHash: bytes(2), received: 4_000_000_000 });
+      for (const [n, received] of [100, 4_000_000_000].entries()) {
+        await store.claimPiece(ctx, slot, bytes(n + 1), 'attempt');
+        expect(await store.settlePiece(ctx, slot, 'attempt', { received, staged: 'attempt' })).toBe(true);
+      }
       store = await reopen();
       expect(await store.piece(ctx, slot)).toEqual({ bodyHash: bytes(2), received: 4_000_000_000 });
     });
@@ -188,7 +179,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     it('keeps of a buffer that ended its facts alone', async () => {
       const deposit = depositOf(0, { outbox: [bytes(2), bytes(3)] });
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit });
-      await store.setPiece(ctx, 0 as Slot, { bodyHash: bytes(1), received: 100 });
+      await store.claimPiece(ctx, 0 as Slot, bytes(1), 'attempt');
       await write([{ kind: 'aborted' }], { status: 'aborted' });
       expect(await facts()).toHaveLength(2);
       expect(await store.deposits(ctx)).toEqual([]);

@@ -17,7 +17,7 @@ import {
   withPolicy,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { BufferChange } from '../../src/store/buffer-store.ts';
+import type { BufferChange } from '../../src/store/buffers.ts';
 
 export const bytes = (value: number, length = 32): Uint8Array => new Uint8Array(length).fill(value);
 export const task = bytes(1) as TaskId;

@@ -11,10 +11,10 @@ import { bodyKey } from '../../src/blobs/body-key.ts';
 import { openSharedFileBlobs } from '../../src/blobs/files.ts';
 import type { BufferKeeper } from '../../src/buffers/buffer-keeper.ts';
 import { migrationsFor } from '../../src/store/schema.ts';
-import { createSqlStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { createStore } from '../../src/store/store.ts';
 import { BodyHashing } from '../../src/uploads/body-hash.ts';
-import { type Pieces, sharedPieces } from '../../src/uploads/pieces.ts';
+import { openPieces, type Pieces } from '../../src/uploads/pieces.ts';
 import { Uploads } from '../../src/uploads/uploads.ts';
 import { ServerWatch } from '../../src/watch/server-watch.ts';
 import { buffersOf, bytes, policy, slotOf, task } from '../support/store-samples.ts';
@@ -31,12 +31,12 @@ let nodes: readonly [Pieces, Pieces];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'basa-pieces-'));
   const opened = openDatabase(join(folder, 'store'), { application: 'server', migrations: migrationsFor(SQLITE) });
-  store = createSqlStore(sqliteDatabase(opened, Date.now));
+  store = createStore(sqliteDatabase(opened, Date.now));
   await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 1 });
   await store.addBuffer({ ...drawn, task, drawnAt: 1 });
   const open = () => openSharedFileBlobs(join(folder, 'blobs'));
   blobs = [await open(), await open()];
-  nodes = [sharedPieces({ blobs: blobs[0], store }), sharedPieces({ blobs: blobs[1], store })];
+  nodes = [openPieces({ blobs: blobs[0], store }), openPieces({ blobs: blobs[1], store })];
 });
 afterEach(async () => {
   await store.close();
@@ -126,7 +126,7 @@ describe('a committed body whose header is refused', () => {
     const slots = [slotOf(ctx, 0), { ...slotOf(ctx, 1), status }];
     const buffer: SecureBuffer = { ...drawn, status: of, slots, accepted: [], votes: [] };
     const keeper = { step: async () => refused('upload-differs'), find: async () => buffer } as unknown as BufferKeeper;
-    const pieces = sharedPieces({ store, blobs: blobs[0] });
+    const pieces = openPieces({ store, blobs: blobs[0] });
     const tools = { keeper, store, blobs: blobs[0], ports: {} as ServerPorts, pieces };
     const uploads = new Uploads({ ...tools, hashing: new BodyHashing(), watch: new ServerWatch() });
     return uploads.take({ buffer, header, offset: 0, declaredBytes: 0, digest: bytes(0), body: Readable.from([]) });

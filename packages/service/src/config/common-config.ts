@@ -6,7 +6,7 @@ import { closed, hexText } from '../http/schemas.ts';
 import { METRICS_ACCESS, SERVICE_DEFAULTS, type ServiceOptions } from '../http/service-options.ts';
 import type { RateLimit } from '../http/token-buckets.ts';
 import { LOG_LEVELS } from '../process/logger.ts';
-import { StartError } from '../process/start-error.ts';
+import { wrongConfiguration } from '../process/start-error.ts';
 
 /** How many requests one sender may make at once, and how many a second after that. */
 export function rateLimit(fallback: RateLimit, description: string) {
@@ -16,7 +16,13 @@ export function rateLimit(fallback: RateLimit, description: string) {
 
 /** Spread into the `Type.Object` of a service's configuration. */
 export const commonKeys = {
-  dataFolder: Type.String({ minLength: 1, description: 'a folder of its own, on a local disk', examples: ['./data'] }),
+  dataFolder: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'a folder of its own, on a local disk; or databaseUrl',
+      examples: ['./data'],
+    }),
+  ),
   host: Type.String({
     default: '127.0.0.1',
     description: 'the address to listen at; `0.0.0.0` for all of the machine',
@@ -87,15 +93,13 @@ export function commonOptions(config: CommonConfig): Omit<
   ServiceOptions,
   'title' | 'audience' | 'clock' | 'metrics'
 > & {
-  readonly dataFolder: string;
   readonly listen: Address;
   readonly unsafePaperMode: boolean;
 } {
-  const { dataFolder, host, hosts, port, corsOrigins, trustedProxies, logLevel, operators, unsafePaperMode } = config;
+  const { host, hosts, port, corsOrigins, trustedProxies, logLevel, operators, unsafePaperMode } = config;
   const { addressLimit, deviceLimit, metrics, drainMs } = config;
   const tls = tlsOf(config);
   return {
-    dataFolder,
     listen: { host, port },
     unsafePaperMode,
     operators,
@@ -114,12 +118,12 @@ export function commonOptions(config: CommonConfig): Omit<
 function tlsOf({ tlsKeyFile, tlsCertFile }: CommonConfig): ServiceOptions['tls'] {
   if (tlsKeyFile === undefined && tlsCertFile === undefined) return undefined;
   if (tlsKeyFile === undefined || tlsCertFile === undefined)
-    throw new StartError('configuration', 'configuration: tlsKeyFile and tlsCertFile go together; one is missing');
+    throw wrongConfiguration('tlsKeyFile and tlsCertFile go together; one is missing');
   const read = (key: string, path: string): string => {
     try {
       return readFileSync(path, 'utf8');
     } catch (error) {
-      throw new StartError('configuration', `configuration: ${key}: ${(error as Error).message}`);
+      throw wrongConfiguration(`${key}: ${(error as Error).message}`);
     }
   };
   return { key: read('tlsKeyFile', tlsKeyFile), cert: read('tlsCertFile', tlsCertFile) };

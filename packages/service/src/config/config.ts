@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { type Static, type TObject, type TSchema, type TString, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
-import { StartError } from '../process/start-error.ts';
+import { wrongConfiguration } from '../process/start-error.ts';
 
 export interface ConfigSources {
   /** Path of a JSON file. */
@@ -73,7 +73,7 @@ export function gatherConfig<Schema extends TObject>(
   for (const key of secrets) readSecretFile(given, { from, secretFiles }, key);
   const config = Value.Default(schema, given) as Values;
   const checker = Compile(schema as TObject);
-  if (!checker.Check(config)) throw wrong(problemsOf(checker.Errors(config)).join('; '));
+  if (!checker.Check(config)) throw wrongConfiguration(problemsOf(checker.Errors(config)).join('; '));
   for (const key of Object.keys(config)) from[key] ??= 'default';
   return { config: config as Static<Schema>, from, secretFiles };
 }
@@ -81,7 +81,7 @@ export function gatherConfig<Schema extends TObject>(
 function refuseSecrets(secrets: readonly string[], values: Values, where: string, { prefix }: ConfigSources): void {
   for (const key of secrets)
     if (key in values)
-      throw wrong(`${key} is a secret and may not ${where}; set ${variableOf(prefix, key)} or ${key}File`);
+      throw wrongConfiguration(`${key} is a secret and may not ${where}; set ${variableOf(prefix, key)} or ${key}File`);
 }
 
 /** Keeps keys that are not known: the schema refuses them by name. */
@@ -89,7 +89,7 @@ function readSettings(properties: Properties, { settings = [] }: ConfigSources):
   return Object.fromEntries(
     settings.map((setting) => {
       const at = setting.indexOf('=');
-      if (at < 1) throw wrong(`--set takes key=value, got "${setting}"`);
+      if (at < 1) throw wrongConfiguration(`--set takes key=value, got "${setting}"`);
       const key = setting.slice(0, at);
       return [key, parsed(properties[key], setting.slice(at + 1), key)];
     }),
@@ -102,10 +102,10 @@ function readFile(path: string): Values {
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Values;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
-      throw wrong(`there is no file ${path}; \`basa init\` writes configurations to begin with`);
-    throw wrong(`${path} cannot be read as JSON: ${(error as Error).message}`);
+      throw wrongConfiguration(`there is no file ${path}; \`basa init\` writes configurations to begin with`);
+    throw wrongConfiguration(`${path} cannot be read as JSON: ${(error as Error).message}`);
   }
-  throw wrong(`${path} must hold one JSON object`);
+  throw wrongConfiguration(`${path} must hold one JSON object`);
 }
 
 function fromEnvironment(
@@ -134,7 +134,7 @@ function parsed(schema: TSchema | undefined, text: string, name: string): unknow
   try {
     return JSON.parse(text);
   } catch {
-    throw wrong(`${name} must be JSON, for example 8080, true or ["a"]`);
+    throw wrongConfiguration(`${name} must be JSON, for example 8080, true or ["a"]`);
   }
 }
 
@@ -153,7 +153,7 @@ function readSecretFile(
   try {
     given[key] = readFileSync(String(path), 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    throw wrong(`${key}File: ${(error as Error).message}`);
+    throw wrongConfiguration(`${key}File: ${(error as Error).message}`);
   }
 }
 
@@ -173,8 +173,4 @@ function problemsOf(problems: readonly Problem[]): readonly string[] {
     if (keyword === 'additionalProperties') return additionalProperties.map((key) => `${at(key)} is not a known key`);
     return [`${at()} ${message}`];
   });
-}
-
-function wrong(sentence: string): StartError {
-  return new StartError('configuration', `configuration: ${sentence}`);
 }

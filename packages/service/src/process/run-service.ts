@@ -1,4 +1,6 @@
 /** Runs a service as a process: starts it, drains and stops it when it gets a signal, and says in one line why it could not start. */
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { DatabaseUnavailable } from '../sql/postgres.ts';
 import { databaseTrouble } from '../sql/postgres-format.ts';
 import { EXIT, StartError } from './start-error.ts';
@@ -45,4 +47,14 @@ function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of STOP_SIGNALS) process.once(signal, () => resolve());
   });
+}
+
+/** Runs it if the module is the program of this process, with the path of a configuration file as its argument. */
+export async function runIfProgram(
+  module: string,
+  run: (places: { readonly file: string | undefined; readonly environment: NodeJS.ProcessEnv }) => Promise<number>,
+): Promise<void> {
+  const [, entry, file] = process.argv;
+  if (entry === undefined || realpathSync(entry) !== fileURLToPath(module)) return;
+  process.exitCode = await run({ file, environment: process.env });
 }

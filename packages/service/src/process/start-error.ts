@@ -34,3 +34,7 @@ export class StartError extends Error {
     return EXIT[this.reason];
   }
 }
+
+export function wrongConfiguration(sentence: string): StartError {
+  return new StartError('configuration', `configuration: ${sentence}`);
+}

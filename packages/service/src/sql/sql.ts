@@ -28,7 +28,13 @@ export interface SqlDatabase {
    * All of the work or none of it; durable when the promise is fulfilled. The work may be run again where the database asks
    * for it or was lost, also after a commit whose outcome is not known: it must find out what is there, and only then write.
    */
-  transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result>;
+  transaction<Result>(
+    work: (session: SqlSession) => Promise<Result>,
+    options?: {
+      /** What it writes may be lost with the machine: nobody waits until it is durable. */
+      readonly mayBeLost?: boolean;
+    },
+  ): Promise<Result>;
   /** One statement as a transaction of its own. It may be run again as well. */
   query(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
   /** Milliseconds on the shared clock, outside of any transaction. */

@@ -53,7 +53,7 @@ export function sqliteDatabase(
   const queue = createQueue();
   const wal = new WalFlush(opened.file);
   if (begin === 'BEGIN IMMEDIATE') database.exec('PRAGMA synchronous = NORMAL');
-  const transaction = async <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> => {
+  const transaction: SqlDatabase['transaction'] = async (work, { mayBeLost = false } = {}) => {
     let commitBegan: number | undefined;
     const worked = queue(async () => {
       wal.check();
@@ -71,7 +71,7 @@ export function sqliteDatabase(
       }
     });
     await worked.catch(() => undefined);
-    await wal.durable(wal.newest);
+    if (!mayBeLost) await wal.durable(wal.newest);
     const value = await worked;
     if (commitBegan !== undefined) onCommit?.((performance.now() - commitBegan) / 1000);
     return value;

@@ -6,19 +6,21 @@ import {
   authorityMessages,
   type BufferRecord,
   type BufferStep,
-  type Coordinator,
+  type Certificate,
   type Ctx,
-  createCoordinator,
+  certificateProblem,
   type Deposit,
   type DescribedBuffer,
+  enterBuffer,
   extendLeases,
   type FreezeReason,
   freezeBuffer,
-  giveSeat,
   type InboxEntry,
   judgeHeader,
+  type Millis,
   type ModelEntry,
   millis,
+  type OpenBuffer,
   type OpeningInput,
   openSecureBuffer,
   outboxOf,
@@ -35,9 +37,10 @@ import {
   type Slot,
   type SumVerdict,
   tickBuffer,
-  trackBuffer,
+  type UserId,
   type UserMessages,
   unframeHeader,
+  userIdOf,
   userMessages,
   votesFor,
   withPolicy,
@@ -64,7 +67,8 @@ export class FederationServer implements ServerPeer {
   models: { readonly version: number; readonly ctx: Ctx; readonly sum: number[] }[] = [];
   /** In memory. */
   buffers = new Map<string, SecureBuffer>();
-  coordinator: Coordinator = createCoordinator(SEAT_MS);
+  seats = new Map<string, { readonly ctx: Ctx; readonly until: number }>();
+  seatMs = SEAT_MS;
   readonly #council: FederationCouncil;
   readonly #outboxes = new WeakMap<BufferRecord, readonly InboxEntry[]>();
 
@@ -86,19 +90,39 @@ export class FederationServer implements ServerPeer {
 
   /** Hands out a seat; draws another buffer if all seats in buffers of this version are taken. */
   seat(request: SeatRequest): DescribedBuffer | Refused {
+    const { now, task, policy } = this.world;
+    const problem = certificateProblem(this.ports, { task, ...policy }, request.certificate, now);
+    if (problem !== undefined) return problem;
+    const user = userIdOf(this.ports.suite, request.certificate.deviceKey);
     for (;;) {
-      const { coordinator, answer } = giveSeat(
-        this.ports,
-        this.coordinator,
-        { task: this.world.task, ...this.world.policy },
-        request,
-        this.world.now,
-      );
-      this.coordinator = coordinator;
-      if (answer.kind === 'refused') return answer;
-      if (answer.kind === 'seated') return this.buffer(answer.ctx);
-      this.drawBuffer(this.world.policy.versions === 'one' ? request.version : undefined);
+      const entry = enterBuffer(this.#openTo(user), { now, version: request.version });
+      if (entry.kind === 'seated') {
+        const { ctx } = entry.buffer;
+        if (entry.isNew) this.seats.set(toHex(user), { ctx, until: now + this.seatMs });
+        return this.buffer(ctx);
+      }
+      this.drawBuffer(policy.versions === 'one' ? request.version : undefined);
     }
+  }
+
+  /** Whether the device holds a living seat in the buffer: a service takes deposits of seated devices only. */
+  holdsSeat({ deviceKey }: Certificate, ctx: Uint8Array, now: Millis = this.world.now): boolean {
+    const seat = this.seats.get(toHex(userIdOf(this.ports.suite, deviceKey)));
+    return seat !== undefined && equalBytes(seat.ctx, ctx) && now < seat.until;
+  }
+
+  /** Buffers that are filling, the oldest first, as the user finds them. A seat counts until its device has a slot. */
+  #openTo(user: UserId): readonly OpenBuffer[] {
+    const filling = [...this.buffers.values()].filter(({ status }) => status === 'filling');
+    return filling.map(({ ctx, descriptor, slots }) => {
+      const inSlots = new Set(slots.map((slot) => toHex(slot.user)));
+      const seated = [...this.seats].filter(
+        ([one, seat]) => equalBytes(seat.ctx, ctx) && this.world.now < seat.until && !inSlots.has(one),
+      );
+      const hasSeat = seated.some(([one]) => one === toHex(user));
+      const own = inSlots.has(toHex(user)) ? 'slot' : hasSeat ? 'seat' : undefined;
+      return { ctx, descriptor, taken: slots.length + seated.length, own };
+    });
   }
 
   /** A buffer of this version, or of the newest. */
@@ -218,7 +242,7 @@ export class FederationServer implements ServerPeer {
   /** Leases are longer by the downtime. */
   restart(downtimeMs = 0): void {
     this.buffers = new Map();
-    this.coordinator = createCoordinator(SEAT_MS);
+    this.seats = new Map();
     this.world.now = millis(this.world.now + downtimeMs);
     for (const { records, ...drawn } of this.stored.values()) {
       const buffer = restoreSecureBuffer(this.ports.suite, drawn, records);
@@ -264,7 +288,6 @@ export class FederationServer implements ServerPeer {
 
   #keep(buffer: SecureBuffer): void {
     this.buffers.set(toHex(buffer.ctx), buffer);
-    this.coordinator = trackBuffer(this.coordinator, buffer);
   }
 }
 

@@ -1,13 +1,7 @@
 /** The server's admission in virtual time: the same decisions by the same code, with users as numbers. */
 import { type RandomStream, randomStream } from '@basa/learning';
-import {
-  Admission,
-  type AdmissionOptions,
-  type AdmissionView,
-  type BufferStage,
-  turnMs,
-  WaitingList,
-} from '@basa/protocol';
+import { Admission, type AdmissionOptions, type AdmissionView, type BufferStage, keptMs } from '@basa/protocol';
+import { WaitingList } from './waiting-list.ts';
 
 interface Entered {
   readonly name: string;
@@ -57,7 +51,7 @@ export class AdmissionGate {
     const judged = this.#admission.judge(name, { underWay: this.#underWay.size, ...line });
     if (judged !== 'place') {
       const retryAfterMs = this.#admission.retryAfterMs(line, now, this.#jitter.unit());
-      if (judged !== 'holds') this.#waiting.stay(name, now + turnMs(retryAfterMs), now);
+      if (judged !== 'holds') this.#waiting.stay(name, now + keptMs(retryAfterMs), now);
       return retryAfterMs / 1000;
     }
     this.#underWay.set(name, version);

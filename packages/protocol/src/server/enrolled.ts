@@ -1,0 +1,24 @@
+/** Whether a device is enrolled for a task. */
+import { equalBytes } from '@basa/masking';
+import type { Millis, TaskId } from '../wire/brands.ts';
+import { type Certificate, certificateCodec } from '../wire/certificate.ts';
+import { type Council, isEndorsed } from '../wire/council.ts';
+import { type Refused, refused } from '../wire/refusals.ts';
+import type { ServerPorts } from './secure-buffer.ts';
+
+/** A task and its authorities, as a descriptor names them too. */
+export interface EnrolledFor extends Council {
+  readonly task: TaskId;
+}
+
+/** What a server asks of a certificate, without asking the authority. */
+export function certificateProblem(
+  { suite }: ServerPorts,
+  of: EnrolledFor,
+  certificate: Certificate,
+  now: Millis,
+): Refused | undefined {
+  const isOfTask = equalBytes(certificate.task, of.task) && isEndorsed(suite, certificateCodec, of, certificate);
+  if (!isOfTask) return refused('certificate-invalid');
+  return now > certificate.notAfter ? refused('certificate-expired') : undefined;
+}

@@ -1,0 +1,81 @@
+/** How full a buffer is, to admission: what a slot counts for, and when a late one is given up. */
+import { describe, expect, it } from 'vitest';
+import { fillOf, isHopeless } from '../../src/admission/buffer-fill.ts';
+import type { BufferSlot, SecureBuffer } from '../../src/server/secure-buffer.ts';
+
+const LEASE_MS = 1000;
+const LATE_MS = 300;
+/** A deposit at time 0: its lease ends at 1000, and it is late after 300. */
+const slot = (status: BufferSlot['status'], graceMs = 0) => ({
+  status,
+  graceMs,
+  user: Uint8Array.of(1, 2),
+  ticket: { deadline: LEASE_MS },
+});
+
+function stageOf(
+  slots: readonly ReturnType<typeof slot>[],
+  { now = 0, status = 'filling' as SecureBuffer['status'], minimum = 2, coming = undefined as number | undefined } = {},
+) {
+  const descriptor = { bufferSize: 3, minimum, uploadLeaseMs: LEASE_MS };
+  return fillOf({ descriptor, slots, status } as unknown as SecureBuffer, { now, lateMs: LATE_MS, coming }).stage;
+}
+
+const [accepted, assigned, dropped] = [slot('accepted'), slot('assigned'), slot('dropped')];
+
+describe('a buffer', () => {
+  it('names its users', () => {
+    const buffer = { descriptor: { bufferSize: 3, minimum: 2 }, slots: [accepted], status: 'frozen' };
+    expect(fillOf(buffer as unknown as SecureBuffer, { now: 0, lateMs: LATE_MS }).users).toEqual(['0102']);
+  });
+
+  it('is over when those in it and those that may still come are too few', () => {
+    expect(stageOf([accepted], { coming: 1 })).toBe('begun');
+    expect(stageOf([accepted], { coming: 0 })).toBe('over');
+    expect(stageOf([], { coming: 1 })).toBe('over');
+  });
+
+  it('is hopeless once too many leases are over or nobody comes any more, and not because an upload is late', () => {
+    const hopeless = (slots: readonly ReturnType<typeof slot>[], coming?: number) => {
+      const descriptor = { bufferSize: 3, minimum: 2 };
+      return isHopeless({ descriptor, slots, status: 'filling' } as unknown as SecureBuffer, coming);
+    };
+    expect(hopeless([assigned, assigned, assigned])).toBe(false);
+    expect(hopeless([accepted, dropped, dropped])).toBe(true);
+    expect([1, 0].map((coming) => hopeless([accepted], coming))).toEqual([false, true]);
+  });
+
+  it('is empty, begun, full, and waits once nobody owes an upload', () => {
+    expect(stageOf([])).toBe('empty');
+    expect(stageOf([assigned])).toBe('begun');
+    expect(stageOf([accepted, accepted])).toBe('begun');
+    expect(stageOf([accepted, accepted, assigned])).toBe('full');
+    expect(stageOf([accepted, accepted, accepted])).toBe('waiting');
+    expect(stageOf([accepted, accepted, dropped])).toBe('waiting');
+  });
+
+  it.each([
+    ['frozen', 'waiting'],
+    ['granted', 'waiting'],
+    ['included', 'over'],
+    ['quarantined', 'over'],
+    ['aborted', 'over'],
+    ['unknown', 'over'],
+  ] as const)('that is %s is %s', (status, stage) => {
+    expect(stageOf([accepted], { status })).toBe(stage);
+  });
+
+  it('is over as soon as too few are left for its minimum, and not before', () => {
+    expect(stageOf([dropped, accepted, accepted])).toBe('waiting');
+    expect(stageOf([dropped, dropped, accepted])).toBe('over');
+    expect(stageOf([dropped, accepted, accepted], { minimum: 3 })).toBe('over');
+  });
+
+  it('counts a slot as lost once it is late, to the millisecond, and later by its grace', () => {
+    const at = (now: number, one = assigned) => stageOf([one, accepted, accepted], { now, minimum: 3 });
+    expect([at(LATE_MS), at(LATE_MS + 1)]).toEqual(['full', 'over']);
+    const graced = slot('assigned', 50);
+    expect([at(LATE_MS + 50, graced), at(LATE_MS + 51, graced)]).toEqual(['full', 'over']);
+    expect(at(10 * LEASE_MS, accepted)).toBe('waiting');
+  });
+});

@@ -1,0 +1,103 @@
+/** Has the authorities draw another buffer of a task, and stores it. */
+import { ascii, type Suite } from '@basa/masking';
+import type { DescribedBuffer, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import type { Wanted } from '../authority/council-draw.ts';
+import type { Revocations } from '../authority/revocations.ts';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
+import type { ModelKeeper } from '../closing/model-keeper.ts';
+import type { Store } from '../store/store.ts';
+import type { Tickets } from './tickets.ts';
+import type { Tuning } from './tuning.ts';
+
+export interface DrawOptions {
+  readonly store: Store;
+  readonly tickets: Tickets;
+  readonly keeper: BufferKeeper;
+  readonly revocations: Revocations;
+  readonly ports: ServerPorts;
+  readonly clock: () => number;
+  readonly task: TaskId;
+  readonly policy: TaskPolicy;
+  readonly authorities: TaskAuthorities;
+  readonly models: ModelKeeper;
+  readonly tuning: Tuning;
+  onTrouble(what: string, error: unknown): void;
+}
+
+/** For updates on this version. Returns why the buffer is of no use, if it is: it may be of a nonce that was drawn with before. */
+export async function drawBuffer(
+  options: DrawOptions,
+  nonce: Uint8Array,
+  version: number,
+): Promise<AuthorityUnreachable | undefined> {
+  const { store, tickets, keeper, task, models, ports, onTrouble } = options;
+  await models.refresh();
+  const wanted = await wantedModel(options, version);
+  const drawn = await timed(options, ofVersion(ports.suite, nonce, wanted), wanted);
+  if (!(await isUsable(options, drawn, wanted))) {
+    await tickets.forgetDraw(task, nonce);
+    const why = rolledBack(drawn.descriptor);
+    onTrouble('a buffer that was drawn is of no use', why);
+    return why;
+  }
+  const drawnAt = await store.now();
+  await keeper.add({ ...drawn, task, drawnAt }, nonce);
+  if (drawnAt < drawn.descriptor.expiry) return undefined;
+  return new AuthorityUnreachable('the buffers it draws are over at once; compare the clocks of both services');
+}
+
+/** An authority says so whose log of models is another one than ours. */
+const OTHER_LOG: ReadonlySet<string> = new Set(['wrong-version', 'model-not-logged', 'other-model']);
+
+/** Draws a buffer, and learns how long that takes. */
+async function timed(
+  { clock, revocations, tuning, task, policy, authorities }: DrawOptions,
+  nonce: Uint8Array,
+  wanted: Wanted,
+): Promise<DescribedBuffer> {
+  const begun = clock();
+  try {
+    const drawn = await authorities.drawBuffer(nonce, wanted);
+    tuning.drew(clock() - begun);
+    // The answer came with a head: whoever was revoked by then takes no part in this buffer.
+    await revocations.catchUp({ ...policy, task });
+    return drawn;
+  } catch (error) {
+    tuning.couldNotDraw();
+    const isOther = error instanceof AuthorityRefusal && OTHER_LOG.has(error.code ?? '');
+    throw isOther ? rolledBack(wanted.newest) : error;
+  }
+}
+
+/** The entry that a buffer is drawn for: of the version that was asked for, or the newest if versions are mixed. */
+async function wantedModel({ models, policy }: DrawOptions, version: number): Promise<Wanted> {
+  const newest = models.newest?.entry;
+  const model = policy.versions === 'one' ? (await models.stored(version))?.entry : newest;
+  if (newest === undefined || model === undefined)
+    throw new AuthorityUnreachable('no version of the model is logged yet');
+  return { model, newest };
+}
+
+/** A task has one nonce for all its versions: what is drawn for different ones must be different buffers. */
+function ofVersion(suite: Suite, nonce: Uint8Array, { model }: Wanted): Uint8Array {
+  return suite.sha256(nonce, ascii(String(model.version))).slice(0, nonce.length);
+}
+
+/** Else a sum could never become a model: its version would not be ours. */
+async function isUsable(
+  { models, policy }: DrawOptions,
+  { descriptor }: DescribedBuffer,
+  { model }: Wanted,
+): Promise<boolean> {
+  const isWanted =
+    policy.versions === 'one' ? descriptor.version === model.version : descriptor.version >= model.version;
+  return isWanted && (await models.has(descriptor));
+}
+
+function rolledBack({ version }: { readonly version: number }): AuthorityUnreachable {
+  return new AuthorityUnreachable(
+    `its log of models is not ours at version ${version}; one of the services was rolled back`,
+  );
+}

@@ -1,0 +1,241 @@
+/** Admission to a task at work: who may train now, for how long, who comes to a seat, and when nobody else is on the way. */
+import { toHex } from '@basa/masking';
+import {
+  Admission,
+  type AdmissionOptions,
+  type AdmissionView,
+  type Ctx,
+  fillOf,
+  keptMs,
+  type Refused,
+  type SecureBuffer,
+  type TaskId,
+  type UserId,
+} from '@basa/protocol';
+import type { VersionRange } from '../closing/bounded-age.ts';
+import type { StoredModel } from '../store/models.ts';
+import { Span } from './pace.ts';
+import type { PlaceCount, Placed, PlaceWish } from './places.ts';
+import type { EntryWish, PlaceEnd, Seated, Tickets } from './tickets.ts';
+import { VersionsSeen } from './versions-seen.ts';
+
+export interface TaskAdmissionOptions extends AdmissionOptions {
+  readonly task: TaskId;
+  readonly tickets: Tickets;
+  readonly clock: () => number;
+  /** In [0, 1): spreads devices that were told to come back. */
+  jitter(): number;
+  /** No place lasts longer before its deposit. */
+  readonly uploadLeaseMs: number;
+}
+
+interface Later {
+  readonly kind: 'later';
+  readonly why: string;
+  readonly retryAfterMs: number;
+}
+export type PlaceAnswer = Later | { readonly kind: 'place'; readonly leftMs: number };
+
+interface EnteringDevice extends Omit<EntryWish, 'place' | 'version'> {
+  /** The version that its update is trained on. */
+  readonly version: number;
+  readonly unused?: number;
+  /** It was let in a moment ago. */
+  readonly isAdmitted?: boolean;
+}
+
+const WHY = {
+  holds: 'the last update of this device is in no version yet, or this device gave one on the newest version',
+  full: 'every place is taken',
+  behind: 'the free places are for devices that have waited longer',
+  backlog: 'closed buffers wait to be opened',
+} as const;
+
+/** Stands for all versions if they are mixed. */
+const ANY = -1;
+
+export class TaskAdmission {
+  readonly #options: TaskAdmissionOptions;
+  readonly #admission: Admission;
+  readonly #toDeposit = new Span();
+  readonly #toUpload = new Span();
+  readonly #versions = new VersionsSeen();
+  /** Buffers whose authorities did not answer, until they end. */
+  readonly #aside = new Set<string>();
+  #newestVersion = -1;
+  /** Since when nobody is under way to buffers of a version; of any, with mixed versions. */
+  readonly #quietSince = new Map<number, number>();
+  #isUsed = false;
+  /** As of the last look or answer. */
+  #crowd: PlaceCount = { underWay: 0, waiting: 0, byVersion: new Map() };
+
+  constructor(options: TaskAdmissionOptions) {
+    this.#options = options;
+    this.#admission = new Admission(options);
+  }
+
+  /** `unused` counts what the device has lately left unused, slots and places. */
+  async ask(user: UserId, unused = 0): Promise<PlaceAnswer> {
+    this.#isUsed = true;
+    const { tickets, task } = this.#options;
+    const { wish, told } = this.#wishOf(user, unused, false);
+    const placed = await tickets.ask(task, user, wish);
+    this.#noted(user, placed);
+    if (placed.leftMs === undefined) return told();
+    this.#versions.asked(user, this.#newestVersion);
+    return { kind: 'place', leftMs: placed.leftMs };
+  }
+
+  /** With an update. A device that comes without a place is served if there is room: a free place, or a slot beside others. */
+  async enter(
+    user: UserId,
+    { unused = 0, isAdmitted = false, ...entry }: EnteringDevice,
+  ): Promise<Later | Exclude<Seated, { readonly kind: 'no-place' }>> {
+    const { tickets, task } = this.#options;
+    const hasRoom = isAdmitted || this.#admission.hasRoomFor(toHex(user), entry.version);
+    const { wish, told } = this.#wishOf(user, unused, true);
+    const { seat, placed } = await tickets.enter(task, user, { ...entry, place: hasRoom ? undefined : wish });
+    if (placed !== undefined) this.#noted(user, placed);
+    return seat.kind === 'no-place' ? told() : seat;
+  }
+
+  /** Why an update on this version cannot be in a sum any more. Nobody knows who comes without places, so that all of them are let in then. */
+  async versionOver(user: UserId, version: number): Promise<Refused | undefined> {
+    if (!this.#isUsed || version >= this.#newestVersion) return undefined;
+    const { tickets, task } = this.#options;
+    this.#crowd = await tickets.count(task);
+    const own = (await tickets.hasPlace(task, user)) ? 1 : 0;
+    return this.#admission.versionOver(version, Math.max(0, this.#comingOn(version) - own));
+  }
+
+  /** The ticket of the device is used up. */
+  deposited(user: UserId, ctx: Ctx): void {
+    const now = this.#options.clock();
+    this.#versions.deposited(user, ctx, this.#newestVersion);
+    this.#toDeposit.end(user, now);
+    this.#toUpload.begin(user, now);
+  }
+
+  /** What the update of a device in this buffer may be trained on. */
+  versionsOf(ctx: Ctx, user: UserId): VersionRange {
+    return this.#versions.of(user, ctx);
+  }
+
+  uploaded(user: UserId): void {
+    this.#toUpload.end(user, this.#options.clock());
+  }
+
+  /** The device gave its place up, may not use it now, or has used it for an update that came too late. */
+  async discard(user: UserId, how: PlaceEnd): Promise<void> {
+    this.#toDeposit.forget(user);
+    if (how === 'returned') this.#versions.forget(user);
+    const { tickets, task } = this.#options;
+    if (await tickets.endPlace(task, user, how)) this.#admission.freed(1, this.#options.clock());
+  }
+
+  track(buffer: SecureBuffer): void {
+    const now = this.#options.clock();
+    const name = toHex(buffer.ctx);
+    const lateMs = this.#toUpload.lateMs(this.#options.uploadLeaseMs);
+    const fill = fillOf(buffer, { now, lateMs, coming: this.coming(buffer) });
+    if (fill.stage === 'over') this.#aside.delete(name);
+    this.#admission.track(name, this.#aside.has(name) ? { ...fill, stage: 'over' } : fill, now);
+  }
+
+  /**
+   * A buffer that cannot be closed because authorities do not answer is waited for by nobody: new ones are drawn without those, and a fleet
+   * must not stand still for as long as one of them is away.
+   */
+  setAside(buffer: SecureBuffer): void {
+    this.#aside.add(toHex(buffer.ctx));
+    this.track(buffer);
+  }
+
+  /** The newest version, made here or at another node. */
+  meetVersion({ version, meanAge }: Pick<StoredModel, 'version' | 'meanAge'>): void {
+    if (version <= this.#newestVersion) return;
+    this.#newestVersion = version;
+    if (meanAge !== undefined) this.#admission.versionMade(version, meanAge);
+  }
+
+  /** How many devices may still come to the buffer, as of the last look; undefined if any number may. */
+  coming({ descriptor }: SecureBuffer): number | undefined {
+    const { version, versions } = descriptor;
+    const isOpenToAll = versions !== 'one' || !this.#isUsed || version >= this.#newestVersion;
+    return isOpenToAll ? undefined : this.#comingOn(version);
+  }
+
+  #comingOn(version: number): number {
+    return this.#crowd.byVersion.get(version) ?? 0;
+  }
+
+  /** Looks whether anybody is on the way, and whose upload is late. */
+  async look(living: readonly SecureBuffer[]): Promise<void> {
+    const { tickets, task, clock } = this.#options;
+    for (const buffer of living) this.track(buffer);
+    this.#crowd = await tickets.count(task);
+    for (const version of this.#isMixed ? [ANY] : new Set([this.#newestVersion, ...this.#crowd.byVersion.keys()])) {
+      const isQuiet = this.#isMixed ? this.#crowd.underWay === 0 : this.#comingOn(version) === 0;
+      if (!isQuiet) this.#quietSince.delete(version);
+      else if (!this.#quietSince.has(version)) this.#quietSince.set(version, clock());
+    }
+    for (const version of this.#quietSince.keys())
+      if (version !== ANY && version < this.#newestVersion) this.#quietSince.delete(version);
+  }
+
+  /**
+   * How long nobody has been on the way to a seat in the buffer; 0 if devices do not ask for places. Without end if it is of an older version
+   * and nobody is on the way with an update on it: nobody will come.
+   */
+  quietMs(buffer: SecureBuffer): number {
+    if (!this.#isUsed) return 0;
+    if (this.coming(buffer) === 0) return Number.POSITIVE_INFINITY;
+    const since = this.#quietSince.get(this.#isMixed ? ANY : buffer.descriptor.version);
+    return since === undefined ? 0 : this.#options.clock() - since;
+  }
+
+  get #isMixed(): boolean {
+    return this.#options.oneVersion === undefined;
+  }
+
+  /** As of the last look. */
+  get view(): AdmissionView {
+    return this.#admission.view(this.#crowd);
+  }
+
+  /** `told`: what the device is told if it gets no place. */
+  #wishOf(user: UserId, unused: number, isForSeat: boolean): { readonly wish: PlaceWish; told(): Later } {
+    const { clock, jitter, uploadLeaseMs } = this.#options;
+    let later: Later | undefined;
+    const wish: PlaceWish = {
+      version: Math.max(0, this.#newestVersion),
+      leaseMs: (isIdle) => this.#toDeposit.leaseMs(user, unused + (isIdle ? 1 : 0), uploadLeaseMs),
+      decide: (crowd) => {
+        // A device that comes with another update is not asked whether its last one is in a version.
+        const judged = this.#admission.judge(isForSeat ? '' : toHex(user), crowd);
+        if (judged === 'place') return judged;
+        const retryAfterMs = this.#admission.retryAfterMs(crowd, clock(), jitter());
+        later = { kind: 'later', why: WHY[judged], retryAfterMs };
+        // A device that could not use a free place is not in the line for one.
+        if (judged === 'holds') return { keptMs: 0 };
+        this.#crowd = { ...this.#crowd, underWay: crowd.underWay, waiting: Math.max(crowd.waiting, crowd.ahead + 1) };
+        return { keptMs: keptMs(retryAfterMs) };
+      },
+    };
+    return { wish, told: () => later as Later };
+  }
+
+  #noted(user: UserId, { leftMs, underWay, lapsed, isIdle }: Placed): void {
+    const now = this.#options.clock();
+    if (lapsed > 0) this.#admission.freed(lapsed, now);
+    if (isIdle) {
+      this.#toDeposit.forget(user);
+      this.#versions.forget(user);
+    }
+    if (leftMs === undefined) return;
+    this.#quietSince.delete(this.#isMixed ? ANY : this.#newestVersion);
+    this.#crowd = { ...this.#crowd, underWay };
+    this.#admission.placed(underWay);
+    if (!this.#toDeposit.has(user)) this.#toDeposit.begin(user, now);
+  }
+}

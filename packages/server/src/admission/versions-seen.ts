@@ -1,0 +1,38 @@
+/** Which versions were the newest when devices asked for their places and when they deposited: their updates were trained between the two. */
+import { toHex } from '@basa/masking';
+import type { Ctx, UserId } from '@basa/protocol';
+import type { VersionRange } from '../closing/bounded-age.ts';
+import { remember } from './recent.ts';
+
+/** A device may hear of a version a moment before this node does. */
+const SLACK = 1;
+
+export class VersionsSeen {
+  readonly #asked = new Map<string, number>();
+  readonly #deposited = new Map<string, VersionRange>();
+
+  /** The device was given a place to train in. One that asks again may have begun after the first time. */
+  asked(user: UserId, newest: number): void {
+    if (!this.#asked.has(toHex(user))) remember(this.#asked, toHex(user), newest);
+  }
+
+  /** It trains anew. */
+  forget(user: UserId): void {
+    this.#asked.delete(toHex(user));
+  }
+
+  deposited(user: UserId, ctx: Ctx, newest: number): void {
+    const oldest = this.#asked.get(toHex(user));
+    remember(this.#deposited, nameOf(user, ctx), { oldest, newest: newest + SLACK });
+    this.forget(user);
+  }
+
+  /** Empty if it deposited at another node, or long ago. */
+  of(user: UserId, ctx: Ctx): VersionRange {
+    return this.#deposited.get(nameOf(user, ctx)) ?? {};
+  }
+}
+
+function nameOf(user: UserId, ctx: Ctx): string {
+  return `${toHex(ctx)} ${toHex(user)}`;
+}

@@ -1,0 +1,201 @@
+/** Buffers: facts, deposits and inboxes. The buffer's row is locked first and read afterwards, so that two nodes never take one slot. */
+import {
+  type BufferFact,
+  type Ctx,
+  type DescribedBuffer,
+  type Descriptor,
+  decodeBufferRecord,
+  decodePolicy,
+  descriptorCodec,
+  encodeBufferRecord,
+  type ModelEntry,
+  type SecureBuffer,
+  type Slot,
+  type TaskId,
+  type UserId,
+  withPolicy,
+} from '@basa/protocol';
+import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
+import { insertRows } from './insert-rows.ts';
+import { checkFence, type Fence } from './leases.ts';
+import { logModel } from './models.ts';
+import { type BegunSlot, beginSlot, finishSlot } from './slots.ts';
+import { judge, type Verdict } from './suspicions.ts';
+import { OPEN } from './tasks.ts';
+
+export interface StoredBuffer extends DescribedBuffer {
+  readonly ctx: Ctx;
+  readonly task: TaskId;
+  readonly drawnAt: number;
+}
+
+/** What one step of a buffer writes. A buffer that ends keeps its facts alone: deposits, inboxes and pieces go. */
+export interface BufferChange {
+  readonly facts: readonly BufferFact[];
+  readonly status: SecureBuffer['status'];
+  /** The deposit that came with a slot, and what it seals to each later slot, the next one first. */
+  readonly deposit?: BegunSlot & { readonly bytes: Uint8Array; readonly outbox: readonly Uint8Array[] };
+  /** The pending model that the authority has logged: in the same transaction as "included". */
+  readonly logged?: ModelEntry;
+  /** The pending model of a buffer that was lost. */
+  readonly withoutModel?: true;
+  /** Users whose slots came to nothing. */
+  readonly burnt?: { readonly users: readonly UserId[]; readonly at: number };
+  /** How its sum came out. */
+  readonly verdict?: Verdict;
+}
+
+const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY number';
+/** Buffers with the policy of their task. */
+const BUFFERS = 'SELECT b.*, t.policy FROM buffers b JOIN tasks t ON t.task = b.task';
+const LIVING = `${BUFFERS} WHERE b.status IN ${OPEN} ORDER BY b.drawn_at, b.ctx`;
+const ENDED = `SELECT ctx FROM buffers WHERE task = ? AND drawn_at < ? AND status NOT IN ${OPEN} ORDER BY drawn_at LIMIT ?`;
+const BURNT = `SELECT (SELECT COUNT(*) FROM burnt_slots WHERE usr = ? AND at >= ?)
+  + (SELECT COUNT(*) FROM idle_places WHERE usr = ? AND at >= ?) AS burnt`;
+/** A nonce whose buffer is drawn, or cannot be used. */
+export const FORGET_DRAW = 'UPDATE tasks SET draw_nonce = NULL WHERE task = ? AND draw_nonce = ?';
+/** What a buffer has in other tables until it ends. */
+const WHILE_OPEN = ['deposits', 'inboxes', 'pieces'];
+
+export function bufferTables(database: SqlDatabase) {
+  const facts = async ({ query }: Pick<SqlSession, 'query'>, ctx: Ctx, known: number): Promise<readonly BufferFact[]> =>
+    (await query(FACTS, ctx, known)).map((row) => decodeBufferRecord(column.bytes(row, 'record')));
+  return {
+    /** `nonce`: of the draw that is over with this. */
+    addBuffer: ({ ctx, task, descriptor, slotKeys, drawnAt }: StoredBuffer, nonce?: Uint8Array): Promise<void> =>
+      database.transaction(async ({ query }) => {
+        await query(
+          `INSERT INTO buffers (ctx, task, descriptor, slot_keys, status, last_record, drawn_at)
+            VALUES (?, ?, ?, ?, 'filling', 0, ?) ON CONFLICT (ctx) DO NOTHING`,
+          ctx,
+          task,
+          descriptorCodec.encode(descriptor),
+          slotKeys,
+          drawnAt,
+        );
+        if (nonce !== undefined) await query(FORGET_DRAW, task, nonce);
+      }),
+    buffer: async (ctx: Ctx): Promise<StoredBuffer | undefined> =>
+      (await database.query(`${BUFFERS} WHERE b.ctx = ?`, ctx)).map(readBuffer)[0],
+    /** Buffers that are filling, frozen or granted, oldest first, with the number of their last fact. */
+    livingBuffers: async (): Promise<readonly (StoredBuffer & { readonly number: number })[]> =>
+      (await database.query(LIVING)).map((row) => ({ ...readBuffer(row), number: column.number(row, 'last_record') })),
+    /**
+     * Locks the buffer, hands the facts after number `known` and the time to `step`, and writes what it returns. `step` may be
+     * called again where the database asks for it: it must only compute. Throws `TooManySlots` for a deposit of a device that
+     * has to finish others first.
+     */
+    advance: <Result>(
+      ctx: Ctx,
+      known: number,
+      step: (
+        newFacts: readonly BufferFact[],
+        now: number,
+      ) => { readonly change: BufferChange | undefined; readonly result: Result },
+      fence?: Fence,
+    ): Promise<{ readonly result: Result; readonly number: number }> =>
+      database.transaction(async (session) => {
+        const locked = `SELECT last_record FROM buffers WHERE ctx = ?${database.dialect.forUpdate}`;
+        const [row] = await session.query(locked, ctx);
+        if (row === undefined) throw new Error('no such buffer in the store');
+        await checkFence(database, session, fence);
+        const last = column.number(row, 'last_record');
+        // The time after the wait for the lock: a node that was paused does not judge by an old one.
+        const now = await session.now();
+        const { change, result } = step(known === last ? [] : await facts(session, ctx, known), now);
+        if (change === undefined) return { result, number: last };
+        return { result, number: await writeChange(database, session, { ctx, last, now }, change) };
+      }),
+    /** The facts after number `known`, as they are now. */
+    facts: (ctx: Ctx, known: number): Promise<readonly BufferFact[]> => facts(database, ctx, known),
+    inbox: async (ctx: Ctx, slot: Slot): Promise<readonly Uint8Array[]> => {
+      const statement = 'SELECT entry FROM inboxes WHERE ctx = ? AND to_slot = ? ORDER BY from_slot';
+      return (await database.query(statement, ctx, slot)).map((row) => column.bytes(row, 'entry'));
+    },
+    deposits: async (ctx: Ctx): Promise<readonly Uint8Array[]> =>
+      (await database.query('SELECT deposit FROM deposits WHERE ctx = ? ORDER BY slot', ctx)).map((row) =>
+        column.bytes(row, 'deposit'),
+      ),
+    /** Burnt slots and idle places of the device. */
+    burntSince: async (user: UserId, since: number): Promise<number> => {
+      const [row] = await database.query(BURNT, user, since, user, since);
+      return row === undefined ? 0 : column.number(row, 'burnt');
+    },
+    /** Removes the facts of buffers that have ended, the oldest first, `limit` at a time. Returns how many there were. */
+    forgetBuffers: (
+      task: TaskId,
+      { drawnBefore, limit }: { readonly drawnBefore: number; readonly limit: number },
+      fence?: Fence,
+    ): Promise<number> =>
+      database.transaction(async (session) => {
+        await checkFence(database, session, fence);
+        const ended = await session.query(ENDED, task, drawnBefore, limit);
+        for (const row of ended)
+          for (const table of ['records', ...WHILE_OPEN, 'buffers'])
+            await session.query(`DELETE FROM ${table} WHERE ctx = ?`, column.bytes(row, 'ctx'));
+        return ended.length;
+      }),
+    /** Burnt slots and idle places from before this time count no more. */
+    async forgetBurnt(before: number): Promise<void> {
+      for (const table of ['burnt_slots', 'idle_places'])
+        await database.query(`DELETE FROM ${table} WHERE at < ?`, before);
+    },
+  };
+}
+
+async function writeChange(
+  database: SqlDatabase,
+  session: SqlSession,
+  { ctx, last, now }: { readonly ctx: Ctx; readonly last: number; readonly now: number },
+  change: BufferChange,
+): Promise<number> {
+  const { facts, status, deposit, logged, withoutModel, burnt, verdict } = change;
+  const records = facts.map((fact, n) => [ctx, last + 1 + n, encodeBufferRecord(fact)]);
+  await insertRows(session, 'records (ctx, number, record)', records);
+  if (deposit !== undefined) {
+    await beginSlot(database, session, ctx, deposit, now);
+    await writeDeposit(session, ctx, deposit);
+  }
+  for (const fact of facts) if (fact.kind === 'accepted') await finishSlot(session, ctx, fact.header.slot);
+  if (logged !== undefined) await logModel(session, logged);
+  if (withoutModel) await session.query('DELETE FROM models WHERE ctx = ? AND entry IS NULL', ctx);
+  const users = (burnt?.users ?? []).map((user) => [user, ctx, burnt?.at ?? 0]);
+  await insertRows(session, 'burnt_slots (usr, ctx, at)', users, ' ON CONFLICT DO NOTHING');
+  if (verdict !== undefined) await judge(database, session, ctx, verdict, now);
+  if (isEnded(status)) for (const table of WHILE_OPEN) await session.query(`DELETE FROM ${table} WHERE ctx = ?`, ctx);
+  const number = last + facts.length;
+  await session.query('UPDATE buffers SET status = ?, last_record = ? WHERE ctx = ?', status, number, ctx);
+  return number;
+}
+
+/** The ticket of the device is used up by it: a seat becomes a slot, and is counted as one of them at every moment. */
+async function writeDeposit(
+  session: SqlSession,
+  ctx: Ctx,
+  { slot, task, user, bytes, outbox }: NonNullable<BufferChange['deposit']>,
+): Promise<void> {
+  await session.query('INSERT INTO deposits (ctx, slot, usr, deposit) VALUES (?, ?, ?, ?)', ctx, slot, user, bytes);
+  const entries = outbox.map((entry, n) => [ctx, slot + 1 + n, slot, entry]);
+  await insertRows(session, 'inboxes (ctx, to_slot, from_slot, entry)', entries);
+  await session.query('DELETE FROM tickets WHERE task = ? AND usr = ?', task, user);
+}
+
+function readBuffer(row: Row): StoredBuffer {
+  return {
+    ctx: column.bytes(row, 'ctx') as Ctx,
+    task: column.bytes(row, 'task') as TaskId,
+    descriptor: readDescriptor(row),
+    slotKeys: column.optional(row, 'slot_keys', column.bytes) ?? new Uint8Array(),
+    drawnAt: column.number(row, 'drawn_at'),
+  };
+}
+
+/** Of a row of `buffers` with the policy of its task. */
+export function readDescriptor(row: Row): Descriptor {
+  return withPolicy(decodePolicy(column.bytes(row, 'policy')), descriptorCodec.decode(column.bytes(row, 'descriptor')));
+}
+
+/** Whether a buffer has come to its end, one way or another. */
+export function isEnded(status: SecureBuffer['status']): boolean {
+  return status !== 'filling' && status !== 'frozen' && status !== 'granted';
+}

@@ -1,0 +1,144 @@
+/** The versions of a model, with what made them. */
+import { equalBytes } from '@basa/masking';
+import { type Ctx, type ModelEntry, modelEntryCodec, type TaskId } from '@basa/protocol';
+import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
+import { checkFence, type Fence } from './leases.ts';
+
+export interface StoredModel {
+  readonly task: TaskId;
+  readonly version: number;
+  readonly modelHash: Uint8Array;
+  /** The buffer whose sum made it; zeros for version 0. */
+  readonly ctx: Ctx;
+  /** Where the parameters lie, and what the server's step remembers after it, if anything. */
+  readonly blobKey: string;
+  readonly stepKey?: string;
+  /** Set where neither is kept any more. */
+  readonly isForgotten?: true;
+  /** Missing until the authority has logged it. */
+  readonly entry?: ModelEntry;
+  readonly madeAt: number;
+  readonly accepted: number;
+  readonly dropped: number;
+  /** How many versions old its updates were on the average when they were applied; missing for version 0 and in paper mode. */
+  readonly meanAge?: number;
+  /** Means over its devices of the metrics that the task names. */
+  readonly metrics?: Readonly<Record<string, number>>;
+  readonly accuracy?: number;
+  readonly loss?: number;
+}
+
+export function modelTables(database: SqlDatabase) {
+  return {
+    /** The same again changes nothing; another one of its version or buffer is refused. */
+    addModel: (model: StoredModel, fence?: Fence): Promise<void> =>
+      database.transaction(async (session) => {
+        await checkFence(database, session, fence);
+        await insertModel(session, model);
+      }),
+    /** Version 0 comes from no buffer. */
+    logFirstModel: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
+    model: async (task: TaskId, version: number): Promise<StoredModel | undefined> =>
+      (await database.query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel)[0],
+    /** The version made of this buffer's sum, logged or not. */
+    modelOf: async (ctx: Ctx): Promise<StoredModel | undefined> =>
+      (await database.query('SELECT * FROM models WHERE ctx = ?', ctx)).map(readModel)[0],
+    /** The last version; `logged`: that the authority has logged. */
+    newestModel: async (task: TaskId, which: 'logged' | 'any'): Promise<StoredModel | undefined> => {
+      const logged = which === 'logged' ? 'AND entry IS NOT NULL' : '';
+      const newest = `SELECT * FROM models WHERE task = ? ${logged} ORDER BY version DESC LIMIT 1`;
+      return (await database.query(newest, task)).map(readModel)[0];
+    },
+    models: async (task: TaskId): Promise<readonly StoredModel[]> =>
+      (await database.query('SELECT * FROM models WHERE task = ? ORDER BY version', task)).map(readModel),
+    /** Versions before this one whose parameters are kept, the oldest first. */
+    keptModels: async (
+      task: TaskId,
+      { before, limit }: { readonly before: number; readonly limit: number },
+    ): Promise<readonly StoredModel[]> => {
+      const old = 'SELECT * FROM models WHERE task = ? AND version < ? AND forgotten = 0 ORDER BY version LIMIT ?';
+      return (await database.query(old, task, before, limit)).map(readModel);
+    },
+    /** From now on the parameters of these versions are not kept; what is known of them stays. */
+    forgetModels: (task: TaskId, versions: readonly number[], fence?: Fence): Promise<void> =>
+      database.transaction(async (session) => {
+        await checkFence(database, session, fence);
+        const forget = 'UPDATE models SET forgotten = 1 WHERE task = ? AND version = ?';
+        for (const version of versions) await session.query(forget, task, version);
+      }),
+    /** The names of all blobs that versions are made of. */
+    modelBlobs: async (task: TaskId): Promise<readonly string[]> => {
+      const rows = await database.query('SELECT blob_key, step_key FROM models WHERE task = ? AND forgotten = 0', task);
+      return rows.flatMap((row) => [
+        column.text(row, 'blob_key'),
+        ...[column.optional(row, 'step_key', column.text)].filter((key) => key !== undefined),
+      ]);
+    },
+    async setEvaluation(
+      task: TaskId,
+      version: number,
+      { accuracy, loss }: { readonly accuracy: number; readonly loss: number },
+    ): Promise<void> {
+      const statement = 'UPDATE models SET accuracy = ?, loss = ? WHERE task = ? AND version = ?';
+      await database.query(statement, accuracy, loss, task, version);
+    },
+  };
+}
+
+/** In the transaction of whoever asks. */
+export async function logModel(session: SqlSession, entry: ModelEntry): Promise<void> {
+  const { task, version, modelHash } = entry;
+  const [row] = await session.query('SELECT model_hash FROM models WHERE task = ? AND version = ?', task, version);
+  if (row === undefined || !equalBytes(column.bytes(row, 'model_hash'), modelHash))
+    throw new Error(`the logged model ${version} is not the stored one`);
+  const values = [modelEntryCodec.encode(entry), task, version] as const;
+  await session.query('UPDATE models SET entry = ? WHERE task = ? AND version = ?', ...values);
+}
+
+async function insertModel({ query }: SqlSession, model: StoredModel): Promise<void> {
+  const { task, version, modelHash, ctx, blobKey, stepKey, madeAt, accepted, dropped, meanAge, metrics } = model;
+  await query(
+    `INSERT INTO models (task, version, model_hash, ctx, blob_key, step_key, made_at, accepted, dropped, mean_age, metrics)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    task,
+    version,
+    modelHash,
+    ctx,
+    blobKey,
+    stepKey ?? null,
+    madeAt,
+    accepted,
+    dropped,
+    meanAge ?? null,
+    metrics === undefined ? null : JSON.stringify(metrics),
+  );
+  const [found] = (await query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel);
+  const isSame = found !== undefined && equalBytes(found.ctx, ctx) && equalBytes(found.modelHash, modelHash);
+  if (!isSame) throw new Error(`there is another version ${version}, or another version of this buffer`);
+}
+
+function readModel(row: Row): StoredModel {
+  const stepKey = column.optional(row, 'step_key', column.text);
+  const entry = column.optional(row, 'entry', column.bytes);
+  const accuracy = column.optional(row, 'accuracy', column.number);
+  const loss = column.optional(row, 'loss', column.number);
+  const meanAge = column.optional(row, 'mean_age', column.number);
+  const metrics = column.optional(row, 'metrics', column.text);
+  return {
+    task: column.bytes(row, 'task') as TaskId,
+    version: column.number(row, 'version'),
+    modelHash: column.bytes(row, 'model_hash'),
+    ctx: column.bytes(row, 'ctx') as Ctx,
+    blobKey: column.text(row, 'blob_key'),
+    madeAt: column.number(row, 'made_at'),
+    accepted: column.number(row, 'accepted'),
+    dropped: column.number(row, 'dropped'),
+    ...(stepKey !== undefined && { stepKey }),
+    ...(column.number(row, 'forgotten') !== 0 && { isForgotten: true }),
+    ...(entry !== undefined && { entry: modelEntryCodec.decode(entry) }),
+    ...(meanAge !== undefined && { meanAge }),
+    ...(metrics !== undefined && { metrics: JSON.parse(metrics) as Record<string, number> }),
+    ...(accuracy !== undefined && { accuracy }),
+    ...(loss !== undefined && { loss }),
+  };
+}

@@ -1,0 +1,106 @@
+/** The tasks that a server keeps. */
+import { toHex } from '@basa/masking';
+import { decodePolicy, encodePolicy, type TaskId, type TaskPolicy } from '@basa/protocol';
+import { column, type Row, type SqlDatabase } from '@basa/service';
+
+export type TaskState = 'running' | 'paused' | 'finished';
+
+export interface StoredTask {
+  /** The hash of its policy. */
+  readonly task: TaskId;
+  readonly policy: TaskPolicy;
+  /** JSON, as the operator gave it. */
+  readonly specification: string;
+  readonly state: TaskState;
+  /** Why it is finished. */
+  readonly why?: string;
+  readonly createdAt: number;
+}
+
+/** Statuses of buffers that have not ended. */
+export const OPEN = `('filling', 'frozen', 'granted')`;
+/** Tables with a row for a task, each before the one it refers to. Burnt slots count against a device whatever the task. */
+const OF_TASKS = [
+  'tickets',
+  'unfinished_slots',
+  'revoked_devices',
+  'revocation_marks',
+  'suspicions',
+  'sums',
+  'models',
+  'buffers',
+  'tasks',
+];
+const OF_BUFFERS = ['records', 'deposits', 'inboxes', 'pieces'];
+
+export function taskTables(database: SqlDatabase) {
+  return {
+    /** The same again changes nothing; another one under its name is refused. */
+    addTask: ({ task, policy, specification, state, createdAt }: StoredTask): Promise<void> =>
+      database.transaction(async ({ query }) => {
+        await query(
+          `INSERT INTO tasks (task, policy, specification, state, created_at) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (task) DO NOTHING`,
+          task,
+          encodePolicy(policy),
+          specification,
+          state,
+          createdAt,
+        );
+        const [found] = (await query('SELECT * FROM tasks WHERE task = ?', task)).map(readTask);
+        if (found?.specification !== specification) throw new Error('this task exists with another specification');
+      }),
+    task: async (task: TaskId): Promise<StoredTask | undefined> =>
+      (await database.query('SELECT * FROM tasks WHERE task = ?', task)).map(readTask)[0],
+    tasks: async (): Promise<readonly StoredTask[]> =>
+      (await database.query('SELECT * FROM tasks ORDER BY created_at, task')).map(readTask),
+    /** All tasks, without their specifications, which may be long. */
+    taskStates: async () =>
+      (await database.query('SELECT task, state, why FROM tasks ORDER BY created_at, task')).map(readTaskState),
+    taskState: async (task: TaskId) =>
+      (await database.query('SELECT task, state, why FROM tasks WHERE task = ?', task)).map(readTaskState)[0],
+    async setTaskState(task: TaskId, state: TaskState, why?: string): Promise<void> {
+      await database.query('UPDATE tasks SET state = ?, why = ? WHERE task = ?', state, why ?? null, task);
+    },
+    /**
+     * Removes a finished task whose buffers have all ended, with everything that is stored of it; otherwise nothing, and says how many of its
+     * buffers are open.
+     */
+    removeTask: (task: TaskId): Promise<{ readonly isRemoved: boolean; readonly openBuffers: number }> =>
+      database.transaction(async ({ query }) => {
+        const locked = `SELECT * FROM tasks WHERE task = ?${database.dialect.forUpdate}`;
+        const [found] = (await query(locked, task)).map(readTask);
+        const open = await query(`SELECT ctx FROM buffers WHERE task = ? AND status IN ${OPEN}`, task);
+        const isRemoved = found?.state === 'finished' && open.length === 0;
+        if (!isRemoved) return { isRemoved, openBuffers: open.length };
+        const ofTask = 'WHERE ctx IN (SELECT ctx FROM buffers WHERE task = ?)';
+        for (const table of OF_BUFFERS) await query(`DELETE FROM ${table} ${ofTask}`, task);
+        await query('DELETE FROM meta WHERE name = ?', examplesNote(task));
+        for (const table of OF_TASKS) await query(`DELETE FROM ${table} WHERE task = ?`, task);
+        return { isRemoved, openBuffers: 0 };
+      }),
+  };
+}
+
+/** The note that says which examples a task is evaluated on. */
+export function examplesNote(task: TaskId): string {
+  return `evaluation-${toHex(task)}`;
+}
+
+function readTaskState(row: Row): Pick<StoredTask, 'task' | 'state' | 'why'> {
+  const why = column.optional(row, 'why', column.text);
+  return {
+    task: column.bytes(row, 'task') as TaskId,
+    state: column.text(row, 'state') as TaskState,
+    ...(why !== undefined && { why }),
+  };
+}
+
+function readTask(row: Row): StoredTask {
+  return {
+    ...readTaskState(row),
+    policy: decodePolicy(column.bytes(row, 'policy')),
+    specification: column.text(row, 'specification'),
+    createdAt: column.number(row, 'created_at'),
+  };
+}

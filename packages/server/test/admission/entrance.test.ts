@@ -1,0 +1,91 @@
+/** Devices that come with an update: buffers are drawn for them, suspects wait, and every seat that is given is told. */
+import { type Certificate, type Ctx, NEW_STANDING, type Slot, userIdOf } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { heapGrowthOf } from '@basa/testkit/services/fleet.ts';
+import { describe, expect, it } from 'vitest';
+import { certificate, EXPIRY, openEntrance, requestOf } from '../support/entrance-scene.ts';
+import { task } from '../support/store-samples.ts';
+
+const K = { bufferSize: 4, minimum: 3, seatMs: EXPIRY };
+
+/** The buffer of the seat that was told last. */
+function lastSeat(events: readonly object[]) {
+  return events.at(-1) as { readonly kind: string; readonly ctx: Ctx; readonly seats: number };
+}
+
+describe('a device with an update', () => {
+  it('is given a seat in a buffer that is drawn for it, again if it asks again, and that is told', async () => {
+    const { entrance, events, drawn } = await openEntrance({ ...K, clock: () => 0 });
+    const device = certificate();
+    for (const _ of [1, 2]) expect(await entrance.take(requestOf(device), 0)).toHaveProperty('slotKeys');
+    await entrance.take(requestOf(), 0);
+    expect(drawn).toHaveLength(1);
+    const { ctx } = lastSeat(events);
+    expect(events).toEqual([1, 1, 2].map((seats) => ({ kind: 'seat-given', ctx, seats, deposits: 0 })));
+  });
+
+  it('without a certificate of this task is refused, and that is told as well', async () => {
+    const { entrance, events, drawn } = await openEntrance({ ...K, clock: () => 0 });
+    const stranger = certificate({ task: new Uint8Array(32) as typeof task });
+    expect(await entrance.take(requestOf(stranger), 0)).toMatchObject({ reason: 'certificate-invalid' });
+    expect(events).toEqual([{ kind: 'refused', by: 'server', step: 'seat', reason: 'certificate-invalid' }]);
+    expect(drawn).toEqual([]);
+  });
+
+  it('is told why if the buffers that are drawn are of no use, after three of them', async () => {
+    const over = await openEntrance({ ...K, clock: () => EXPIRY });
+    await expect(over.entrance.take(requestOf(), 0)).rejects.toThrow('compare the clocks of both services');
+    const other = await openEntrance({ ...K, clock: () => 0, isOurs: false });
+    await expect(other.entrance.take(requestOf(), 0)).rejects.toThrow('one of the services was rolled back');
+    for (const { drawn } of [over, other]) expect(new Set(drawn.map(String)).size).toBe(3);
+  });
+});
+
+it('a suspect finds no seat beside another one, with or without asking for one first, and has no buffer drawn', async () => {
+  let now = 0;
+  const { entrance, store, events, drawn } = await openEntrance({ ...K, clock: () => now });
+  const trusted = Array.from({ length: 4 }, () => certificate());
+  const userOf = ({ deviceKey }: Certificate) => userIdOf(nodeSuite, deviceKey);
+  // A sum of devices that are trusted: more of them than the minimum.
+  await entrance.take(requestOf(), 0);
+  const { ctx: first } = lastSeat(events);
+  const verdict = { task, minimum: 3, users: trusted.map(userOf), outcome: 'clean' as const, named: [] };
+  const facts = [{ kind: 'dropped' as const, slot: 0 as Slot }];
+  await store.advance(first, 0, () => ({ change: { facts, status: 'included', verdict }, result: undefined }));
+  const [ann, bob, cem, dan] = [certificate(), certificate(), certificate(), certificate()];
+  for (const [device, suspicion] of [
+    [ann, 0.2],
+    [bob, 0.3],
+    [dan, 0.7],
+  ] as const)
+    await store.changeStanding(task, userOf(device), () => ({ ...NEW_STANDING, suspicion }));
+  await expect(entrance.take(requestOf(dan), 0)).rejects.toThrow('Enough devices are under way');
+  expect(await entrance.take(requestOf(ann), 0)).toHaveProperty('slotKeys');
+  const { ctx } = lastSeat(events);
+  await expect(entrance.take(requestOf(bob), 0)).rejects.toThrow('Enough devices are under way');
+  const admits = (device: Certificate) => entrance.admits(device, ctx);
+  expect([await admits(bob), await admits(ann)]).toEqual([false, true]);
+  expect(drawn).toHaveLength(2);
+  now = EXPIRY - 1000; // nobody else has come: it takes whoever comes, up to the minimum
+  expect(await entrance.take(requestOf(bob), 0)).toHaveProperty('slotKeys');
+  expect(await entrance.take(requestOf(dan), 0)).toHaveProperty('slotKeys');
+  expect(await admits(cem)).toBe(true); // the last seat is for a device that is trusted
+  expect(drawn).toHaveLength(2);
+});
+
+it('a crowd of idle devices costs a buffer for every few of them, little memory, and nobody else a seat', async () => {
+  const [idle, crowd, bufferSize, seatMs] = [600, 60, 3, 30_000];
+  let now = 1000;
+  const { entrance, drawn } = await openEntrance({ bufferSize, minimum: 2, seatMs, clock: () => now });
+  const come = () => Promise.all(Array.from({ length: crowd }, () => entrance.take(requestOf(), 0)));
+  const growth = await heapGrowthOf(async () => {
+    for (let n = 0; n < idle; n += crowd) expect((await come()).every((answer) => 'slotKeys' in answer)).toBe(true);
+  });
+  expect(drawn).toHaveLength(idle / bufferSize);
+  expect(growth).toBeLessThan(64);
+  expect(await entrance.take(requestOf(), 0)).toHaveProperty('slotKeys');
+  // When they lapse, their seats are given again: no new buffer is drawn for as many honest devices.
+  now += seatMs;
+  expect((await come()).every((answer) => 'slotKeys' in answer)).toBe(true);
+  expect(drawn).toHaveLength(idle / bufferSize + 1);
+});

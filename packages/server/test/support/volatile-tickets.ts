@@ -1,0 +1,54 @@
+/** The tables of a server for tests with a clock of their own and many transactions, none of which has to survive anything. */
+
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TaskId } from '@basa/protocol';
+import { openDatabase, type Row, SQLITE, type SqlDatabase, type SqlSession } from '@basa/service';
+import { onTestFinished } from 'vitest';
+import { Tickets } from '../../src/admission/tickets.ts';
+import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
+import { policy } from './store-samples.ts';
+
+/** Nothing of it is flushed. It is closed after the test. */
+function volatileDatabase(clock: () => number): SqlDatabase {
+  const { db, close } = openDatabase(mkdtempSync(join(tmpdir(), 'basa-volatile-')), EMBEDDED_DATABASE);
+  onTestFinished(close);
+  db.exec('PRAGMA synchronous = OFF');
+  const statements = new Map<string, ReturnType<typeof db.prepare>>();
+  const session: SqlSession = {
+    async query(text, ...values) {
+      const statement = statements.get(text) ?? db.prepare(text);
+      statements.set(text, statement);
+      if (/^SELECT/.test(text)) return statement.all(...values) as readonly Row[];
+      statement.run(...values);
+      return [];
+    },
+    now: async () => clock(),
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  const transaction = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> => {
+    const worked = last.then(() => work(session));
+    last = worked.catch(() => undefined);
+    return worked;
+  };
+  return {
+    dialect: SQLITE,
+    transaction,
+    query: (text, ...values) => transaction(({ query }) => query(text, ...values)),
+    now: session.now,
+    close: async () => close(),
+  };
+}
+
+/** With a task that runs. */
+export async function volatileTickets(
+  task: TaskId,
+  clock: () => number,
+): Promise<{ readonly store: Store; readonly tickets: Tickets }> {
+  const database = volatileDatabase(clock);
+  const store = createStore(database);
+  await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 0 });
+  return { store, tickets: new Tickets(database) };
+}
