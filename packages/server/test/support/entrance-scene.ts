@@ -45,7 +45,7 @@ export async function openEntrance({
   expiry = EXPIRY,
   isOurs = true,
 }: SceneOptions) {
-  const { store, tickets } = await volatileTickets(task, clock);
+  const { store, tickets } = await volatileTickets(task, clock, { bufferSize, minimum });
   const events: BasaEvent[] = [];
   const onEvent = (event: BasaEvent): void => void events.push(event);
   const ports = { suite: nodeSuite, signer: authority };
@@ -89,8 +89,8 @@ export async function openEntrance({
       drawBuffer: async (nonce: Uint8Array) => {
         await new Promise((resolve) => setImmediate(resolve)); // others come meanwhile
         drawn.push(nonce);
-        const draw = () =>
-          buffersOf(1, { bufferSize, minimum, expiry: millis(expiry), manifestHash: nodeRandomBytes(32) });
+        const part = () => ({ authority: 0, offer: nodeRandomBytes(16), sealingKey: new Uint8Array(48) });
+        const draw = () => buffersOf(1, { bufferSize, minimum, expiry: millis(expiry), parts: [part()] });
         let buffer = draw();
         while ((buffer.ctx[0] as number) % 5 === 0) buffer = draw(); // those are open to strong suspects
         return buffer;

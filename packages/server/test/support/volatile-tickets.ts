@@ -3,7 +3,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TaskId } from '@basa/protocol';
+import type { TaskId, TaskPolicy } from '@basa/protocol';
 import { openDatabase, type Row, SQLITE, type SqlDatabase, type SqlSession } from '@basa/service';
 import { onTestFinished } from 'vitest';
 import { Tickets } from '../../src/admission/tickets.ts';
@@ -46,9 +46,10 @@ function volatileDatabase(clock: () => number): SqlDatabase {
 export async function volatileTickets(
   task: TaskId,
   clock: () => number,
+  ofTask: Partial<TaskPolicy> = {},
 ): Promise<{ readonly store: Store; readonly tickets: Tickets }> {
   const database = volatileDatabase(clock);
   const store = createStore(database);
-  await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 0 });
+  await store.addTask({ task, policy: { ...policy, ...ofTask }, specification: '{}', state: 'running', createdAt: 0 });
   return { store, tickets: new Tickets(database) };
 }
