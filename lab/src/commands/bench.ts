@@ -2,6 +2,7 @@
 import { type Command, CommandError, type CommandInput, numberFlag, textFlag } from '@basa/cli/internal/command.ts';
 import { engineOf } from '@basa/cli/internal/engines.ts';
 import { table } from '@basa/cli/internal/terminal.ts';
+import { MissingError } from '@basa/testkit/programs/missing.ts';
 import type { BenchResult } from '../bench/result.ts';
 
 interface BenchOptions {
@@ -91,10 +92,9 @@ export const bench: Command = {
     const benchmark = name === undefined ? undefined : BENCHMARKS[name];
     if (benchmark === undefined)
       throw new CommandError(`a benchmark is one of ${Object.keys(BENCHMARKS).join(', ')}, got "${name ?? ''}"`);
-    const { text, json } = await benchmark.run({
-      quick: input.values['quick'] === true,
-      whole: input.values['whole'] === true,
-      input,
+    const options = { quick: input.values['quick'] === true, whole: input.values['whole'] === true, input };
+    const { text, json } = await benchmark.run(options).catch((error: unknown) => {
+      throw error instanceof MissingError ? new CommandError(error.message) : error;
     });
     input.terminal.line(text);
     return { json };
