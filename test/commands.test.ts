@@ -66,7 +66,7 @@ it('git and lint leave alone what the pages have people make in the clone', () =
 });
 
 it.each([
-  ['lab', ['bench', 'masking'], /^openssl does not start .* install it/],
+  ['lab', ['bench', 'masking'], /^npm run lab --: openssl does not start .* install it/],
   ['lab', ['trial', 'python'], /^python3 is not there; on Debian .* brings both/],
   ['gate', ['vectors'], /^python3 does not start: install it, then run the command again/],
 ])('npm run %s -- %s says what to do where a program is missing, without a stack', async (script, words, advice) => {
@@ -77,8 +77,18 @@ it.each([
 });
 
 const pages = pagePaths();
+/** A page as far as it speaks of today: the older entries of the changelog name the commands of their time. */
+const todaysPart = (page: string): string => {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  return page === 'CHANGELOG.md'
+    ? text
+        .split(/^(?=## )/m)
+        .slice(0, 2)
+        .join('')
+    : text;
+};
 it.each(pages)('%s names scripts and programs that exist', (page) => {
-  const text = readPage(page);
+  const text = todaysPart(page);
   const asked = [...text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:]*)/g)].map(([, script = '']) => script);
   expect(asked.filter((script) => !(script in scripts))).toEqual([]);
   const started = [...text.matchAll(/\b(?:tsx|node|python3)(?: --\S+)* (\S+\.(?:ts|mjs|py))/g)].map(
@@ -162,7 +172,7 @@ it.each([Object.assign(new Error('a fault of ours'), { code: 1 }), undefined])(
 
 it('every page and program that gives a script a name gives it one that it knows', () => {
   const texts = [...files, ...pages, 'conformance/vectors/check.py', 'deploy/Dockerfile'].map(
-    (path) => [path, readFileSync(join(ROOT, path), 'utf8')] as const,
+    (path) => [path, todaysPart(path)] as const,
   );
   const unknown = texts.flatMap(([path, text]) =>
     [

@@ -1,9 +1,9 @@
 /** `npm run lab -- bench <name>`: one benchmark, as a table or ending with one line of JSON. */
-
 import { engineFlag } from '@basa/cli/internal/flags/engines.ts';
 import { type Command, CommandError, type CommandInput, command } from '@basa/cli/internal/shell/command.ts';
 import { whole, yes } from '@basa/cli/internal/shell/flag.ts';
 import { table } from '@basa/cli/internal/shell/terminal.ts';
+import { MissingError } from '@basa/testkit/programs/missing.ts';
 import type { BenchResult } from '../bench/result.ts';
 
 const FLAGS = {
@@ -81,7 +81,9 @@ export const bench: Command = command({
     const benchmark = name === undefined ? undefined : BENCHMARKS[name];
     if (benchmark === undefined)
       throw new CommandError(`a benchmark is one of ${Object.keys(BENCHMARKS).join(', ')}, got "${name ?? ''}"`);
-    const { text, json } = await benchmark.run(input.flags);
+    const { text, json } = await benchmark.run(input.flags).catch((error: unknown) => {
+      throw error instanceof MissingError ? new CommandError(error.message) : error;
+    });
     input.terminal.line(text);
     return { json };
   },
