@@ -12,6 +12,7 @@ import {
   isRefused,
   type KeyAnswerOf,
   type KeyRequest,
+  type Masking,
   type Refused,
   refused,
   type UserPorts,
@@ -33,6 +34,9 @@ export interface DrivenDevice extends Device {
   readonly ports: UserPorts;
   readonly signer: Signer;
   readonly input: Uint32Array | undefined;
+  /** Of its slot, where it has them already. */
+  readonly keyAnswers: readonly KeyAnswerOf[] | undefined;
+  mask(masking: Masking): void;
   persist(step: DeviceStep<unknown>): void;
   depositBytes(message: Deposit): Uint8Array;
   uploadBytes(): Uint8Array;
@@ -66,7 +70,7 @@ export function driveSession(
         break;
       }
       case 'key': {
-        const answers = keysOf(world, request.message);
+        const answers = device.keyAnswers ?? keysOf(world, request.message);
         if (isRefused(answers)) return answers;
         if (until === 'key') return ACCEPTED;
         next = steps.next(answers);
@@ -79,7 +83,7 @@ export function driveSession(
         next = steps.next(device.input as Uint32Array);
         break;
       case 'mask':
-        world.mask(request.masking.vector, request.masking.plan);
+        device.mask(request.masking);
         next = steps.next();
         break;
       case 'upload': {

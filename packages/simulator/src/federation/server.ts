@@ -10,6 +10,7 @@ import {
   type Ctx,
   createCoordinator,
   type Deposit,
+  type DepositAnswer,
   type DrawnBuffer,
   extendLeases,
   type FreezeReason,
@@ -36,6 +37,7 @@ import {
   type SumVerdict,
   tickBuffer,
   trackBuffer,
+  type UploadHeader,
   type UserMessages,
   unframeHeader,
   userMessages,
@@ -110,20 +112,27 @@ export class FederationServer implements ServerPeer {
   }
 
   deposit(bytes: Uint8Array): Uint8Array | Refused {
-    const deposit = this.messages.deposit.decode(bytes);
+    const answer = this.takeDeposit(this.messages.deposit.decode(bytes));
+    return 'kind' in answer ? answer : this.messages.depositAnswer.encode(answer);
+  }
+
+  takeDeposit(deposit: Deposit): DepositAnswer | Refused {
     const buffer = this.buffer(deposit.ctx);
     const ticket = this.persist(buffer, acceptDeposit(this.ports, buffer, deposit, this.world.now));
     if ('kind' in ticket) return ticket;
-    return this.messages.depositAnswer.encode({ ticket, inbox: this.inbox(deposit.ctx, ticket.slot) });
+    return { ticket, inbox: this.inbox(deposit.ctx, ticket.slot) };
   }
 
   upload(bytes: Uint8Array): { readonly kind: 'accepted' } | Refused {
     const { header: headerBytes, bodyStart } = unframeHeader(bytes, 4096);
     const header = authorityMessages(this.world.policy.bufferSize).uploadHeader.decode(headerBytes);
+    return this.takeUpload(header, bytes.slice(bodyStart));
+  }
+
+  takeUpload(header: UploadHeader, body: Uint8Array): { readonly kind: 'accepted' } | Refused {
     const buffer = this.buffer(header.ctx);
     const verdict = judgeHeader(this.ports, buffer, header, this.world.now);
     if (verdict.kind === 'refused') return verdict;
-    const body = bytes.slice(bodyStart);
     const received: ReceivedBody = {
       hash: this.ports.suite.sha256(body),
       bytes: body.length,
@@ -254,9 +263,12 @@ export class FederationServer implements ServerPeer {
   }
 
   persist<Answer>(buffer: SecureBuffer, { state, records, answer }: BufferStep<Answer>): Answer | Refused {
-    this.stored.get(toHex(buffer.ctx))?.records.push(...records);
+    const stored = this.stored.get(toHex(buffer.ctx))?.records;
+    for (const entry of records) {
+      stored?.push(entry);
+      this.world.persisted('server');
+    }
     this.#keep(state);
-    for (const _ of records) this.world.persisted('server');
     return answer;
   }
 
