@@ -116,6 +116,12 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
         find: 'if (!equalBytes(inputDigestOf(suite, input), member.inputDigest))',
         replace: 'if (inputDigestOf(suite, input).length === 0)',
       },
+      {
+        file: 'user/contribute.ts',
+        find: 'if (!equalBytes(bodyHashOf(ports.suite, masked, session.parts), session.header.bodyHash)) {',
+        replace:
+          'if (!equalBytes(bodyHashOf(ports.suite, masked, session.parts), bodyHashOf(ports.suite, masked, session.parts))) {',
+      },
     ],
     caughtBy: 'the update is quantised again between two uploads',
   },

@@ -1,6 +1,5 @@
 /** Many generated schedules in a row, and what they came to. */
-import { Bench } from './bench.ts';
-import { ORACLE_ENGINES } from './engines.ts';
+import { ORACLE_ENGINES, type OracleEngine } from '../world/symbolic-federation.ts';
 import { runSchedule, type ScheduleReport } from './schedule.ts';
 
 export interface ScheduleTally {
@@ -18,8 +17,6 @@ export interface ScheduleTally {
   sumsWithheld: number;
   readonly leaks: ScheduleReport[];
 }
-
-const SCHEDULES_PER_BENCH = 64;
 
 export const NO_SCHEDULES: ScheduleTally = {
   schedules: 0,
@@ -41,12 +38,10 @@ export function runSchedules(
   options: { readonly untilLeak?: boolean } = {},
 ): ScheduleTally {
   const tally: ScheduleTally = { ...NO_SCHEDULES, leaks: [] };
-  let benches = ORACLE_ENGINES.map((engine) => new Bench(engine));
   for (let n = 0; n < count; n++) {
-    if (n % SCHEDULES_PER_BENCH === 0) benches = ORACLE_ENGINES.map((engine) => new Bench(engine));
     // The engines take turns: a schedule is its number, wherever a run begins.
-    const bench = benches[(seed + n) % benches.length] as Bench;
-    addReport(tally, runSchedule(bench, seed + n));
+    const engine = ORACLE_ENGINES[(seed + n) % ORACLE_ENGINES.length] as OracleEngine;
+    addReport(tally, runSchedule(engine, seed + n));
     if (options.untilLeak === true && tally.leaks.length > 0) break;
   }
   return tally;

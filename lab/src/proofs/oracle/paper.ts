@@ -18,7 +18,7 @@ import {
   unsafePaperBuffer,
 } from '@basa/protocol';
 import { granted, transparentPaperSealings } from '@basa/simulator';
-import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from '../unsafe-symbolic-suite.ts';
+import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from '../world/unsafe-symbolic-suite.ts';
 import { Trace } from './trace.ts';
 
 const LEASE_MS = 1000;

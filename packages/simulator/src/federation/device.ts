@@ -218,7 +218,8 @@ export class FederationDevice {
     if (session?.step !== 'slotted') return refused('wrong-step');
     const problems = answers.map((answer) => keyAnswerProblem(this.ports, session, answer));
     const good = answers.filter((_, n) => problems[n] === undefined);
-    if (good.length < this.world.policy.threshold) return problems.find((one) => one !== undefined) ?? refused('key-invalid');
+    if (good.length < this.world.policy.threshold)
+      return problems.find((one) => one !== undefined) ?? refused('key-invalid');
     this.keyAnswers = good;
     return ACCEPTED;
   }

@@ -28,6 +28,9 @@ export type UploadRequest = Extract<ContributeRequest, { kind: 'upload' }>;
 
 export type Step = 'seat' | 'deposit' | 'key' | 'upload';
 
+/** What a device keeps is not what it wrote: it sends nothing. */
+export class Damaged extends Error {}
+
 /** A device with a session, as its steps need it. */
 export interface DrivenDevice extends Device {
   readonly world: World;
@@ -109,6 +112,6 @@ function keysOf(world: World, message: KeyRequest): readonly KeyAnswerOf[] | Ref
 }
 
 function ended(end: ContributeEnd): Accepted | Refused {
-  if (end.kind === 'damaged') throw new Error(end.problem);
+  if (end.kind === 'damaged') throw new Damaged(end.problem);
   return end.kind === 'acknowledged' ? ACCEPTED : refused(end.reason);
 }
