@@ -1,9 +1,8 @@
 /** What the explorer is run on: worlds that must keep every promise, and rules whose absence it must show. */
 
 import type { SourcePatch } from '../patched-core.ts';
-import type { BrokenRule } from './cast.ts';
 import type { ExploreOptions } from './explore.ts';
-import type { CouncilWorldOptions } from './explore-council.ts';
+import type { BrokenRule } from './explored-world.ts';
 import type { SettledFate } from './invariants.ts';
 
 export interface NamedWorld extends ExploreOptions {
@@ -225,23 +224,22 @@ export const CORE_RULES: readonly MissingRule[] = [
     ],
     problem: /the server restored from its records is not what it was/,
   },
+  {
+    name: 'an authority that voted does not abort',
+    world: councilOf(2, 2),
+    patches: [{ file: `${AUTHORITY}/buffer.ts`, find: 'buffer.voted !== undefined || ', replace: '' }],
+    problem: /the buffer is undecided|is granted, and/,
+  },
 ];
 
 /** Several authorities and a server, from a filled buffer on. Whether all states are reached, `isSmall` says. */
-export const COUNCIL_WORLDS: readonly (CouncilWorldOptions & { readonly name: string; readonly isSmall: boolean })[] = [
-  { name: '2 of 2 authorities without clocks', authorities: 2, threshold: 2, still: true, isSmall: true },
-  { name: '2 of 2 authorities, each with a clock', authorities: 2, threshold: 2, isSmall: true },
-  { name: '3 of 4 authorities without clocks', authorities: 4, threshold: 3, still: true, isSmall: false },
-  { name: '3 of 4 authorities, each with a clock', authorities: 4, threshold: 3, isSmall: false },
+export const COUNCIL_WORLDS: readonly (NamedWorld & { readonly isSmall: boolean })[] = [
+  { ...councilOf(2, 2), name: '2 of 2 authorities without clocks', still: true, isSmall: true },
+  { ...councilOf(2, 2), name: '2 of 2 authorities, each with a clock', isSmall: true },
+  { ...councilOf(4, 3), name: '3 of 4 authorities without clocks', still: true, isSmall: false },
+  { ...councilOf(4, 3), name: '3 of 4 authorities, each with a clock', isSmall: false },
 ];
 
-/** Without it an authority aborts what the others closed by its vote. */
-export const COUNCIL_RULE: {
-  readonly name: string;
-  readonly patches: readonly SourcePatch[];
-  readonly problem: RegExp;
-} = {
-  name: 'an authority that voted does not abort',
-  patches: [{ file: 'packages/protocol/src/authority/buffer.ts', find: 'buffer.voted !== undefined || ', replace: '' }],
-  problem: /the buffer is undecided|is granted, and/,
-};
+function councilOf(authorities: number, threshold: number): ExploreOptions {
+  return { bufferSize: 4, engine: 'slot keys', council: { authorities, threshold }, crashes: true };
+}

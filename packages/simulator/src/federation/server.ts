@@ -141,7 +141,7 @@ export class FederationServer implements ServerPeer {
     const sealed = sealedIn(this.world.sealings, buffer.descriptor);
     const step = acceptUpload(this.ports, buffer, header, received, sealed, this.world.now);
     // The body lies in the store before the record that counts on it.
-    if (step.records.length > 0) this.bodies.set(slotName(header.ctx, header.slot), body);
+    if (step.records.length > 0) this.keepBody(header.ctx, header.slot, body);
     return this.persist(buffer, step);
   }
 
@@ -254,6 +254,20 @@ export class FederationServer implements ServerPeer {
   get messages(): UserMessages {
     const newest = [...this.buffers.values()].at(-1)?.descriptor;
     return userMessages(this.world.policy.bufferSize, sealedIn(this.world.sealings, newest));
+  }
+
+  keepBody(ctx: Ctx, slot: Slot, body: Uint8Array): void {
+    this.bodies.set(slotName(ctx, slot), body);
+  }
+
+  /** The bodies of a buffer, by slot. */
+  bodiesOf(ctx: Ctx): ReadonlyMap<Slot, Uint8Array> {
+    const found = new Map<Slot, Uint8Array>();
+    for (const { ticket } of this.buffer(ctx).slots) {
+      const body = this.bodies.get(slotName(ctx, ticket.slot));
+      if (body !== undefined) found.set(ticket.slot, body);
+    }
+    return found;
   }
 
   #body(ctx: Ctx, slot: Slot): Uint8Array {
