@@ -14,6 +14,16 @@ export type BrokenRule =
   | 'user forgets its last record'
   | 'user forgets where its update went';
 
+/** Several authorities: the exploration begins with a filled buffer, and the users are done, unless it says otherwise. */
+interface CouncilOptions {
+  readonly authorities: number;
+  readonly threshold: number;
+  readonly isEmpty?: boolean;
+  /** Indices of authorities that no user reached, and of those that answer nobody afterwards. */
+  readonly missed?: readonly number[];
+  readonly gone?: readonly number[];
+}
+
 export interface WorldOptions {
   readonly bufferSize: number;
   /** Attributes that hide nothing by default. */
@@ -23,8 +33,7 @@ export interface WorldOptions {
   readonly users?: number;
   /** Buffers of the task: users that leave one may go to the next. */
   readonly buffers?: number;
-  /** Several authorities: the exploration begins with a filled buffer, and the users are done. */
-  readonly council?: { readonly authorities: number; readonly threshold: number };
+  readonly council?: CouncilOptions;
   /** User 0 seals garbage to later slots, or into its self mask. */
   readonly cheat?: 'edges' | 'self';
   /** The authority may lose its newest record once, and starts again with its witness. */
@@ -72,10 +81,14 @@ export function exploredWorld(options: WorldOptions): ExploredWorld {
     const cheat = n === 0 ? options.cheat : undefined;
     return new ExploredDevice(federation, n, federation.signer(), cheat);
   });
-  if (council === undefined) for (let n = 0; n < (options.buffers ?? 1); n++) federation.server.drawBuffer();
+  const isFilled = council !== undefined && council.isEmpty !== true;
+  if (!isFilled) for (let n = 0; n < (options.buffers ?? 1); n++) federation.server.drawBuffer();
   else {
+    federation.server.drawBuffer();
+    for (const index of council.missed ?? []) federation.away.add(index);
     for (const [n, until] of FILLED.entries()) granted((users[n] as ExploredDevice).contribute(until));
     granted(federation.server.freeze((users[0] as ExploredDevice).ctx, 'stalled'));
+    federation.away.clear();
   }
   const start = federation.now;
   const at = (ms: number, words: string): Hour => ({ now: (start + ms) as Millis, words });
@@ -85,11 +98,11 @@ export function exploredWorld(options: WorldOptions): ExploredWorld {
     options,
     federation,
     devices: users,
-    users: council === undefined ? users : [],
+    users: isFilled ? [] : users,
     buffers: [...federation.server.buffers.values()],
     genesis: federation.authorities.map(({ log }) => [...log]),
-    serverHours: options.still ? [first] : council === undefined ? hours : [first],
-    authorityHours: options.still ? [first] : council === undefined ? hours : [first, last],
+    serverHours: options.still || isFilled ? [first] : hours,
+    authorityHours: options.still ? [first] : isFilled ? [first, last] : hours,
   };
 }
 

@@ -179,8 +179,13 @@ export class StateSpace {
     return message.user <= slots;
   }
 
-  /** Authorities are alike but for their names, so they are named in the order in which they write something for the first time. */
+  /**
+   * Authorities are alike but for their names, so they are named in the order in which they write something for the first time. Not so
+   * where some of them missed something or are gone.
+   */
   #isAuthorityInTurn({ authorities }: State, n: number): boolean {
+    const { missed = [], gone = [] } = this.world.options.council ?? {};
+    if (missed.length + gone.length > 0) return !gone.includes(n);
     return authorities.slice(0, n).every((local) => local !== UNTOUCHED);
   }
 

@@ -1,7 +1,6 @@
 /** What the model of the rules is run on: worlds that must keep every promise, and rules whose absence must break one. */
 import { type Space, type Walk, type WalkOptions, walk } from '../explorer/walk.ts';
 import type { Rule } from './authority.ts';
-import { HonestServer, type ServiceOptions, type ServiceRule } from './honest-server.ts';
 import { LyingServer } from './lying-server.ts';
 import { type LogRule, ModelLogs } from './model-log.ts';
 import { brokenPromise } from './promises.ts';
@@ -48,12 +47,6 @@ function lying(isSmall: boolean, numbers: Numbers, more?: Partial<Shape>): RuleW
   return world(`a lying server, ${nameOf(shape)}`, isSmall, () => new LyingServer(shape, brokenPromise));
 }
 
-function honest(isSmall: boolean, numbers: Numbers, crashes: number): RuleWorld {
-  const options: ServiceOptions = { ...shapeOf(numbers), crashes };
-  const words = crashes === 0 ? 'nobody crashes' : 'each authority crashes once';
-  return world(`an honest server, ${nameOf(options)}, ${words}`, isSmall, () => new HonestServer(options));
-}
-
 function logs(authorities: number, threshold: number, colluding: number): RuleWorld {
   const shape = { authorities, threshold, colluding };
   const apart = colluding > 0 ? `, ${colluding} with the server` : '';
@@ -75,15 +68,6 @@ export const RULE_WORLDS: readonly RuleWorld[] = [
   lying(false, [4, 3, 1, 2, 2], { ghosts: true, users: 3 }),
   lying(false, [4, 3, 1, 3, 3], { users: 2, eve: true }),
   lying(false, [4, 3, 1, 3, 2]),
-  honest(true, [1, 1, 0, 3, 2], 1),
-  honest(false, [1, 1, 0, 4, 3], 1),
-  honest(true, [2, 2, 0, 2, 2], 1),
-  honest(false, [2, 2, 0, 3, 2], 1),
-  honest(true, [3, 2, 0, 2, 2], 0),
-  honest(false, [3, 2, 0, 2, 2], 1),
-  honest(true, [4, 3, 1, 2, 2], 1),
-  honest(false, [4, 3, 0, 2, 2], 0),
-  honest(false, [4, 3, 1, 3, 2], 0),
   logs(1, 1, 0),
   logs(2, 2, 0),
   logs(3, 2, 0),
@@ -116,11 +100,6 @@ function beyondBound(id: string, problem: string, numbers: Numbers): MissingRule
 function logWithout(id: string, missing: LogRule, problem: string): MissingRule {
   const options = { authorities: 2, threshold: 2, colluding: 0, missing };
   return { ...world(missing, true, () => new ModelLogs(options)), id, problem };
-}
-
-function serviceWithout(id: string, missing: ServiceRule, problem: string, numbers: Numbers): MissingRule {
-  const options: ServiceOptions = { ...shapeOf(numbers), crashes: 0, missing };
-  return { ...world(missing, true, () => new HonestServer(options)), id, problem };
 }
 
 const EVE_IN_A_SLOT = { users: 2, eve: true };
@@ -167,36 +146,6 @@ export const MISSING_RULES: readonly MissingRule[] = [
   logWithout('R16', 'a buffer makes one version', 'one buffer made two versions'),
   logWithout('R17', 'a version is the next one', 'one buffer made two versions'),
   logWithout('R18', 'only what enough signed is adopted', 'two logs differ at version 1'),
-  serviceWithout(
-    'R19',
-    'an upload is durable before it is acknowledged',
-    'the acknowledged update of user 0 is not in the set',
-    [1, 1, 0, 3, 2],
-  ),
-  serviceWithout(
-    'R20',
-    'the set is fixed before it is asked for',
-    'a buffer never ended, with 3 acknowledged updates in it',
-    [2, 2, 0, 3, 2],
-  ),
-  serviceWithout(
-    'R21',
-    'asked again, an authority says the same',
-    'a buffer never ended, with 0 acknowledged updates in it',
-    [1, 1, 0, 2, 2],
-  ),
-  serviceWithout(
-    'R22',
-    'receipts stand in for records',
-    'a buffer never ended, with 2 acknowledged updates in it',
-    [3, 2, 0, 2, 2],
-  ),
-  serviceWithout(
-    'R23',
-    'enough votes, not all',
-    'a buffer never ended, with 2 acknowledged updates in it',
-    [3, 2, 0, 2, 2],
-  ),
   secondLine('earlier slots are as registered', [1, 1, 0, 2, 2], { ghosts: true }),
   secondLine('nobody is listed twice', [1, 1, 0, 3, 3], EVE_IN_A_SLOT),
   secondLine('one request of a user', [1, 1, 0, 2, 2], { ghosts: true }),
