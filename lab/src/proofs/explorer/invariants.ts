@@ -85,9 +85,7 @@ export function serverProblem(
 ): Sentence {
   const total = devices.map(() => 0);
   for (const { buffer: at, sum, version } of models) {
-    const { accepted, slots } = buffers[at] as SecureBuffer;
-    const users = accepted.map((slot) => toHex((slots[slot] as BufferSlot).user));
-    const expected = devices.map(({ user }) => (users.includes(toHex(user)) ? 1 : 0));
+    const expected = oneHotSum(buffers[at] as SecureBuffer, devices);
     if (canonical(sum) !== canonical(expected))
       return `version ${version} holds the sum ${sum.join(' ')} instead of ${expected.join(' ')}`;
     for (const [n, count] of sum.entries()) total[n] = (total[n] ?? 0) + count;
@@ -98,6 +96,15 @@ export function serverProblem(
   return buffers.some(({ status }, at) => (status === 'included') !== models.some(({ buffer }) => buffer === at))
     ? 'a buffer is "included" without its sum, or the other way round'
     : undefined;
+}
+
+/** Of the accepted slots: each device's update is 1 in its own place. */
+export function oneHotSum(
+  { accepted, slots }: Pick<SecureBuffer, 'accepted' | 'slots'>,
+  devices: readonly FederationDevice[],
+): readonly number[] {
+  const users = accepted.map((slot) => toHex((slots[slot] as BufferSlot).user));
+  return devices.map(({ user }) => (users.includes(toHex(user)) ? 1 : 0));
 }
 
 /** Server and authorities: nothing is closed that was not fixed durably before, with enough slots; decisions agree. */

@@ -1,7 +1,13 @@
 /** The one world of the proofs: a federation over the symbolic suite, a hundred times faster than a real one. Nobody there tries to forge. */
-import { type Keystream, type MaskTools, plainVectorKernel, type RandomWords, type Signer } from '@basa/masking';
+import { type Keystream, plainVectorKernel, type RandomWords, type Signer } from '@basa/masking';
 import { ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
-import { Federation, type FederationOptions, type Sealings, transparentSealings } from '@basa/simulator';
+import {
+  type Environment,
+  Federation,
+  type FederationOptions,
+  type Sealings,
+  transparentSealings,
+} from '@basa/simulator';
 import { unsafeSymbolicSuite as suite, unsafeSymbolicSigner } from './unsafe-symbolic-suite.ts';
 
 /** Attributes that hide nothing, and the real slot keys. */
@@ -13,10 +19,9 @@ export interface SymbolicOptions extends Omit<FederationOptions, 'sealings'> {
 }
 
 export function symbolicFederation({ engine = 'attributes', ...options }: SymbolicOptions): Federation {
-  const environment = { tools: unsafeSymbolicTools(), createSigner: signerOf, randomWords: countedWords };
   const authorities = options.council?.authorities ?? 1;
   const sealings = engine === 'attributes' ? transparentSealings(suite) : slotKeySealings(authorities);
-  return new Federation(environment, { ...options, sealings });
+  return new Federation(symbolicEnvironment, { ...options, sealings });
 }
 
 function slotKeySealings(authorities: number): Sealings {
@@ -27,7 +32,7 @@ function slotKeySealings(authorities: number): Sealings {
   return { engine: ENGINE.slotKeys, issuer, otherIssuers, sealing: slotSealing(suite, authorities) };
 }
 
-export function signerOf(secretKey: Uint8Array): Signer {
+function signerOf(secretKey: Uint8Array): Signer {
   return unsafeSymbolicSigner(suite.sha256(secretKey));
 }
 
@@ -48,6 +53,8 @@ const keystream: Keystream = {
   },
 };
 
-function unsafeSymbolicTools(): MaskTools<Keystream> {
-  return { suite, kernel: plainVectorKernel(16), keystream };
-}
+export const symbolicEnvironment: Environment = {
+  tools: { suite, kernel: plainVectorKernel(16), keystream },
+  createSigner: signerOf,
+  randomWords: countedWords,
+};
