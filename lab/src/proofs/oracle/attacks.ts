@@ -11,7 +11,7 @@ import { CLOSED_ATTACKS } from './attacks-on-close.ts';
 import { COUNCIL_ATTACKS } from './attacks-on-councils.ts';
 import { RESUBMITTED_ATTACKS } from './attacks-on-updates.ts';
 import { TOLD_ATTACKS } from './attacks-on-users.ts';
-import { OracleWorld } from './oracle-world.ts';
+import { Federations, OracleWorld } from './oracle-world.ts';
 import type { AttackReport } from './trace.ts';
 
 export const SEALED_ATTACKS: Attacks = {
@@ -27,7 +27,7 @@ export function playAttack(name: string, engine: OracleEngine = 'attributes'): A
   if (ofCouncil !== undefined) return ofCouncil();
   const attack = SEALED_ATTACKS[name];
   if (attack === undefined) throw new Error(`no attack "${name}"`);
-  const world = new OracleWorld(engine, attack);
+  const world = new OracleWorld(new Federations(engine), attack);
   const broken: string[] = [];
   attack.play(world, broken);
   return { ...world.trace.judge(), broken };

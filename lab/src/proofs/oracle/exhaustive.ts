@@ -5,7 +5,7 @@
 import type { CloseRequest, SecureBuffer, UploadHeader } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import type { OracleEngine } from '../world/symbolic-federation.ts';
-import { type Ledger, OracleWorld } from './oracle-world.ts';
+import { Federations, type Ledger, OracleWorld, RUNS_PER_FEDERATION } from './oracle-world.ts';
 import type { Judgement } from './trace.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
@@ -42,10 +42,12 @@ export function runEverySituation(
   { minimum = 2, share = WHOLE }: { readonly minimum?: number; readonly share?: Share } = {},
 ): Tally {
   const tally: Tally = { ...NO_SITUATIONS, leaks: [] };
-  let filling = 0;
+  let federations = new Federations(engine);
+  let [filling, runs] = [0, 0];
   for (const slots of everyFilling(bufferSize)) {
     if (filling++ % share.of !== share.index) continue;
-    for (const judgement of runSituation(new OracleWorld(engine, { bufferSize, minimum }), slots)) {
+    if (++runs % RUNS_PER_FEDERATION === 0) federations = new Federations(engine);
+    for (const judgement of runSituation(new OracleWorld(federations, { bufferSize, minimum }), slots)) {
       tally.situations++;
       tally.closed += judgement.closed;
       tally.sums += judgement.sums;

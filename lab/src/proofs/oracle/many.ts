@@ -1,5 +1,6 @@
 /** Many generated schedules in a row, and what they came to. */
-import { ORACLE_ENGINES, type OracleEngine } from '../world/symbolic-federation.ts';
+import { ORACLE_ENGINES } from '../world/symbolic-federation.ts';
+import { Federations, RUNS_PER_FEDERATION } from './oracle-world.ts';
 import { runSchedule, type ScheduleReport } from './schedule.ts';
 
 export interface ScheduleTally {
@@ -38,10 +39,13 @@ export function runSchedules(
   options: { readonly untilLeak?: boolean } = {},
 ): ScheduleTally {
   const tally: ScheduleTally = { ...NO_SCHEDULES, leaks: [] };
+  const fresh = () => ORACLE_ENGINES.map((engine) => new Federations(engine));
+  let byEngine = fresh();
   for (let n = 0; n < count; n++) {
+    if (n % RUNS_PER_FEDERATION === 0) byEngine = fresh();
     // The engines take turns: a schedule is its number, wherever a run begins.
-    const engine = ORACLE_ENGINES[(seed + n) % ORACLE_ENGINES.length] as OracleEngine;
-    addReport(tally, runSchedule(engine, seed + n));
+    const federations = byEngine[(seed + n) % byEngine.length] as Federations;
+    addReport(tally, runSchedule(federations, seed + n));
     if (options.untilLeak === true && tally.leaks.length > 0) break;
   }
   return tally;

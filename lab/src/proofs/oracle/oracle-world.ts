@@ -18,6 +18,7 @@ import {
   joinTagOf,
   type KeyAnswer,
   type KeyRequest,
+  type Millis,
   type Outcome,
   outboxOf,
   type Refused,
@@ -73,6 +74,38 @@ export class Ledger {
   }
 }
 
+interface SharedFederation {
+  readonly federation: Federation;
+  readonly start: Millis;
+  /** By number: the device of an earlier run, whose key and certificate serve again. */
+  readonly enrolled: Pick<WatchedDevice, 'signer' | 'certificate'>[];
+}
+
+/** One federation for each shape, for many runs in a row: setting one up costs as much as a run. */
+export class Federations {
+  readonly #engine: OracleEngine;
+  readonly #made = new Map<string, SharedFederation>();
+
+  constructor(engine: OracleEngine) {
+    this.#engine = engine;
+  }
+
+  of({ bufferSize, minimum }: BufferShape): SharedFederation {
+    const name = `${bufferSize}/${minimum}`;
+    const known = this.#made.get(name);
+    if (known !== undefined) return known;
+    const shape = { engine: this.#engine, bufferSize, minimum, dimension: 1 };
+    // A device may do more here than with one version a buffer: nothing leaks there that does not leak here.
+    const federation = symbolicFederation({ ...shape, versions: 'unsafeMixed' });
+    const shared = { federation, start: federation.now, enrolled: [] };
+    this.#made.set(name, shared);
+    return shared;
+  }
+}
+
+/** Federations are thrown away after so many runs, before their logs grow long. */
+export const RUNS_PER_FEDERATION = 64;
+
 export class OracleWorld {
   readonly federation: Federation;
   readonly trace = new Trace();
@@ -81,12 +114,13 @@ export class OracleWorld {
   readonly ledgers: Ledger[] = [];
   /** What the server told of deposits, true or not, newest last. */
   readonly stories: (readonly Source[])[] = [];
+  readonly #shared: SharedFederation;
 
-  constructor(engine: OracleEngine, shape: BufferShape) {
+  constructor(federations: Federations, shape: BufferShape) {
     this.shape = shape;
-    // A device may do more here than with one version a buffer: nothing leaks there that does not leak here.
-    const { bufferSize, minimum } = shape;
-    this.federation = symbolicFederation({ engine, bufferSize, minimum, dimension: 1, versions: 'unsafeMixed' });
+    this.#shared = federations.of(shape);
+    this.federation = this.#shared.federation;
+    this.federation.now = this.#shared.start;
   }
 
   get server(): FederationServer {
@@ -105,15 +139,18 @@ export class OracleWorld {
   }
 
   newUser(isHonest: boolean): WatchedDevice {
-    const [number, signer] = [this.users.length, this.federation.signer()];
-    const user = new WatchedDevice(this.federation, this.trace, { number, isHonest, signer });
+    const { federation, enrolled } = this.#shared;
+    const number = this.users.length;
+    const known = enrolled[number] ?? { signer: federation.signer(), certificate: undefined };
+    const user = new WatchedDevice(federation, this.trace, { number, isHonest, ...known });
+    enrolled[number] = user;
     this.users.push(user);
     return user;
   }
 
   /** The same device once more, with sessions of its own: for a colluder that wants two slots. */
-  aliasOf({ number, isHonest, signer }: WatchedDevice): WatchedDevice {
-    return new WatchedDevice(this.federation, this.trace, { number, isHonest, signer });
+  aliasOf({ number, isHonest, signer, certificate }: WatchedDevice): WatchedDevice {
+    return new WatchedDevice(this.federation, this.trace, { number, isHonest, signer, certificate });
   }
 
   /** Colluders are few enough that every set of `minimum` users holds two honest ones. */

@@ -4,13 +4,12 @@
  * the user's own check lets them. Most schedules fill their buffer and close it.
  */
 import type { Slot } from '@basa/protocol';
-import type { OracleEngine } from '../world/symbolic-federation.ts';
 import { type Course, Courses } from './courses.ts';
 import { Dice } from './dice.ts';
 import { closeWith } from './exhaustive.ts';
 import { Liar } from './liar.ts';
 import { liedClose, liedOutcome } from './lies.ts';
-import { type Ledger, OracleWorld } from './oracle-world.ts';
+import { type Federations, type Ledger, OracleWorld } from './oracle-world.ts';
 import type { Judgement } from './trace.ts';
 
 export interface ScheduleReport extends Judgement {
@@ -22,11 +21,11 @@ export interface ScheduleReport extends Judgement {
   readonly filled: boolean;
 }
 
-export function runSchedule(engine: OracleEngine, seed: number): ScheduleReport {
+export function runSchedule(federations: Federations, seed: number): ScheduleReport {
   const dice = new Dice(seed);
   const bufferSize = dice.chance(0.75) ? 3 : dice.chance(0.9) ? 4 : 5;
   const minimum = dice.chance(0.8) ? 2 + dice.below(bufferSize - 2) : bufferSize;
-  const world = new OracleWorld(engine, { bufferSize, minimum });
+  const world = new OracleWorld(federations, { bufferSize, minimum });
   const colluders = dice.below(minimum - 1);
   const honest = Math.max(2, bufferSize - colluders + (dice.chance(0.25) ? 1 : 0));
   const liar = new Liar(world, dice, dice.pick([0, 0.03, 0.08, 0.15, 0.5]));

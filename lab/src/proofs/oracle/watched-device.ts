@@ -2,6 +2,7 @@
 import { type MaskPlan, type RandomBytes, Secret, type Signer } from '@basa/masking';
 import {
   type BuiltInput,
+  type Certificate,
   type Deposit,
   type Descriptor,
   type DrawnBuffer,
@@ -32,6 +33,13 @@ export interface SentUpload {
   readonly parts: SealedParts;
 }
 
+interface WatchedOptions {
+  readonly number: number;
+  readonly isHonest: boolean;
+  readonly signer: Signer;
+  readonly certificate?: Certificate | undefined;
+}
+
 export class WatchedDevice extends FederationDevice {
   readonly isHonest: boolean;
   /** Of its update, in the trace. */
@@ -41,8 +49,8 @@ export class WatchedDevice extends FederationDevice {
   readonly #trace: Trace;
   #plan: MaskPlan | undefined;
 
-  constructor(world: Federation, trace: Trace, options: { number: number; isHonest: boolean; signer: Signer }) {
-    super(world, options.number, options.signer);
+  constructor(world: Federation, trace: Trace, options: WatchedOptions) {
+    super(world, options.number, options.signer, options.certificate);
     this.isHonest = options.isHonest;
     this.#trace = trace;
     this.symbol = trace.newInput(`x${this.number}`);

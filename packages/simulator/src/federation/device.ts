@@ -78,20 +78,14 @@ export class FederationDevice {
   keyAnswers: readonly KeyAnswerOf[] | undefined;
   #upload: UploadRequest | undefined;
 
-  constructor(world: World, number: number, signer: Signer) {
+  /** Enrols, unless it has a certificate. */
+  constructor(world: World, number: number, signer: Signer, certificate?: Certificate) {
     this.world = world;
     this.number = number;
     this.signer = signer;
     this.user = userIdOf(this.suite, signer.publicKey);
     this.deltaId = world.randomBytes(16);
-    const body = {
-      task: world.task,
-      deviceKey: signer.publicKey,
-      issuedAt: world.now,
-      notAfter: millis(world.now + 10 ** 9),
-    };
-    const signed = world.authorities.map((authority) => granted(authority.enrol(body)));
-    this.certificate = agreedOn(certificateCodec, world.policy, signed) as Certificate;
+    this.certificate = certificate ?? enrolled(world, signer);
   }
 
   get suite(): Suite {
@@ -312,4 +306,10 @@ export class FederationDevice {
     this.session = session;
     return answer;
   }
+}
+
+function enrolled(world: World, { publicKey: deviceKey }: Signer): Certificate {
+  const body = { task: world.task, deviceKey, issuedAt: world.now, notAfter: millis(world.now + 10 ** 9) };
+  const signed = world.authorities.map((authority) => granted(authority.enrol(body)));
+  return agreedOn(certificateCodec, world.policy, signed) as Certificate;
 }
