@@ -20,7 +20,7 @@ export class StateChecks {
   readonly endings: Record<string, number> = {};
   readonly #space: StateSpace;
   readonly #servers: Known = new Map();
-  readonly #agreements = new Map<string, string | undefined>();
+  readonly #agreements = new Map<number | string, string | undefined>();
   readonly #acknowledgements: Known = new Map();
   readonly #commitments: Known = new Map();
 
@@ -32,12 +32,13 @@ export class StateChecks {
     const space = this.#space;
     const { users, server, authorities, sent } = state;
     const { world } = space;
+    const [authority = 0, ...others] = authorities;
     const problem =
       space.messagesProblem(state) ??
       remembered(this.#servers, server, () =>
         serverProblem(world.devices, space.serverBuffersOf(server), space.serverLocal(state)),
       ) ??
-      remembered(this.#agreements, `${server} ${authorities.join()}`, () =>
+      remembered(this.#agreements, others.length === 0 ? pairOf(server, authority) : `${server} ${authorities}`, () =>
         agreementProblem(space.serverBuffersOf(server), space.authorityBuffersOf(state)),
       ) ??
       remembered(this.#acknowledgements, pairOf(server, sent), () =>
@@ -45,7 +46,6 @@ export class StateChecks {
       );
     if (problem !== undefined || world.buffers.length === 1) return problem;
     // Several buffers have one authority.
-    const [authority = 0] = authorities;
     return users
       .map((local, n) =>
         remembered(this.#commitments, pairOf(local, authority) * users.length + n, () =>

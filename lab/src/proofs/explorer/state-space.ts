@@ -56,7 +56,7 @@ export class StateSpace {
   readonly #messages = new Interner<Message>();
   readonly #sets = new Interner<MessageSet>();
   readonly #unions = new Map<number, number>();
-  readonly #choices = new Map<string, readonly (readonly number[])[]>();
+  readonly #choices = new Map<number, readonly (readonly number[])[]>();
   readonly #serverBuffers = new Map<number, readonly SecureBuffer[]>();
   readonly #authorityBuffers: readonly Map<number, readonly AuthorityBuffer[]>[];
 
@@ -191,7 +191,7 @@ export class StateSpace {
 
   /** Every way to hear one kind of answer about one thing from enough authorities, one answer of each at most. */
   #choicesIn({ sent }: State): readonly (readonly number[])[] {
-    return remembered(this.#choices, String(sent), () => {
+    return remembered(this.#choices, sent, () => {
       const groups = new Map<string, number[]>();
       for (const number of this.#sets.value(sent).numbers) {
         const message = this.#messages.value(number);

@@ -202,6 +202,9 @@ export class UserParty {
   /** The device in this buffer, as it is after a restart. */
   #load(local: UserLocal, buffer: number): UserSession | undefined {
     const device = this.#device;
+    const [start] = this.#world.serverHours;
+    // A user's clock stands still: the others' clocks say whether it is late.
+    if (start !== undefined) this.#world.federation.now = start.now;
     device.records = [...(local.sessions[buffer] ?? [])];
     device.ledgerRecords = [...local.ledger];
     device.ledger = restoreLedger(local.ledger);
