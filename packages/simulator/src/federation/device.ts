@@ -270,8 +270,7 @@ export class FederationDevice {
   /** The upload, made of what is frozen: the same bytes each time. */
   uploadBytes(): Uint8Array {
     if (this.session?.step !== 'frozen') throw new Error('not frozen');
-    if (this.#upload === undefined) this.#drive('freeze');
-    const { header, body } = this.#upload as UploadRequest;
+    const { header, body } = granted(this.upload());
     const { uploadHeader } = authorityMessages(this.world.policy.bufferSize);
     return concatBytes(frameHeader(uploadHeader.encode(header)), body);
   }
