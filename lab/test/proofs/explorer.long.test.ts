@@ -4,14 +4,12 @@ import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 import {
   CORE_RULES,
-  COUNCIL_RULE,
   COUNCIL_WORLDS,
   HOST_RULES,
   LARGE_WORLDS,
   SMALL_WORLDS,
 } from '../../src/proofs/explorer/explorations.ts';
-import { type explore as Explore, explore } from '../../src/proofs/explorer/explore.ts';
-import { exploreCouncil, wanderCouncil } from '../../src/proofs/explorer/explore-council.ts';
+import { type explore as Explore, explore, exploreWays } from '../../src/proofs/explorer/explore.ts';
 import type { SettledFate } from '../../src/proofs/explorer/invariants.ts';
 import { drawFrom } from '../../src/proofs/faults/draw.ts';
 import { importPatched } from '../../src/proofs/patched-core.ts';
@@ -67,7 +65,7 @@ describe('a rule of the core that is patched away gives a counterexample', () =>
 
 describe('several authorities and a server', () => {
   it.each(COUNCIL_WORLDS)('keep every promise: $name', ({ isSmall, ...world }) => {
-    const { complete, counterexample, endings, states } = exploreCouncil({ ...world, budget: BUDGET });
+    const { complete, counterexample, endings, states } = explore({ ...world, budget: BUDGET });
     expect(counterexample).toBeUndefined();
     expect(complete).toBe(isSmall);
     if (isSmall) expect(endings).toMatchObject({ included: 1 });
@@ -75,18 +73,9 @@ describe('several authorities and a server', () => {
   });
 
   it.each(COUNCIL_WORLDS)('keep every promise to the end of random ways: $name', ({ isSmall: _, ...world }) => {
-    const { counterexample, endings } = wanderCouncil(world, 30, drawFrom(seededWords(1)).below);
+    const { counterexample, endings } = exploreWays(world, 30, drawFrom(seededWords(1)).below);
     expect(counterexample).toBeUndefined();
     expect(endings['included']).toBeGreaterThan(0);
     if (world.still) expect(endings).toEqual({ included: 30 });
-  });
-
-  it('break one where an authority that voted aborts', async () => {
-    const patched = await importPatched<{ exploreCouncil: typeof exploreCouncil }>(
-      'lab/src/proofs/explorer/explore-council.ts',
-      COUNCIL_RULE.patches,
-    );
-    const { counterexample } = patched.exploreCouncil({ authorities: 2, threshold: 2 });
-    expect(counterexample?.problem).toMatch(COUNCIL_RULE.problem);
   });
 });

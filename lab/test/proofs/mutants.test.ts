@@ -5,7 +5,7 @@ import { MUTANTS } from '../../src/proofs/mutants/list.ts';
 import { isCaught, judgeMutant, runPatched } from '../../src/proofs/mutants/runs.ts';
 import { playAttack, SEALED_ATTACKS } from '../../src/proofs/oracle/attacks.ts';
 import { COUNCIL_ATTACKS } from '../../src/proofs/oracle/attacks-on-councils.ts';
-import { ORACLE_ENGINES } from '../../src/proofs/oracle/engines.ts';
+import { ORACLE_ENGINES } from '../../src/proofs/world/symbolic-federation.ts';
 
 describe('the core as it is', () => {
   it.each(Object.keys(SEALED_ATTACKS))('gives the honest sum at most when %s', (attack) => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
-import { CORE_RULES, COUNCIL_RULE } from '../../src/proofs/explorer/explorations.ts';
+import { CORE_RULES } from '../../src/proofs/explorer/explorations.ts';
 import { MUTANTS } from '../../src/proofs/mutants/list.ts';
 import type { SourcePatch } from '../../src/proofs/patched-core.ts';
 
@@ -14,7 +14,6 @@ function fromRoot(edit: SourcePatch): SourcePatch {
 
 const RULES: readonly { readonly name: string; readonly patches?: readonly SourcePatch[] }[] = [
   ...CORE_RULES,
-  COUNCIL_RULE,
   ...MUTANTS.map(({ name, edits }) => ({ name, patches: edits.map(fromRoot) })),
 ];
 

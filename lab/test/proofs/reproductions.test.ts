@@ -3,7 +3,7 @@ import { closeRequestOf, recordAbort, recordGrant } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
-import { grantOf } from '../../src/proofs/one-authority.ts';
+import { grantOf } from '../../src/proofs/world/one-authority.ts';
 
 describe('found by the explorer', () => {
   it('a granted buffer whose close the authority forgot ends as unknown, and does not stay granted for ever', () => {

@@ -34,7 +34,7 @@ describe('a crash', () => {
   });
 
   it.each(Array.from({ length: total }, (_, n) => n + 1))(
-    'after record %d of the run leaves sum and version as if it had not happened',
+    'after record %d of the run leaves sum and version as if it had not happened [R19]',
     (n) => {
       const { world, verdict } = run((fresh) => {
         fresh.crashIn = n;

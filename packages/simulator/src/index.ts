@@ -4,6 +4,7 @@ export type { PartyName } from './federation/crash.ts';
 export { Crash } from './federation/crash.ts';
 export { FederationDevice } from './federation/device.ts';
 export type { Step } from './federation/drive.ts';
+export { Damaged } from './federation/drive.ts';
 export type { FederationOptions } from './federation/federation.ts';
 export { CLOSE_MS, Federation, LEASE_MS, OPEN_MS } from './federation/federation.ts';
 export { granted, reasonOf } from './federation/granted.ts';

@@ -1,54 +1,88 @@
-/** The ways a step of the core may end: answered, or dead after any of its records. */
-
+/** The ways a step may end: answered, or dead after any of its records. A party is put into a state by its records, and has nothing else. */
 import { isRefused, type Refused } from '@basa/protocol';
+import { Crash, type Federation } from '@basa/simulator';
 import { canonical } from './canonical.ts';
 import { type Ending, type Message, RestoreError } from './messages.ts';
 
-interface Step<Local, Entry> {
-  readonly who: string;
-  /** What reached it or what it decided to do. */
-  readonly cause: string;
-  readonly records: readonly Entry[];
+/** A party of the federation, as an exploration handles it. */
+export interface Party<Local> {
+  readonly name: string;
+  /** Starts it from what it has on disk. */
+  load(local: Local): void;
+  /** What it has on disk by now. */
+  save(): Local;
+  /** Kinds of the records that it wrote since it was loaded. */
+  written(): readonly string[];
+  /** What it has in memory. */
+  live(): unknown;
+}
+
+export interface Said {
   readonly answer: object;
   readonly sent: readonly Message[];
-  /** What is on disk after the first n records. */
-  after(records: readonly Entry[]): Local;
+}
+
+interface Step<Local> {
+  readonly federation: Federation;
+  readonly party: Party<Local>;
+  readonly local: Local;
+  /** What reached it or what it decided to do. */
+  readonly cause: string;
+  run(): Said;
   readonly crashes: boolean | undefined;
   /** A broken rule: the answer leaves, the record does not follow. */
   readonly answersFirst?: boolean;
 }
 
-export function endingsOf<Local, Entry extends { readonly kind: string }>(step: Step<Local, Entry>): Ending<Local>[] {
-  const { who, cause, records, answer, sent, after, crashes, answersFirst } = step;
-  const isNo = isRefused(answer);
-  if (isNo && records.length === 0) {
-    return [{ local: after([]), sent: [], words: `${cause}; ${who} refuses: ${(answer as Refused).reason}` }];
-  }
-  const writes = (entries: readonly Entry[]): string =>
-    entries.length === 0 ? 'writes nothing' : `writes ${entries.map(({ kind }) => `"${kind}"`).join(' and ')}`;
+export function endingsOf<Local>({
+  federation,
+  party,
+  local,
+  cause,
+  run,
+  crashes,
+  answersFirst,
+}: Step<Local>): readonly Ending<Local>[] {
+  party.load(local);
+  const { answer, sent } = run();
+  const [written, after] = [party.written(), party.save()];
+  if (isRefused(answer) && written.length === 0)
+    return [{ local, sent: [], words: `${cause}; ${party.name} refuses: ${(answer as Refused).reason}` }];
+  holdToRecords(party, after);
   const says = sent.length === 0 ? '' : ` and sends ${sent.map(({ kind }) => kind).join(', ')}`;
-  const endings: Ending<Local>[] = [
-    { local: after(records), sent, words: `${cause}; ${who} ${writes(records)}${says}` },
-  ];
-  if (crashes) {
-    for (let n = 1; n <= records.length; n++) {
-      const kept = records.slice(0, n);
-      endings.push({ local: after(kept), sent: [], words: `${cause}; ${who} ${writes(kept)} and crashes` });
+  const endings: Ending<Local>[] = [{ local: after, sent, words: `${cause}; ${party.name} ${writes(written)}${says}` }];
+  if (crashes)
+    for (let n = 1; n <= written.length; n++) {
+      party.load(local);
+      dieAfter(federation, n, run);
+      const words = `${cause}; ${party.name} ${writes(written.slice(0, n))} and crashes`;
+      endings.push({ local: party.save(), sent: [], words });
     }
-  }
-  if (answersFirst && records.length > 0 && sent.length > 0) {
-    endings.push({
-      local: after([]),
-      sent,
-      words: `${cause}; ${who}${says.slice(4)} first, and crashes before it writes`,
-    });
-  }
+  if (answersFirst && written.length > 0 && sent.length > 0)
+    endings.push({ local, sent, words: `${cause}; ${party.name}${says.slice(4)} first, and crashes before it writes` });
   return endings;
 }
 
-/** restore(records) is the live state, after every step. */
-export function holdToRecords(who: string, live: unknown, restored: unknown): void {
-  if (canonical(live) !== canonical(restored)) {
-    throw new RestoreError(`${who} restored from its records is not what it was`);
+function writes(kinds: readonly string[]): string {
+  return kinds.length === 0 ? 'writes nothing' : `writes ${kinds.map((kind) => `"${kind}"`).join(' and ')}`;
+}
+
+function dieAfter(federation: Federation, records: number, run: () => unknown): void {
+  federation.crashIn = records;
+  try {
+    run();
+    throw new Error('it wrote fewer records this time');
+  } catch (error) {
+    if (!(error instanceof Crash)) throw error;
+  } finally {
+    federation.crashIn = undefined;
   }
+}
+
+/** What it has in memory is what its records give, after every step. */
+function holdToRecords<Local>(party: Party<Local>, after: Local): void {
+  const live = canonical(party.live());
+  party.load(after);
+  if (canonical(party.live()) !== live)
+    throw new RestoreError(`${party.name} restored from its records is not what it was`);
 }

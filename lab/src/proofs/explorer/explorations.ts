@@ -1,9 +1,8 @@
 /** What the explorer is run on: worlds that must keep every promise, and rules whose absence it must show. */
 
 import type { SourcePatch } from '../patched-core.ts';
-import type { BrokenRule } from './cast.ts';
 import type { ExploreOptions } from './explore.ts';
-import type { CouncilWorldOptions } from './explore-council.ts';
+import type { BrokenRule } from './explored-world.ts';
 import type { SettledFate } from './invariants.ts';
 
 export interface NamedWorld extends ExploreOptions {
@@ -79,6 +78,8 @@ export const LONG_WORLDS: readonly NamedWorld[] = [
 ];
 
 interface MissingRule {
+  /** Stands in the name of the test that fails without the rule, as `[R19]`. */
+  readonly id?: string;
   readonly name: string;
   readonly world: ExploreOptions;
   readonly patches?: readonly SourcePatch[];
@@ -89,6 +90,7 @@ interface MissingRule {
 /** Rules of the host: the environment breaks them. */
 export const HOST_RULES: readonly (MissingRule & { readonly name: BrokenRule })[] = [
   {
+    id: 'R19',
     name: 'server answers before it writes',
     world: { bufferSize: 2 },
     problem: /user 0 was acknowledged, and the server does not have it/,
@@ -99,6 +101,7 @@ export const HOST_RULES: readonly (MissingRule & { readonly name: BrokenRule })[
     problem: /user 0 was acknowledged, and the server does not have it/,
   },
   {
+    id: 'R20',
     name: 'server asks for close before it froze',
     world: { bufferSize: 2 },
     problem: /the authority closed slots 0,1, and the server has fixed nothing/,
@@ -128,6 +131,9 @@ export const HOST_RULES: readonly (MissingRule & { readonly name: BrokenRule })[
 const AUTHORITY = 'packages/protocol/src/authority';
 const SERVER = 'packages/protocol/src/server';
 const USER = 'packages/protocol/src/user';
+
+/** Two of three have to do: one that has no record of any slot, and one of those that have. */
+const ONE_IS_GONE: ExploreOptions = { ...councilOf(3, 2, { missed: [2], gone: [0] }), still: true };
 
 /** Rules of the core: a patched copy lacks them. */
 export const CORE_RULES: readonly MissingRule[] = [
@@ -225,23 +231,87 @@ export const CORE_RULES: readonly MissingRule[] = [
     ],
     problem: /the server restored from its records is not what it was/,
   },
+  {
+    name: 'an authority that voted does not abort',
+    world: councilOf(2, 2),
+    patches: [{ file: `${AUTHORITY}/buffer.ts`, find: 'buffer.voted !== undefined || ', replace: '' }],
+    problem: /the buffer is undecided|is granted, and/,
+  },
+  {
+    id: 'R21',
+    name: 'asked again, an authority says the same',
+    world: { bufferSize: 2, still: true, crashes: true },
+    patches: [
+      {
+        file: `${AUTHORITY}/close.ts`,
+        find: "if (buffer.status === 'closed') return unchanged(buffer, { buffer });",
+        replace: '',
+      },
+    ],
+    problem: /is lost: the server is frozen, the authority closed/,
+  },
+  {
+    id: 'R22',
+    name: 'receipts stand in for records',
+    world: ONE_IS_GONE,
+    patches: [
+      {
+        file: `${AUTHORITY}/close.ts`,
+        find: 'own + othersOf(descriptor, signer, receipt) >= descriptor.threshold &&',
+        replace: 'own > 0 &&',
+      },
+    ],
+    problem: /the buffer is undecided, and nothing more can happen/,
+  },
+  {
+    id: 'R23',
+    name: 'enough votes, not all',
+    world: ONE_IS_GONE,
+    patches: [
+      {
+        file: `${SERVER}/close.ts`,
+        find: 'closed.length >= threshold',
+        replace: 'closed.length >= buffer.descriptor.parts.length',
+      },
+    ],
+    problem: /the buffer is undecided, and nothing more can happen/,
+  },
 ];
 
 /** Several authorities and a server, from a filled buffer on. Whether all states are reached, `isSmall` says. */
-export const COUNCIL_WORLDS: readonly (CouncilWorldOptions & { readonly name: string; readonly isSmall: boolean })[] = [
-  { name: '2 of 2 authorities without clocks', authorities: 2, threshold: 2, still: true, isSmall: true },
-  { name: '2 of 2 authorities, each with a clock', authorities: 2, threshold: 2, isSmall: true },
-  { name: '3 of 4 authorities without clocks', authorities: 4, threshold: 3, still: true, isSmall: false },
-  { name: '3 of 4 authorities, each with a clock', authorities: 4, threshold: 3, isSmall: false },
+export const COUNCIL_WORLDS: readonly (NamedWorld & { readonly isSmall: boolean })[] = [
+  { ...councilOf(2, 2), name: '2 of 2 authorities without clocks', still: true, isSmall: true },
+  { ...councilOf(2, 2), name: '2 of 2 authorities, each with a clock', isSmall: true },
+  {
+    ...ONE_IS_GONE,
+    name: '2 of 3 authorities without clocks, one of whom no user reached and one is gone',
+    isSmall: true,
+  },
+  {
+    bufferSize: 2,
+    council: { authorities: 2, threshold: 2, isEmpty: true },
+    engine: 'slot keys',
+    still: true,
+    name: '2 of 2 authorities without clocks, and two users in an empty buffer',
+    isSmall: true,
+  },
+  {
+    bufferSize: 2,
+    council: { authorities: 3, threshold: 2, isEmpty: true },
+    engine: 'slot keys',
+    crashes: true,
+    still: true,
+    name: '2 of 3 authorities without clocks and two users in an empty buffer, with a crash after any record',
+    isSmall: false,
+  },
+  { ...councilOf(4, 3), name: '3 of 4 authorities without clocks', still: true, isSmall: false },
+  { ...councilOf(4, 3), name: '3 of 4 authorities, each with a clock', isSmall: false },
 ];
 
-/** Without it an authority aborts what the others closed by its vote. */
-export const COUNCIL_RULE: {
-  readonly name: string;
-  readonly patches: readonly SourcePatch[];
-  readonly problem: RegExp;
-} = {
-  name: 'an authority that voted does not abort',
-  patches: [{ file: 'packages/protocol/src/authority/buffer.ts', find: 'buffer.voted !== undefined || ', replace: '' }],
-  problem: /the buffer is undecided|is granted, and/,
-};
+function councilOf(
+  authorities: number,
+  threshold: number,
+  more: Partial<ExploreOptions['council']> = {},
+): ExploreOptions {
+  return { bufferSize: 4, engine: 'slot keys', council: { authorities, threshold, ...more }, crashes: true };
+}

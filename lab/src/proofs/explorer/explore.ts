@@ -1,36 +1,39 @@
 /**
- * Walks through every state that user, server and authority can reach together, breadth first: the real transitions of
+ * Walks through every state that users, server and authorities can reach together, breadth first: the real transitions of
  * the core in any order, over a network that keeps every message and may deliver it never, late or again. A party has
  * nothing but its records; so a crash loses what it was about to say, and every step is a restart.
  */
-import type { CastOptions } from './cast.ts';
-import type { SettledFate } from './invariants.ts';
+import type { WorldOptions } from './explored-world.ts';
 import { StateChecks } from './state-checks.ts';
-import { nameOf, StateSpace } from './state-space.ts';
-import { type Walk, type WalkOptions, walk } from './walk.ts';
+import { nameOf, type State, StateSpace } from './state-space.ts';
+import { type Space, type Walk, type WalkOptions, walk, wander } from './walk.ts';
 
-export interface ExploreOptions extends CastOptions, WalkOptions {}
+export interface ExploreOptions extends WorldOptions, WalkOptions {}
 
-export interface Exploration extends Walk {
-  /** Updates by fate, over all terminal states. */
-  readonly fates: Readonly<Record<SettledFate, number>>;
+export interface Exploration extends Walk, Pick<StateChecks, 'fates' | 'endings'> {
   /** Distinct states of one party, and distinct messages: what the global ones are made of. */
   readonly local: number;
   readonly messages: number;
 }
 
 export function explore(options: ExploreOptions): Exploration {
+  return explored(options, (space) => walk(space, options));
+}
+
+/** So many random ways to the end instead of every state. */
+export function exploreWays(options: WorldOptions, ways: number, draw: (count: number) => number): Exploration {
+  return explored(options, (space) => wander(space, ways, draw));
+}
+
+function explored(options: WorldOptions, go: (space: Space<State>) => Walk): Exploration {
   const space = new StateSpace(options);
   const checks = new StateChecks(space);
-  const walked = walk(
-    {
-      start: () => space.start(),
-      nameOf,
-      successors: (state) => space.successors(state),
-      problemOf: (state) => checks.problemOf(state),
-      terminalProblem: (state) => checks.terminalProblem(state),
-    },
-    options,
-  );
-  return { ...walked, fates: checks.fates, ...space.sizes };
+  const walked = go({
+    start: () => space.start(),
+    nameOf,
+    successors: (state) => space.successors(state),
+    problemOf: (state) => checks.problemOf(state),
+    terminalProblem: (state) => checks.terminalProblem(state),
+  });
+  return { ...walked, fates: checks.fates, endings: checks.endings, ...space.sizes };
 }

@@ -8,11 +8,11 @@ import {
   type Outcome,
   type SecureBuffer,
 } from '@basa/protocol';
+import type { FederationDevice } from '@basa/simulator';
 import { canonical } from './canonical.ts';
-import type { Cast } from './cast.ts';
-import type { Message } from './messages.ts';
-import type { ServerLocal } from './server-store.ts';
-import type { UserLocal } from './user-local.ts';
+import type { Message, MessageOf } from './messages.ts';
+import type { ServerLocal } from './server-party.ts';
+import type { UserLocal } from './user-party.ts';
 
 /** What became of an update the server acknowledged. */
 export type SettledFate = Exclude<Fate, 'pending'>;
@@ -39,7 +39,7 @@ function contradiction(earlier: Message, added: Message): Sentence {
     if (a.slot === b.slot && !equalBytes(a.joinTag, b.joinTag)) return `slot ${a.slot} was given to two deposits`;
     if (earlier.user === added.user && a.slot !== b.slot) return `user ${added.user} was given two slots`;
   }
-  if (earlier.kind === 'key' && added.kind === 'key') {
+  if (earlier.kind === 'key' && added.kind === 'key' && earlier.from === added.from) {
     const [a, b] = [earlier.value, added.value];
     if (a.receipt.slot === b.receipt.slot && !equalBytes(a.issued.requestDigest, b.issued.requestDigest))
       return `the key of slot ${a.receipt.slot} was issued to two requests`;
@@ -49,9 +49,13 @@ function contradiction(earlier: Message, added: Message): Sentence {
   if (earlier.kind === 'upload' && added.kind === 'upload' && earlier.user === added.user)
     return `user ${added.user} signed two uploads in one buffer`;
   if (earlier.kind === 'close-answer' && added.kind === 'close-answer') return releaseProblem([earlier, added]);
-  if (earlier.kind === 'outcome' && added.kind === 'outcome') return outcomeProblem(earlier.value, added.value);
-  if (earlier.kind === 'model-entry' && added.kind === 'model-entry')
-    return 'one buffer made two versions of the model';
+  if (earlier.kind === 'outcome' && added.kind === 'outcome' && earlier.from === added.from)
+    return outcomeProblem(earlier.value, added.value);
+  if (earlier.kind === 'model-entry' && added.kind === 'model-entry') {
+    const [a, b] = [earlier.value, added.value];
+    if (a.version !== b.version || !equalBytes(a.modelHash, b.modelHash))
+      return 'one buffer made two versions of the model';
+  }
   return undefined;
 }
 
@@ -63,22 +67,25 @@ function outcomeProblem(earlier: Outcome, added: Outcome): Sentence {
 }
 
 /** For each slot either its self key or its edge key, over all answers together; and one set of slots. */
-function releaseProblem(answers: readonly Extract<Message, { kind: 'close-answer' }>[]): Sentence {
-  const keys = answers.flatMap(({ value }) => value.keys);
+function releaseProblem(answers: readonly MessageOf<'close-answer'>[]): Sentence {
+  const released = answers.filter(({ value }) => value.keys.length > 0);
+  const keys = released.flatMap(({ value }) => value.keys);
   const own = new Set(keys.filter(({ role }) => role === 'self').map(({ slot }) => slot));
   const both = keys.find(({ role, slot }) => role !== 'self' && own.has(slot));
   if (both !== undefined) return `self and ${both.role} keys of slot ${both.slot} were both released`;
-  const sets = new Set(answers.map(({ value }) => canonical(value.outcome.accepted)));
+  const sets = new Set(released.map(({ value }) => canonical(value.outcome.accepted)));
   return sets.size > 1 ? 'one buffer was closed with two sets of slots' : undefined;
 }
 
 /** The server alone: every opened sum is the one-hot sum of its slots, and no update is in two of them. */
-export function serverProblem(cast: Cast, buffers: readonly SecureBuffer[], { models }: ServerLocal): Sentence {
-  const total = cast.users.map(() => 0);
+export function serverProblem(
+  devices: readonly FederationDevice[],
+  buffers: readonly SecureBuffer[],
+  { models }: ServerLocal,
+): Sentence {
+  const total = devices.map(() => 0);
   for (const { buffer: at, sum, version } of models) {
-    const { accepted, slots } = buffers[at] as SecureBuffer;
-    const users = accepted.map((slot) => toHex((slots[slot] as BufferSlot).user));
-    const expected = cast.users.map(({ user }) => (users.includes(toHex(user)) ? 1 : 0));
+    const expected = oneHotSum(buffers[at] as SecureBuffer, devices);
     if (canonical(sum) !== canonical(expected))
       return `version ${version} holds the sum ${sum.join(' ')} instead of ${expected.join(' ')}`;
     for (const [n, count] of sum.entries()) total[n] = (total[n] ?? 0) + count;
@@ -91,25 +98,54 @@ export function serverProblem(cast: Cast, buffers: readonly SecureBuffer[], { mo
     : undefined;
 }
 
-/** Server and authority: nothing is closed that was not fixed durably before, with enough slots; decisions agree. */
-export function agreementProblem(server: readonly SecureBuffer[], authority: readonly AuthorityBuffer[]): Sentence {
-  for (const [at, closing] of authority.entries()) {
-    const { status, accepted, descriptor } = server[at] as SecureBuffer;
-    // Rolled back: it gives no key and no word, whatever it did before.
-    if (closing.status === 'unknown') continue;
-    if (status === 'unknown') return 'the server gave up a buffer the authority remembers';
-    if (closing.status === 'closed') {
-      const closed = closing.closed?.accepted.map(({ slot }) => slot) ?? [];
-      if (closed.length < descriptor.minimum)
-        return `a buffer was closed with ${closed.length} slots, below the minimum`;
-      if (canonical(closed) !== canonical(accepted))
-        return `the authority closed slots ${closed}, and the server has ${status === 'filling' ? 'fixed nothing' : `fixed ${accepted}`}`;
-    }
-    const isDecided = status === 'granted' || status === 'included' || status === 'quarantined';
-    if (isDecided && closing.status !== 'closed') return `the server is ${status}, the authority ${closing.status}`;
-    if (status === 'aborted' && closing.status !== 'aborted') return 'the server aborted what the authority did not';
+/** Of the accepted slots: each device's update is 1 in its own place. */
+export function oneHotSum(
+  { accepted, slots }: Pick<SecureBuffer, 'accepted' | 'slots'>,
+  devices: readonly FederationDevice[],
+): readonly number[] {
+  const users = accepted.map((slot) => toHex((slots[slot] as BufferSlot).user));
+  return devices.map(({ user }) => (users.includes(toHex(user)) ? 1 : 0));
+}
+
+/** Server and authorities: nothing is closed that was not fixed durably before, with enough slots; decisions agree. */
+export function agreementProblem(
+  server: readonly SecureBuffer[],
+  authorities: readonly (readonly AuthorityBuffer[])[],
+): Sentence {
+  for (const [at, buffer] of server.entries()) {
+    const problem = decisionProblem(
+      buffer,
+      authorities.map((buffers) => buffers[at] as AuthorityBuffer),
+    );
+    if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+function decisionProblem({ status, accepted, descriptor }: SecureBuffer, all: readonly AuthorityBuffer[]): Sentence {
+  // Rolled back: it gives no key and no word, whatever it did before.
+  const known = all.filter((closing) => closing.status !== 'unknown');
+  if (known.length === 0) return undefined;
+  if (status === 'unknown') return 'the server gave up a buffer the authority remembers';
+  for (const closing of known) {
+    if (closing.status !== 'closed') continue;
+    const closed = closing.closed?.accepted.map(({ slot }) => slot) ?? [];
+    if (closed.length < descriptor.minimum) return `a buffer was closed with ${closed.length} slots, below the minimum`;
+    if (canonical(closed) !== canonical(accepted))
+      return `the authority closed slots ${closed}, and the server has ${status === 'filling' ? 'fixed nothing' : `fixed ${accepted}`}`;
+  }
+  const { threshold } = descriptor;
+  const [closed, aborted] = ['closed', 'aborted'].map((end) => known.filter((one) => one.status === end).length) as [
+    number,
+    number,
+  ];
+  const isDecided = status === 'granted' || status === 'included' || status === 'quarantined';
+  if (isDecided && closed < threshold)
+    return all.length === 1
+      ? `the server is ${status}, the authority ${known[0]?.status}`
+      : `the server is ${status}, and ${closed} authorities closed the buffer`;
+  if (status === 'aborted' && aborted < threshold) return 'the server aborted what the authority did not';
+  return closed > 0 && aborted >= threshold ? 'enough authorities aborted what one has closed' : undefined;
 }
 
 /** An acknowledgement is a promise: the slot is accepted, on disk, with these bytes. */

@@ -12,24 +12,44 @@ import type {
   UploadHeader,
 } from '@basa/protocol';
 
+interface Kind<Name extends string, Value> {
+  readonly kind: Name;
+  readonly buffer: number;
+  readonly value: Value;
+}
+
+interface OfUser {
+  readonly user: number;
+}
+
+/** The index of the authority that says it. */
+interface FromAuthority {
+  readonly from: number;
+}
+
 export type Message =
-  | { readonly kind: 'deposit'; readonly user: number; readonly buffer: number; readonly value: Deposit }
-  | { readonly kind: 'slot'; readonly user: number; readonly buffer: number; readonly value: DepositAnswer }
-  | { readonly kind: 'key-request'; readonly user: number; readonly buffer: number; readonly value: KeyRequest }
-  | { readonly kind: 'key'; readonly user: number; readonly buffer: number; readonly value: KeyAnswer }
-  | {
-      readonly kind: 'upload';
-      readonly user: number;
-      readonly buffer: number;
-      readonly value: UploadHeader;
-      readonly body: Uint8Array;
-    }
-  | { readonly kind: 'acknowledgement'; readonly user: number; readonly buffer: number; readonly value: UploadHeader }
-  | { readonly kind: 'close-request'; readonly buffer: number; readonly value: CloseRequest }
-  | { readonly kind: 'close-answer'; readonly buffer: number; readonly value: CloseAnswer }
-  | { readonly kind: 'append'; readonly buffer: number; readonly value: ModelAppend }
-  | { readonly kind: 'model-entry'; readonly buffer: number; readonly value: ModelEntry }
-  | { readonly kind: 'outcome'; readonly buffer: number; readonly value: Outcome };
+  | (Kind<'deposit', Deposit> & OfUser)
+  | (Kind<'slot', DepositAnswer> & OfUser)
+  | (Kind<'key-request', KeyRequest> & OfUser)
+  | (Kind<'key', KeyAnswer> & OfUser & FromAuthority)
+  | (Kind<'upload', UploadHeader> & OfUser & { readonly body: Uint8Array })
+  | (Kind<'acknowledgement', UploadHeader> & OfUser)
+  | Kind<'close-request', CloseRequest>
+  | (Kind<'close-answer', CloseAnswer> & FromAuthority)
+  | Kind<'append', ModelAppend>
+  | (Kind<'model-entry', ModelEntry> & FromAuthority)
+  | Kind<'adopt', ModelEntry>
+  | (Kind<'outcome', Outcome> & FromAuthority);
+
+export type MessageOf<Name extends Message['kind']> = Extract<Message, { kind: Name }>;
+
+/** The messages of one kind among these. */
+export function ofKind<Name extends Message['kind']>(
+  messages: readonly Message[],
+  kind: Name,
+): readonly MessageOf<Name>[] {
+  return messages.filter((message): message is MessageOf<Name> => message.kind === kind);
+}
 
 /** One way a step may end: what the party has on disk then, what it sent, and what happened in words. */
 export interface Ending<Local> {

@@ -1,5 +1,5 @@
 /** What was computed once is looked up. */
-export function remembered<Value>(table: Map<number, Value>, key: number, compute: () => Value): Value {
+export function remembered<Key, Value>(table: Map<Key, Value>, key: Key, compute: () => Value): Value {
   const known = table.get(key);
   if (known !== undefined || table.has(key)) return known as Value;
   const value = compute();

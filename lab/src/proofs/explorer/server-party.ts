@@ -1,96 +1,116 @@
+/** The server of an exploration: the federation's, started from its records before every step. */
+import { toHex } from '@basa/masking';
 import {
-  acceptDeposit,
-  acceptUpload,
+  agreedOn,
   type BufferRecord,
-  type BufferStep,
-  type CloseAnswer,
+  type CloseAnswerOf,
   closeRequestOf,
+  closeSteps,
   extendLeases,
   type FreezeReason,
-  freezeBuffer,
   isRefused,
-  judgeHeader,
   type Millis,
   modelAppendCodec,
-  outboxOf,
+  modelEntryCodec,
+  type Refused,
   recordAbort,
   recordGrant,
   recordIncluded,
   recordQuarantine,
-  restoreSecureBuffer,
   type SecureBuffer,
+  type Slot,
   tickBuffer,
+  votesFor,
 } from '@basa/protocol';
-import { ALONE, grantOf } from '../one-authority.ts';
-import type { Cast } from './cast.ts';
-import { endingsOf, holdToRecords } from './endings.ts';
-import type { Ending, Message } from './messages.ts';
-import { openStoredSum } from './open-stored-sum.ts';
-import { type OpenedSum, type ServerLocal, stored, withBody, withRecords } from './server-store.ts';
+import { type FederationServer, granted, OPEN_MS } from '@basa/simulator';
+import { endingsOf, type Party, type Said } from './endings.ts';
+import { type ExploredWorld, inBuffer } from './explored-world.ts';
+import { type Ending, type Message, type MessageOf, ofKind } from './messages.ts';
+
+interface StoredBuffer {
+  readonly records: readonly BufferRecord[];
+  /** Bodies by slot: there before the record that counts on them. */
+  readonly bodies: ReadonlyMap<number, Uint8Array>;
+}
+
+interface OpenedSum {
+  readonly buffer: number;
+  readonly version: number;
+  readonly sum: readonly number[];
+}
+
+export interface ServerLocal {
+  readonly buffers: readonly StoredBuffer[];
+  /** Sums that were opened and are durable before their model's hash is logged, and those that were applied. */
+  readonly drafts: readonly OpenedSum[];
+  readonly models: readonly OpenedSum[];
+  readonly forgot: number;
+}
+
+type Endings = readonly Ending<ServerLocal>[];
 
 const REASONS: readonly FreezeReason[] = ['resolved', 'stalled', 'expired'];
-const DOWNTIME_MS = 100;
+const DOWNTIME_MS = OPEN_MS;
 
 export class ServerParty {
-  readonly #cast: Cast;
+  readonly #world: ExploredWorld;
+  readonly #server: FederationServer;
+  readonly #initial: ServerLocal;
 
-  constructor(cast: Cast) {
-    this.#cast = cast;
+  constructor(world: ExploredWorld) {
+    this.#world = world;
+    this.#server = world.federation.server;
+    this.#initial = this.#save({ buffers: [], drafts: [], models: [], forgot: 0 });
   }
 
   initial(): ServerLocal {
-    return {
-      buffers: this.#cast.buffers.map(() => ({ records: [], bodies: new Map() })),
-      drafts: [],
-      models: [],
-      forgot: 0,
-    };
+    return this.#initial;
   }
 
-  buffer(local: ServerLocal, buffer: number): SecureBuffer {
-    const drawn = this.#cast.buffers[buffer] as Cast['buffers'][number];
-    return restoreSecureBuffer(this.#cast.tools.suite, drawn, stored(local, buffer).records);
+  /** A frozen buffer has asked for its close before the exploration begins. */
+  said(): readonly Message[] {
+    this.#load(this.#initial);
+    return this.#world.buffers.flatMap(({ ctx }, at) =>
+      this.#server.buffer(ctx).status === 'frozen' ? [this.#closeRequest(at)] : [],
+    );
   }
 
-  deliver(local: ServerLocal, message: Message, now: Millis): Ending<ServerLocal>[] {
-    const { server: ports } = this.#cast;
-    const { buffer: at } = message;
-    const buffer = this.buffer(local, at);
-    switch (message.kind) {
+  buffersOf(local: ServerLocal): readonly SecureBuffer[] {
+    this.#load(local);
+    return this.#world.buffers.map(({ ctx }) => this.#server.buffer(ctx));
+  }
+
+  /** Messages of one kind: one, or those of several authorities. */
+  deliver(local: ServerLocal, messages: readonly Message[], now: Millis): Endings {
+    const [first] = messages;
+    if (first === undefined) return [];
+    const at = first.buffer;
+    this.#world.federation.now = now;
+    this.#load(local);
+    switch (first.kind) {
       case 'deposit': {
-        const step = acceptDeposit(ports, buffer, message.value, now);
-        const cause = `the deposit of user ${message.user} reaches the server${this.#of(at)}`;
-        if (isRefused(step.answer)) return this.#endings(local, at, step, [], cause);
-        const ticket = step.answer;
-        const after = withRecords(local, at, step.records);
-        const inbox = stored(after, at).records.flatMap((entry) => {
-          if (entry.kind !== 'deposited' || entry.slot.ticket.slot >= ticket.slot) return [];
-          const outbox = outboxOf(ports.suite, entry.deposit, entry.slot.ticket);
-          return outbox[ticket.slot - entry.slot.ticket.slot - 1] ?? [];
+        const { user } = first;
+        return this.#endings(local, at, `the deposit of user ${user} reaches the server`, () => {
+          const answer = this.#server.takeDeposit(first.value);
+          return { answer, sent: isRefused(answer) ? [] : [{ kind: 'slot', user, buffer: at, value: answer }] };
         });
-        return this.#endings(
-          local,
-          at,
-          step,
-          [{ kind: 'slot', user: message.user, buffer: at, value: { ticket, inbox } }],
-          cause,
-        );
       }
       case 'upload':
-        return this.#upload(local, buffer, message, now);
+        return this.#upload(local, first);
       case 'close-answer':
-        return this.#close(local, buffer, message.value, at);
-      case 'model-entry':
-        return this.#include(local, buffer, message);
-      case 'outcome': {
-        const { status } = message.value;
-        if (status !== 'aborted' && status !== 'unknown') return [];
-        return this.#endings(
+        return this.#close(
           local,
           at,
-          recordAbort(ports, buffer, [{ authority: ALONE, outcome: message.value }]),
-          [],
-          `the server hears "${status}"${this.#of(at)}`,
+          ofKind(messages, 'close-answer').map(({ from, value }) => ({ authority: from, answer: value })),
+        );
+      case 'model-entry':
+        return this.#include(local, at, ofKind(messages, 'model-entry'));
+      case 'outcome': {
+        const { status } = first.value;
+        if (status !== 'aborted' && status !== 'unknown') return [];
+        const outcomes = ofKind(messages, 'outcome').map(({ from, value }) => ({ authority: from, outcome: value }));
+        return this.#endings(local, at, `the server hears "${status}"`, () =>
+          this.#written(at, recordAbort(this.#server.ports, this.#buffer(at), outcomes)),
         );
       }
       default:
@@ -99,13 +119,16 @@ export class ServerParty {
   }
 
   /** What it may do of its own accord: look at its clock, freeze, ask for close, come back after a while. */
-  act(local: ServerLocal, now: Millis): Ending<ServerLocal>[] {
-    return this.#cast.buffers.flatMap((_, at) => {
-      const buffer = this.buffer(local, at);
-      const tick = tickBuffer(buffer, now);
+  act(local: ServerLocal, now: Millis): Endings {
+    this.#world.federation.now = now;
+    return this.#world.buffers.flatMap((_, at) => {
+      this.#load(local);
+      const buffer = this.#buffer(at);
+      const isOver = tickBuffer(buffer, now).records.length > 0;
+      const over = (): Said => this.#written(at, tickBuffer(this.#buffer(at), now));
       return [
-        ...(tick.records.length > 0 ? this.#endings(local, at, tick, [], `leases are over${this.#of(at)}`) : []),
-        ...REASONS.flatMap((why) => this.#freeze(local, buffer, why, now, at)),
+        ...(isOver ? this.#endings(local, at, 'leases are over', over) : []),
+        ...REASONS.flatMap((why) => this.#freeze(local, at, why)),
         ...this.#askAgain(local, buffer, at),
         ...this.#comeBack(local, buffer, at),
         ...this.#lose(local, at),
@@ -113,143 +136,178 @@ export class ServerParty {
     });
   }
 
-  #upload(
-    local: ServerLocal,
-    buffer: SecureBuffer,
-    { user, buffer: at, value, body }: Extract<Message, { kind: 'upload' }>,
-    now: Millis,
-  ): Ending<ServerLocal>[] {
-    const { server: ports, tools, sealings } = this.#cast;
-    const received = { hash: tools.suite.sha256(body), bytes: body.length, isCanonical: true };
-    const cause = `the upload of user ${user} reaches the server${this.#of(at)}`;
-    if (judgeHeader(ports, buffer, value, now).kind === 'refused') return [];
-    const before = withBody(local, at, value.slot, body);
-    const step = acceptUpload(ports, buffer, value, received, sealings.sealing, now);
-    const isNew = step.records.length > 0 && this.#cast.options.crashes;
-    return [
-      ...this.#endings(before, at, step, [{ kind: 'acknowledgement', user, buffer: at, value }], cause),
-      ...(isNew ? [{ local: before, sent: [], words: `${cause}; the server stores the body and crashes` }] : []),
-    ];
+  #upload(local: ServerLocal, { user, buffer: at, value, body }: MessageOf<'upload'>): Endings {
+    const cause = `the upload of user ${user} reaches the server`;
+    const endings = this.#endings(local, at, cause, () => {
+      const answer = this.#server.takeUpload(value, body);
+      return { answer, sent: isRefused(answer) ? [] : [{ kind: 'acknowledgement', user, buffer: at, value }] };
+    });
+    const [{ local: after } = { local }] = endings;
+    const isNew = this.#world.options.crashes && after.buffers[at]?.records !== local.buffers[at]?.records;
+    if (!isNew) return endings;
+    const bodies = after.buffers[at]?.bodies ?? new Map();
+    const stored = local.buffers.map((kept, n) => (n === at ? { ...kept, bodies } : kept));
+    const words = `${cause}${inBuffer(this.#world, at)}; the server stores the body and crashes`;
+    return [...endings, { local: { ...local, buffers: stored }, sent: [], words }];
   }
 
-  #freeze(local: ServerLocal, buffer: SecureBuffer, why: FreezeReason, now: Millis, at: number): Ending<ServerLocal>[] {
-    const step = freezeBuffer(buffer, why, now);
-    if (step.records.length === 0) return [];
-    const request = closeRequestOf(this.#cast.server, step.state);
-    if (isRefused(request)) throw new Error('a frozen buffer cannot ask for close');
-    const sent: Message[] = [{ kind: 'close-request', buffer: at, value: request }];
-    const cause = `the server freezes the buffer as ${why}${this.#of(at)}`;
-    const endings = this.#endings(local, at, step, sent, cause);
-    if (this.#cast.options.broken !== 'server asks for close before it froze') return endings;
-    return [
-      ...endings,
-      { local, sent, words: `the server asks for close with slots ${step.state.accepted}, and did not write it down` },
-    ];
+  #freeze(local: ServerLocal, at: number, why: FreezeReason): Endings {
+    const cause = `the server freezes the buffer as ${why}`;
+    const endings = this.#endings(local, at, cause, () => {
+      const answer = this.#server.freeze(this.#ctx(at), why);
+      return { answer, sent: isRefused(answer) ? [] : [this.#closeRequest(at)] };
+    }).filter(({ local: after }) => after !== local && after.buffers[at]?.records !== local.buffers[at]?.records);
+    const [frozen] = endings;
+    if (frozen === undefined || this.#world.options.broken !== 'server asks for close before it froze') return endings;
+    const [asked] = ofKind(frozen.sent, 'close-request');
+    const words = `the server asks for close with slots ${asked?.value.accepted}, and did not write it down`;
+    return [...endings, { local, sent: frozen.sent, words }];
   }
 
   /** After a crash: the same request. */
-  #askAgain(local: ServerLocal, buffer: SecureBuffer, at: number): Ending<ServerLocal>[] {
-    if (buffer.status !== 'frozen' && buffer.status !== 'granted') return [];
-    const value = closeRequestOf(this.#cast.server, buffer);
-    if (isRefused(value)) throw new Error('a frozen buffer cannot ask for close');
-    return [
-      {
-        local,
-        sent: [{ kind: 'close-request', buffer: at, value }],
-        words: `the server asks for close again${this.#of(at)}`,
-      },
-    ];
+  #askAgain(local: ServerLocal, { status }: SecureBuffer, at: number): Endings {
+    if (status !== 'frozen' && status !== 'granted') return [];
+    this.#load(local);
+    const words = `the server asks for close again${inBuffer(this.#world, at)}`;
+    return [{ local, sent: [this.#closeRequest(at)], words }];
   }
 
-  /** The grant is written; with it on disk the sum is opened from the same answer. */
-  #close(local: ServerLocal, buffer: SecureBuffer, answer: CloseAnswer, at: number): Ending<ServerLocal>[] {
-    const cause = `the keys reach the server${this.#of(at)}`;
-    if (buffer.status !== 'granted') {
-      const grant = grantOf(this.#cast.server, buffer, answer);
-      return isRefused(grant) ? [] : this.#endings(local, at, recordGrant(buffer, grant), [], cause);
+  #closeRequest(at: number): Message {
+    const value = granted(closeRequestOf(this.#server.ports, this.#buffer(at)));
+    return { kind: 'close-request', buffer: at, value };
+  }
+
+  /** The grant is written; with it on disk the sum is opened from the same answers. */
+  #close(local: ServerLocal, at: number, answers: readonly CloseAnswerOf[]): Endings {
+    const { ports } = this.#server;
+    const cause = 'the keys reach the server';
+    if (this.#buffer(at).status === 'granted') return this.#open(local, at, answers);
+    const steps = closeSteps(ports, this.#buffer(at));
+    if (steps.next().done) return [];
+    const { done, value } = steps.next(answers);
+    if (!done) {
+      const words = `the votes reach the server, and it asks for the keys${inBuffer(this.#world, at)}`;
+      return [{ local, sent: [{ kind: 'close-request', buffer: at, value }], words }];
     }
-    const verdict = openStoredSum(this.#cast, stored(local, at), buffer, answer);
-    if (verdict.kind === 'quarantine') {
-      const step = recordQuarantine(buffer, verdict.why, []);
-      return this.#endings(local, at, step, [], `the sum is quarantined (${verdict.why})${this.#of(at)}`);
-    }
-    const { signer, suite } = this.#cast.server;
+    if (isRefused(value)) return [];
+    return this.#endings(local, at, cause, () => this.#written(at, recordGrant(this.#buffer(at), value)));
+  }
+
+  #open(local: ServerLocal, at: number, answers: readonly CloseAnswerOf[]): Endings {
+    const { federation } = this.#world;
+    const { ports } = this.#server;
+    const keys = answers.map(({ authority, answer }) => ({ authority, keys: answer.keys }));
+    if (keys.filter((one) => one.keys.length > 0).length < federation.policy.threshold) return [];
+    const verdict = this.#server.openSum(this.#ctx(at), keys);
+    if (verdict.kind === 'quarantine')
+      return this.#endings(local, at, `the sum is quarantined (${verdict.why})`, () =>
+        this.#written(at, recordQuarantine(this.#buffer(at), verdict.why, [])),
+      );
     const version = local.models.length + 1;
     const body = {
-      task: this.#cast.task,
+      task: federation.task,
       version,
-      modelHash: suite.sha256(Uint8Array.of(version, at)),
-      ctx: buffer.ctx,
-      closed: [],
+      modelHash: ports.suite.sha256(Uint8Array.of(version, at)),
+      ctx: this.#ctx(at),
+      closed: votesFor(ports, this.#buffer(at)),
     };
-    const value = { ...body, signature: signer.sign(modelAppendCodec.statement(body)) };
-    const words = `the server opens the sum${this.#of(at)} and asks to log version ${version}`;
+    const value = { ...body, signature: ports.signer.sign(modelAppendCodec.statement(body)) };
+    const words = `the server opens the sum${inBuffer(this.#world, at)} and asks to log version ${version}`;
     const draft: OpenedSum = { buffer: at, version, sum: [...verdict.sum] };
     const drafts = [...local.drafts.filter(({ buffer: other }) => other !== at), draft];
     return [{ local: { ...local, drafts }, sent: [{ kind: 'append', buffer: at, value }], words }];
   }
 
-  /** The sum and "included" in one transaction. */
-  #include(
-    local: ServerLocal,
-    buffer: SecureBuffer,
-    { buffer: at, value: { version } }: Extract<Message, { kind: 'model-entry' }>,
-  ): Ending<ServerLocal>[] {
-    const draft = local.drafts.find((opened) => opened.buffer === at && opened.version === version);
-    if (buffer.status !== 'granted' || draft === undefined || version !== local.models.length + 1) return [];
-    const step = recordIncluded(buffer, version);
+  /** The sum and "included" in one transaction; then the other authorities are shown the entry. */
+  #include(local: ServerLocal, at: number, entries: readonly MessageOf<'model-entry'>[]): Endings {
+    const { policy } = this.#world.federation;
+    const signed = entries.map(({ value }) => value);
+    const entry = agreedOn(modelEntryCodec, policy, signed);
+    const draft = local.drafts.find((opened) => opened.buffer === at && opened.version === entry?.version);
+    const isNext = entry !== undefined && entry.version === local.models.length + 1;
+    if (this.#buffer(at).status !== 'granted' || draft === undefined || !isNext) return [];
     const drafts = local.drafts.filter((opened) => opened !== draft);
-    const after = withRecords({ ...local, drafts, models: [...local.models, draft] }, at, step.records);
-    holdToRecords('the server', step.state, this.buffer(after, at));
-    return [{ local: after, sent: [], words: `the server applies the sum${this.#of(at)} as version ${version}` }];
+    const opened = { ...local, drafts, models: [...local.models, draft] };
+    const [included] = this.#endings(opened, at, `the server applies the sum as version ${entry.version}`, () =>
+      this.#written(at, recordIncluded(this.#buffer(at), entry.version)),
+    );
+    const sent: Message[] = policy.threshold > 1 ? [{ kind: 'adopt', buffer: at, value: entry }] : [];
+    return included === undefined ? [] : [{ ...included, sent }];
   }
 
   /** The server was down for longer than a lease: every lease is as much longer. Once. */
-  #comeBack(local: ServerLocal, buffer: SecureBuffer, at: number): Ending<ServerLocal>[] {
+  #comeBack(local: ServerLocal, { status, slots }: SecureBuffer, at: number): Endings {
     const isWorthIt =
-      buffer.status === 'filling' &&
-      buffer.slots.every(({ graceMs }) => graceMs === 0) &&
-      buffer.slots.some(({ status }) => status === 'assigned');
-    if (!this.#cast.options.crashes || !isWorthIt) return [];
-    return this.#endings(
-      local,
-      at,
-      extendLeases(buffer, DOWNTIME_MS),
-      [],
-      `the server was down for a while${this.#of(at)}`,
+      status === 'filling' &&
+      slots.every(({ graceMs }) => graceMs === 0) &&
+      slots.some((slot) => slot.status === 'assigned');
+    if (!this.#world.options.crashes || !isWorthIt) return [];
+    return this.#endings(local, at, 'the server was down for a while', () =>
+      this.#written(at, extendLeases(this.#buffer(at), DOWNTIME_MS)),
     );
   }
 
-  #lose(local: ServerLocal, at: number): Ending<ServerLocal>[] {
-    const { records } = stored(local, at);
-    const isLost = this.#cast.options.broken === 'server loses its last record' && local.forgot === 0;
+  #lose(local: ServerLocal, at: number): Endings {
+    const { records } = local.buffers[at] as StoredBuffer;
+    const isLost = this.#world.options.broken === 'server loses its last record' && local.forgot === 0;
     if (!isLost || records.length === 0) return [];
     const buffers = local.buffers.map((kept, n) => (n === at ? { ...kept, records: records.slice(0, -1) } : kept));
-    return [
-      {
-        local: { ...local, buffers, forgot: 1 },
-        sent: [],
-        words: `the server crashes and has lost "${records.at(-1)?.kind}"`,
-      },
-    ];
+    const words = `the server crashes and has lost "${records.at(-1)?.kind}"`;
+    return [{ local: { ...local, buffers, forgot: 1 }, sent: [], words }];
   }
 
-  #endings<Answer extends object>(
-    local: ServerLocal,
-    at: number,
-    step: BufferStep<Answer>,
-    sent: readonly Message[],
-    cause: string,
-  ): Ending<ServerLocal>[] {
-    const { crashes, broken } = this.#cast.options;
-    const after = (records: readonly BufferRecord[]): ServerLocal => withRecords(local, at, records);
-    holdToRecords('the server', step.state, this.buffer(after(step.records), at));
-    const { records, answer } = step;
-    const answersFirst = broken === 'server answers before it writes';
-    return endingsOf({ who: 'the server', cause, records, answer, sent, after, crashes, answersFirst });
+  #endings(local: ServerLocal, at: number, cause: string, run: () => Said): Endings {
+    const { federation, options } = this.#world;
+    const before = local.buffers[at]?.records.length ?? 0;
+    const party: Party<ServerLocal> = {
+      name: 'the server',
+      load: (from) => this.#load(from),
+      save: () => this.#save(local),
+      written: () =>
+        this.#records(at)
+          .slice(before)
+          .map(({ kind }) => kind),
+      live: () => this.#buffer(at),
+    };
+    const answersFirst = options.broken === 'server answers before it writes';
+    const words = `${cause}${inBuffer(this.#world, at)}`;
+    return endingsOf({ federation, party, local, cause: words, run, crashes: options.crashes, answersFirst });
   }
 
-  #of(buffer: number): string {
-    return this.#cast.buffers.length > 1 ? ` (buffer ${buffer})` : '';
+  #written(at: number, step: Parameters<FederationServer['persist']>[1]): Said {
+    return { answer: this.#server.persist(this.#buffer(at), step) as object | Refused, sent: [] };
+  }
+
+  #ctx(at: number): SecureBuffer['ctx'] {
+    return (this.#world.buffers[at] as ExploredWorld['buffers'][number]).ctx;
+  }
+
+  #buffer(at: number): SecureBuffer {
+    return this.#server.buffer(this.#ctx(at));
+  }
+
+  #records(at: number): readonly BufferRecord[] {
+    return this.#server.stored.get(toHex(this.#ctx(at)))?.records ?? [];
+  }
+
+  #load(local: ServerLocal): void {
+    this.#server.bodies.clear();
+    for (const [at, { ctx, descriptor, slotKeys }] of this.#world.buffers.entries()) {
+      const { records, bodies } = local.buffers[at] as StoredBuffer;
+      this.#server.stored.set(toHex(ctx), { descriptor, slotKeys, records: [...records] });
+      for (const [slot, body] of bodies) this.#server.keepBody(ctx, slot as Slot, body);
+    }
+    this.#server.restart();
+  }
+
+  /** Records that did not change stay the same object. */
+  #save(before: ServerLocal): ServerLocal {
+    const buffers = this.#world.buffers.map(({ ctx }, at): StoredBuffer => {
+      const known = before.buffers[at];
+      const records = this.#records(at);
+      if (known !== undefined && known.records.length === records.length) return known;
+      return { records: [...records], bodies: this.#server.bodiesOf(ctx) };
+    });
+    return { ...before, buffers };
   }
 }

@@ -1,5 +1,5 @@
 /** What must hold in every state, and in those in which nothing more can happen; each part is looked at once. */
-import type { AuthorityBuffer } from '@basa/protocol';
+import type { AuthorityBuffer, SecureBuffer } from '@basa/protocol';
 import {
   acknowledgementProblem,
   agreementProblem,
@@ -16,9 +16,11 @@ type Known = Map<number, string | undefined>;
 export class StateChecks {
   /** Updates by fate, over all terminal states. */
   readonly fates: Record<SettledFate, number> = { included: 0, excluded: 0, aborted: 0, quarantined: 0, unknown: 0 };
+  /** Of several authorities: how the buffer ended, over all terminal states. */
+  readonly endings: Record<string, number> = {};
   readonly #space: StateSpace;
   readonly #servers: Known = new Map();
-  readonly #agreements: Known = new Map();
+  readonly #agreements = new Map<number | string, string | undefined>();
   readonly #acknowledgements: Known = new Map();
   readonly #commitments: Known = new Map();
 
@@ -28,29 +30,43 @@ export class StateChecks {
 
   problemOf(state: State): string | undefined {
     const space = this.#space;
-    const { users, server, authority, sent } = state;
-    const [served, issued] = [space.serverBuffersOf(server), space.authorityBuffersOf(authority)];
+    const { users, server, authorities, sent } = state;
+    const { world } = space;
+    const [authority = 0, ...others] = authorities;
     const problem =
       space.messagesProblem(state) ??
-      remembered(this.#servers, server, () => serverProblem(space.cast, served, space.serverLocal(state))) ??
-      remembered(this.#agreements, pairOf(server, authority), () => agreementProblem(served, issued)) ??
+      remembered(this.#servers, server, () =>
+        serverProblem(world.devices, space.serverBuffersOf(server), space.serverLocal(state)),
+      ) ??
+      remembered(this.#agreements, others.length === 0 ? pairOf(server, authority) : `${server} ${authorities}`, () =>
+        agreementProblem(space.serverBuffersOf(server), space.authorityBuffersOf(state)),
+      ) ??
       remembered(this.#acknowledgements, pairOf(server, sent), () =>
-        acknowledgementProblem(served, space.messagesOf(state)),
+        acknowledgementProblem(space.serverBuffersOf(server), space.messagesOf(state)),
       );
-    if (problem !== undefined || space.cast.buffers.length === 1) return problem;
+    if (problem !== undefined || world.buffers.length === 1) return problem;
+    // Several buffers have one authority.
     return users
       .map((local, n) =>
         remembered(this.#commitments, pairOf(local, authority) * users.length + n, () =>
-          commitmentProblem(space.userLocal(state, n), issued),
+          commitmentProblem(space.userLocal(state, n), space.authorityBuffersOf(state)[0] ?? []),
         ),
       )
       .find((sentence) => sentence !== undefined);
   }
 
+  terminalProblem(state: State): string | undefined {
+    const authorities = this.#space.authorityBuffersOf(state);
+    const buffers = this.#space.serverBuffersOf(state.server);
+    return authorities.length === 1
+      ? this.#fateProblem(buffers, authorities[0] ?? [])
+      : this.#endProblem(state, buffers);
+  }
+
   /** Each update the server took ends in exactly one way. */
-  terminalProblem({ server, authority }: State): string | undefined {
-    for (const [at, buffer] of this.#space.serverBuffersOf(server).entries()) {
-      const closing = this.#space.authorityBuffersOf(authority)[at] as AuthorityBuffer;
+  #fateProblem(buffers: readonly SecureBuffer[], authority: readonly AuthorityBuffer[]): string | undefined {
+    for (const [at, buffer] of buffers.entries()) {
+      const closing = authority[at] as AuthorityBuffer;
       for (const [number, slot] of buffer.slots.entries()) {
         if (slot.header === undefined) continue;
         const fate = settledFate(slot, buffer, closing);
@@ -60,6 +76,19 @@ export class StateChecks {
       }
     }
     return undefined;
+  }
+
+  /** With several authorities votes may come too late: said in the design, and nothing is released then. */
+  #endProblem(state: State, [buffer]: readonly SecureBuffer[]): string | undefined {
+    const status = buffer?.status ?? 'unknown';
+    const ending = status === 'frozen' ? 'undecided' : status;
+    this.endings[ending] = (this.endings[ending] ?? 0) + 1;
+    if (ending === 'included' || ending === 'aborted') return undefined;
+    const hasKeys = this.#space
+      .messagesOf(state)
+      .some((message) => message.kind === 'close-answer' && message.value.keys.length > 0);
+    const isSplit = this.#space.world.options.still !== true && ending === 'undecided' && !hasKeys;
+    return isSplit ? undefined : `the buffer is ${ending}, and nothing more can happen`;
   }
 }
 

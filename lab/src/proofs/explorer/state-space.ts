@@ -1,27 +1,25 @@
 /**
- * The states that user, server and authority can be in together, and the steps between them. A state is a few numbers:
- * those of the parties' local states, the hours of both clocks, and the set of messages that were ever sent.
+ * The states that users, server and authorities can be in together, and the steps between them. A state is a few numbers:
+ * those of the parties' local states, the hours of their clocks, and the set of messages that were ever sent.
  */
-import type { AuthorityBuffer, SecureBuffer } from '@basa/protocol';
+import type { AuthorityBuffer, Millis, SecureBuffer } from '@basa/protocol';
 import { type AuthorityLocal, AuthorityParty } from './authority-party.ts';
 import { canonical } from './canonical.ts';
-import { type Cast, type CastOptions, castOf, HOURS, nowAt } from './cast.ts';
+import { type ExploredWorld, exploredWorld, type WorldOptions } from './explored-world.ts';
 import { Interner } from './interner.ts';
 import { messageProblem } from './invariants.ts';
 import type { Ending, Message } from './messages.ts';
 import { remembered } from './remembered.ts';
-import { ServerParty } from './server-party.ts';
-import type { ServerLocal } from './server-store.ts';
-import type { UserLocal } from './user-local.ts';
-import { UserParty } from './user-party.ts';
+import { type ServerLocal, ServerParty } from './server-party.ts';
+import { type UserLocal, UserParty } from './user-party.ts';
 
-/** Numbers of local states, the hours of both clocks, and the number of the set of messages. */
+/** Numbers of local states, the hours of the clocks, and the number of the set of messages. */
 export interface State {
   readonly users: readonly number[];
   readonly server: number;
-  readonly authority: number;
+  readonly authorities: readonly number[];
   readonly serverHour: number;
-  readonly authorityHour: number;
+  readonly authorityHours: readonly number[];
   readonly sent: number;
 }
 
@@ -31,43 +29,54 @@ interface Move {
   readonly words: string;
 }
 
-type MoveTable = Map<number, readonly Move[]>;
+type Moves = readonly Move[];
 
 interface MessageSet {
   readonly numbers: readonly number[];
   readonly problem: string | undefined;
 }
 
+/** The number of an authority's local state before it wrote anything. */
+const UNTOUCHED = 0;
+
+/** The local states of one party, with what it does in each of them. */
+class Locals<Local> extends Interner<Local> {
+  /** By state, hour and one message, or none. */
+  readonly moves = new Map<number, Moves>();
+  /** By state, hour and several messages. */
+  readonly heard = new Map<string, Moves>();
+}
+
 export class StateSpace {
-  readonly cast: Cast;
-  readonly #options: CastOptions;
-  readonly #parties: { users: readonly UserParty[]; server: ServerParty; authority: AuthorityParty };
-  readonly #users: readonly Interner<UserLocal>[];
-  readonly #servers = new Interner<ServerLocal>();
-  readonly #authorities = new Interner<AuthorityLocal>();
+  readonly world: ExploredWorld;
+  readonly #parties: { users: readonly UserParty[]; server: ServerParty; authorities: readonly AuthorityParty[] };
+  readonly #users: readonly Locals<UserLocal>[];
+  readonly #servers = new Locals<ServerLocal>();
+  readonly #authorities: readonly Locals<AuthorityLocal>[];
   readonly #messages = new Interner<Message>();
   readonly #sets = new Interner<MessageSet>();
-  readonly #moves: { users: readonly MoveTable[]; server: MoveTable; authority: MoveTable };
   readonly #unions = new Map<number, number>();
+  readonly #choices = new Map<number, readonly (readonly number[])[]>();
   readonly #serverBuffers = new Map<number, readonly SecureBuffer[]>();
-  readonly #authorityBuffers = new Map<number, readonly AuthorityBuffer[]>();
+  readonly #authorityBuffers: readonly Map<number, readonly AuthorityBuffer[]>[];
 
-  constructor(options: CastOptions) {
-    this.#options = options;
-    this.cast = castOf(options);
+  constructor(options: WorldOptions) {
+    this.world = exploredWorld(options);
+    const { users, genesis } = this.world;
     this.#parties = {
-      users: this.cast.users.map((_, n) => new UserParty(this.cast, n)),
-      server: new ServerParty(this.cast),
-      authority: new AuthorityParty(this.cast),
+      users: users.map((_, n) => new UserParty(this.world, n)),
+      server: new ServerParty(this.world),
+      authorities: genesis.map((_, n) => new AuthorityParty(this.world, n)),
     };
-    this.#users = this.cast.users.map(() => new Interner<UserLocal>());
-    this.#moves = { users: this.cast.users.map(() => new Map()), server: new Map(), authority: new Map() };
+    this.#users = users.map(() => new Locals<UserLocal>());
+    this.#authorities = genesis.map(() => new Locals<AuthorityLocal>());
+    this.#authorityBuffers = genesis.map(() => new Map());
   }
 
   /** Distinct states of one party, and distinct messages. */
   get sizes(): { readonly local: number; readonly messages: number } {
-    const local = this.#users.reduce((sum, { size }) => sum + size, this.#servers.size + this.#authorities.size);
-    return { local, messages: this.#messages.size };
+    const parties = [this.#servers, ...this.#users, ...this.#authorities];
+    return { local: parties.reduce((sum, { size }) => sum + size, 0), messages: this.#messages.size };
   }
 
   serverLocal({ server }: State): ServerLocal {
@@ -75,7 +84,7 @@ export class StateSpace {
   }
 
   userLocal({ users }: State, n: number): UserLocal {
-    return (this.#users[n] as Interner<UserLocal>).value(users[n] as number);
+    return (this.#users[n] as Locals<UserLocal>).value(users[n] as number);
   }
 
   /** Everything that was ever sent. */
@@ -89,14 +98,16 @@ export class StateSpace {
   }
 
   start(): State {
-    const begun = this.#parties.users.map((party) => party.initial());
-    const sent = begun.flatMap((ending) => ending.sent).map((message) => this.#messageNumber(message));
+    const { users, server, authorities } = this.#parties;
+    const said = server.said();
+    const begun = users.map((party) => party.initial());
+    const sent = [...begun.flatMap((ending) => ending.sent), ...said].map((message) => this.#messageNumber(message));
     return {
       users: begun.map(({ local }, n) => this.#userNumber(n, local)),
-      server: this.#serverNumber(this.#parties.server.initial()),
-      authority: this.#authorityNumber(this.#parties.authority.initial()),
+      server: this.#serverNumber(server.initial()),
+      authorities: authorities.map((party, n) => this.#authorityNumber(n, party.initial())),
       serverHour: 0,
-      authorityHour: 0,
+      authorityHours: authorities.map(() => 0),
       sent: sent.reduce(
         (set, message) => this.#union(set, message),
         this.#sets.number('', { numbers: [], problem: undefined }),
@@ -107,51 +118,55 @@ export class StateSpace {
   /** Every state one step further, each with what happened. */
   successors(state: State): readonly (readonly [State, string])[] {
     const found: (readonly [State, string])[] = [];
-    const { users, server, authority, serverHour, authorityHour } = state;
     /** A move that neither changes its party nor says anything new leads nowhere. */
     const add = (isChange: boolean, { sent, words }: Move, change: () => Partial<State>): void => {
       let set = state.sent;
       for (const message of sent) set = this.#union(set, message);
       if (isChange || set !== state.sent) found.push([{ ...state, ...change(), sent: set }, words]);
     };
-    const withUser = (n: number, moves: readonly Move[]): void => {
-      for (const move of moves)
-        add(move.local !== users[n], move, () => ({ users: users.map((old, m) => (m === n ? move.local : old)) }));
+    const { users, server, authorities, serverHour, authorityHours } = state;
+    const withUser = (n: number, moves: Moves): void => {
+      for (const move of moves) add(move.local !== users[n], move, () => ({ users: replaced(users, n, move.local) }));
     };
-    const withServer = (moves: readonly Move[]): void => {
+    const withServer = (moves: Moves): void => {
       for (const move of moves) add(move.local !== server, move, () => ({ server: move.local }));
     };
-    const withAuthority = (moves: readonly Move[]): void => {
-      for (const move of moves) add(move.local !== authority, move, () => ({ authority: move.local }));
+    const withAuthority = (n: number, moves: Moves): void => {
+      for (const move of moves)
+        add(move.local !== authorities[n], move, () => ({ authorities: replaced(authorities, n, move.local) }));
     };
-    for (const [n, local] of users.entries()) withUser(n, this.#userMoves(n, local));
+    const active = authorities.map((_, n) => n).filter((n) => this.#isAuthorityInTurn(state, n));
+    for (const n of users.keys()) withUser(n, this.#userMoves(n, users[n] as number));
     withServer(this.#serverMoves(server, serverHour));
-    withAuthority(this.#authorityMoves(authority, authorityHour));
+    for (const n of active) withAuthority(n, this.#authorityMoves(state, n));
     for (const number of this.#sets.value(state.sent).numbers) {
       const message = this.#messages.value(number);
-      for (const n of this.#readers(message)) withUser(n, this.#userMoves(n, users[n] as number, number));
       if (TO_SERVER.has(message.kind) && this.#isInTurn(state, message))
-        withServer(this.#serverMoves(server, serverHour, number));
-      if (TO_AUTHORITY.has(message.kind)) withAuthority(this.#authorityMoves(authority, authorityHour, number));
+        withServer(this.#serverMoves(server, serverHour, [number]));
+      if (message.kind === 'slot' || message.kind === 'acknowledgement')
+        withUser(message.user, this.#userMoves(message.user, users[message.user] as number, [number]));
+      if (TO_AUTHORITY.has(message.kind))
+        for (const n of active) withAuthority(n, this.#authorityMoves(state, n, number));
     }
-    if (this.#options.still) return found;
-    const tell = (whose: string, hour: number): Move => ({
-      local: -1,
-      sent: [],
-      words: `the clock of the ${whose} reaches ${HOURS[hour]?.words}`,
-    });
-    if (serverHour < HOURS.length - 1)
-      add(true, tell('server', serverHour + 1), () => ({ serverHour: serverHour + 1 }));
-    if (authorityHour < HOURS.length - 1)
-      add(true, tell('authority', authorityHour + 1), () => ({ authorityHour: authorityHour + 1 }));
+    for (const choice of this.#choicesIn(state)) {
+      const [first] = choice;
+      const message = this.#messages.value(first as number);
+      if (message.kind !== 'key') withServer(this.#serverMoves(server, serverHour, choice));
+      const readers = message.kind === 'key' ? [message.user] : message.kind === 'outcome' ? [...users.keys()] : [];
+      for (const n of readers) withUser(n, this.#userMoves(n, users[n] as number, choice));
+    }
+    const clock = (whose: string, words: string | undefined, change: () => Partial<State>): void => {
+      if (words !== undefined)
+        add(true, { local: -1, sent: [], words: `the clock of ${whose} reaches ${words}` }, change);
+    };
+    const { serverHours, authorityHours: hours } = this.world;
+    clock('the server', serverHours[serverHour + 1]?.words, () => ({ serverHour: serverHour + 1 }));
+    for (const n of active) {
+      const hour = authorityHours[n] as number;
+      const { name } = this.#parties.authorities[n] as AuthorityParty;
+      clock(name, hours[hour + 1]?.words, () => ({ authorityHours: replaced(authorityHours, n, hour + 1) }));
+    }
     return found;
-  }
-
-  #readers(message: Message): readonly number[] {
-    if (message.kind === 'outcome') return this.cast.users.map((_, n) => n);
-    return message.kind === 'slot' || message.kind === 'key' || message.kind === 'acknowledgement'
-      ? [message.user]
-      : [];
   }
 
   /**
@@ -159,50 +174,93 @@ export class StateSpace {
    * user n is accepted there after the one of user n - 1. Not so where user 0 is a cheat.
    */
   #isInTurn(state: State, message: Message): boolean {
-    if (message.kind !== 'deposit' || message.buffer > 0 || this.#options.cheat !== undefined) return true;
+    if (message.kind !== 'deposit' || message.buffer > 0 || this.world.options.cheat !== undefined) return true;
     const slots = this.serverBuffersOf(state.server)[0]?.slots.length ?? 0;
     return message.user <= slots;
   }
 
-  #userMoves(n: number, local: number, message = -1): readonly Move[] {
-    return remembered(this.#moves.users[n] as MoveTable, keyOf(local, message, 0), () => {
+  /**
+   * Authorities are alike but for their names, so they are named in the order in which they write something for the first time. Not so
+   * where some of them missed something or are gone.
+   */
+  #isAuthorityInTurn({ authorities }: State, n: number): boolean {
+    const { missed = [], gone = [] } = this.world.options.council ?? {};
+    if (missed.length + gone.length > 0) return !gone.includes(n);
+    return authorities.slice(0, n).every((local) => local !== UNTOUCHED);
+  }
+
+  /** Every way to hear one kind of answer about one thing from enough authorities, one answer of each at most. */
+  #choicesIn({ sent }: State): readonly (readonly number[])[] {
+    return remembered(this.#choices, sent, () => {
+      const groups = new Map<string, number[]>();
+      for (const number of this.#sets.value(sent).numbers) {
+        const message = this.#messages.value(number);
+        if (!('from' in message)) continue;
+        const name = `${message.kind} ${message.buffer} ${message.kind === 'key' ? message.user : ''}`;
+        groups.set(name, [...(groups.get(name) ?? []), number]);
+      }
+      const { threshold } = this.world.federation.policy;
+      return [...groups.values()].flatMap((own) =>
+        oneOfEach(own, (number) => (this.#messages.value(number) as { from: number }).from).filter(
+          (choice) => choice.length >= threshold,
+        ),
+      );
+    });
+  }
+
+  #userMoves(n: number, local: number, messages: readonly number[] = []): Moves {
+    const locals = this.#users[n] as Locals<UserLocal>;
+    return this.#known(locals, local, 0, messages, () => {
       const party = this.#parties.users[n] as UserParty;
-      const value = this.#users[n]?.value(local) as UserLocal;
-      const endings = message < 0 ? party.act(value) : party.deliver(value, this.#messages.value(message));
+      const value = locals.value(local);
+      const endings = messages.length === 0 ? party.act(value) : party.deliver(value, this.#named(messages));
       return this.#movesOf(endings, local, (after) => this.#userNumber(n, after));
     });
   }
 
-  #serverMoves(local: number, hour: number, message = -1): readonly Move[] {
-    return remembered(this.#moves.server, keyOf(local, message, hour), () => {
+  #serverMoves(local: number, hour: number, messages: readonly number[] = []): Moves {
+    return this.#known(this.#servers, local, hour, messages, () => {
       const value = this.#servers.value(local);
       const { server } = this.#parties;
+      const now = this.world.serverHours[hour]?.now as Millis;
       const endings =
-        message < 0
-          ? server.act(value, nowAt(hour))
-          : server.deliver(value, this.#messages.value(message), nowAt(hour));
+        messages.length === 0 ? server.act(value, now) : server.deliver(value, this.#named(messages), now);
       return this.#movesOf(endings, local, (after) => this.#serverNumber(after));
     });
   }
 
-  #authorityMoves(local: number, hour: number, message = -1): readonly Move[] {
-    return remembered(this.#moves.authority, keyOf(local, message, hour), () => {
-      const value = this.#authorities.value(local);
-      const { authority } = this.#parties;
+  #authorityMoves({ authorities, authorityHours }: State, n: number, message?: number): Moves {
+    const locals = this.#authorities[n] as Locals<AuthorityLocal>;
+    const [local, hour] = [authorities[n] as number, authorityHours[n] as number];
+    return this.#known(locals, local, hour, message === undefined ? [] : [message], () => {
+      const party = this.#parties.authorities[n] as AuthorityParty;
+      const value = locals.value(local);
+      const now = this.world.authorityHours[hour]?.now as Millis;
       const endings =
-        message < 0
-          ? authority.act(value, nowAt(hour))
-          : authority.deliver(value, this.#messages.value(message), nowAt(hour));
-      return this.#movesOf(endings, local, (after) => this.#authorityNumber(after));
+        message === undefined ? party.act(value, now) : party.deliver(value, this.#messages.value(message), now);
+      return this.#movesOf(endings, local, (after) => this.#authorityNumber(n, after));
     });
   }
 
+  #known<Local>(
+    locals: Locals<Local>,
+    local: number,
+    hour: number,
+    messages: readonly number[],
+    make: () => Moves,
+  ): Moves {
+    const [first = -1] = messages;
+    return messages.length > 1
+      ? remembered(locals.heard, `${local} ${hour} ${messages.join()}`, make)
+      : remembered(locals.moves, (local * MAX_MESSAGES + first + 1) * MAX_HOURS + hour, make);
+  }
+
+  #named(numbers: readonly number[]): readonly Message[] {
+    return numbers.map((number) => this.#messages.value(number));
+  }
+
   /** Endings as numbers; one that changes nothing and says nothing is none. */
-  #movesOf<Local>(
-    endings: readonly Ending<Local>[],
-    before: number,
-    numberOf: (local: Local) => number,
-  ): readonly Move[] {
+  #movesOf<Local>(endings: readonly Ending<Local>[], before: number, numberOf: (local: Local) => number): Moves {
     const moves = endings.map(
       ({ local, sent, words }): Move => ({
         local: numberOf(local),
@@ -214,17 +272,17 @@ export class StateSpace {
   }
 
   serverBuffersOf(local: number): readonly SecureBuffer[] {
-    return remembered(this.#serverBuffers, local, () => {
-      const value = this.#servers.value(local);
-      return this.cast.buffers.map((_, at) => this.#parties.server.buffer(value, at));
-    });
+    return remembered(this.#serverBuffers, local, () => this.#parties.server.buffersOf(this.#servers.value(local)));
   }
 
-  authorityBuffersOf(local: number): readonly AuthorityBuffer[] {
-    return remembered(this.#authorityBuffers, local, () => {
-      const value = this.#authorities.value(local);
-      return this.cast.buffers.map((_, at) => this.#parties.authority.buffer(value, at));
-    });
+  /** By authority, then by buffer. */
+  authorityBuffersOf({ authorities }: Pick<State, 'authorities'>): readonly (readonly AuthorityBuffer[])[] {
+    return authorities.map((local, n) =>
+      remembered(this.#authorityBuffers[n] as Map<number, readonly AuthorityBuffer[]>, local, () => {
+        const party = this.#parties.authorities[n] as AuthorityParty;
+        return party.buffersOf((this.#authorities[n] as Locals<AuthorityLocal>).value(local));
+      }),
+    );
   }
 
   #union(set: number, message: number): number {
@@ -236,10 +294,9 @@ export class StateSpace {
 
   #larger(numbers: readonly number[], problem: string | undefined, added: number): number {
     const larger = [...numbers, added].sort((a, b) => a - b);
-    const before = numbers.map((number) => this.#messages.value(number));
     return this.#sets.number(larger.join(), {
       numbers: larger,
-      problem: problem ?? messageProblem(before, this.#messages.value(added)),
+      problem: problem ?? messageProblem(this.#named(numbers), this.#messages.value(added)),
     });
   }
 
@@ -248,39 +305,52 @@ export class StateSpace {
   }
 
   #userNumber(n: number, local: UserLocal): number {
-    return (this.#users[n] as Interner<UserLocal>).number(canonical(local), local);
+    return (this.#users[n] as Locals<UserLocal>).number(canonical(local), local);
   }
 
   /** The order of records that do not touch each other is not part of the state. */
   #serverNumber(local: ServerLocal): number {
-    const buffers = this.cast.buffers.map((_, at) => this.#parties.server.buffer(local, at));
+    const buffers = this.#parties.server.buffersOf(local);
     const { models, drafts, forgot } = local;
     const bodies = local.buffers.map((stored) => stored.bodies);
     return this.#servers.number(canonical({ buffers, bodies, models, drafts, forgot }), local);
   }
 
-  #authorityNumber(local: AuthorityLocal): number {
-    return this.#authorities.number(`${local.rolledBack}${local.log.map(canonical).sort().join()}`, local);
+  #authorityNumber(n: number, local: AuthorityLocal): number {
+    const name = `${local.rolledBack}${local.log.map(canonical).sort().join()}`;
+    return (this.#authorities[n] as Locals<AuthorityLocal>).number(name, local);
   }
 }
 
-/** Bounds the number of messages, so that a local state, a message and an hour are one number. */
+/** Bound the numbers of messages and hours, so that a local state, a message and an hour are one number. */
 const MAX_MESSAGES = 2 ** 16;
+const MAX_HOURS = 4;
 
-function keyOf(local: number, message: number, hour: number): number {
-  return (local * MAX_MESSAGES + message + 1) * HOURS.length + hour;
+const TO_SERVER: ReadonlySet<Message['kind']> = new Set(['deposit', 'upload'] as const);
+const TO_AUTHORITY: ReadonlySet<Message['kind']> = new Set([
+  'key-request',
+  'close-request',
+  'append',
+  'adopt',
+] as const);
+
+function replaced<Item>(items: readonly Item[], at: number, item: Item): readonly Item[] {
+  return items.map((old, n) => (n === at ? item : old));
 }
 
-const TO_SERVER: ReadonlySet<Message['kind']> = new Set([
-  'deposit',
-  'upload',
-  'close-answer',
-  'model-entry',
-  'outcome',
-] as const);
-const TO_AUTHORITY: ReadonlySet<Message['kind']> = new Set(['key-request', 'close-request', 'append'] as const);
+/** All ways to take at most one of each group. */
+function oneOfEach(items: readonly number[], groupOf: (item: number) => number): readonly (readonly number[])[] {
+  const groups = [...new Set(items.map(groupOf))];
+  return groups.reduce<readonly (readonly number[])[]>(
+    (some, group) => {
+      const own = items.filter((item) => groupOf(item) === group);
+      return some.flatMap((chosen) => [chosen, ...own.map((item) => [...chosen, item])]);
+    },
+    [[]],
+  );
+}
 
 /** Tells a state from every other. */
-export function nameOf({ users, server, authority, serverHour, authorityHour, sent }: State): string {
-  return `${users.join()}|${server}|${authority}|${serverHour}${authorityHour}|${sent}`;
+export function nameOf({ users, server, authorities, serverHour, authorityHours, sent }: State): string {
+  return `${users.join()}|${server}|${authorities.join()}|${serverHour}${authorityHours.join('')}|${sent}`;
 }

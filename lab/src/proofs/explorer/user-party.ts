@@ -1,249 +1,221 @@
-/** A user of an exploration: the real session per buffer, rebuilt from its records before every step. */
-import { applyMasksInPlace } from '@basa/masking';
+/** A user of an exploration: a device of the federation, with a session for each buffer, started from its records before every step. */
 import {
   abandonSession,
-  acknowledgeUpload,
-  type BufferSealing,
-  bodyOf,
-  type Device,
-  type DeviceStep,
-  depositMessage,
-  depositToSign,
-  type FrozenSession,
-  freezeUpload,
-  headerToSign,
-  inputDigestOf,
-  isSessionRecord,
-  keyRequestMessage,
-  keyRequestToSign,
-  maskInput,
-  type PreparedSession,
-  packMasked,
-  prepareDeposit,
-  receiveKey,
-  receiveSlot,
-  releaseDelta,
+  isRefused,
+  type LedgerRecord,
   releaseSession,
   restoreLedger,
-  restoreSession,
-  type SlottedSession,
-  type UserPorts,
   type UserRecord,
   type UserSession,
-  uploadHeaderMessage,
 } from '@basa/protocol';
-import { granted } from '@basa/simulator';
-import { ALONE } from '../one-authority.ts';
-import { type Cast, namedBytes, type Player } from './cast.ts';
-import { endingsOf, holdToRecords } from './endings.ts';
-import type { Ending, Message } from './messages.ts';
-import { forgetful, type UserLocal, withRecords } from './user-local.ts';
+import { endingsOf, type Party, type Said } from './endings.ts';
+import { type ExploredDevice, type ExploredWorld, inBuffer } from './explored-world.ts';
+import { type Ending, type Message, ofKind } from './messages.ts';
+
+export interface UserLocal {
+  /** The records of its session in each buffer. */
+  readonly sessions: readonly (readonly UserRecord[])[];
+  /** Which buffers it entered, and where its update was given to. */
+  readonly ledger: readonly LedgerRecord[];
+  /** How often it forgot something: what it draws afterwards is fresh. */
+  readonly forgot: number;
+}
+
+type Endings = readonly Ending<UserLocal>[];
 
 export class UserParty {
-  readonly #cast: Cast;
-  readonly #number: number;
-  readonly #player: Player;
+  readonly #world: ExploredWorld;
+  readonly #device: ExploredDevice;
+  readonly #input: Uint32Array;
 
-  constructor(cast: Cast, number: number) {
-    this.#cast = cast;
-    this.#number = number;
-    this.#player = cast.users[number] as Player;
-  }
-
-  get #deltaId(): Uint8Array {
-    return new Uint8Array(16).fill(this.#number);
+  constructor(world: ExploredWorld, number: number) {
+    this.#world = world;
+    this.#device = world.users[number] as ExploredDevice;
+    const [{ descriptor }] = world.buffers as [ExploredWorld['buffers'][number]];
+    const built = this.#device.buildVector(descriptor, this.#device.oneHot(), descriptor.version);
+    if (built.kind === 'refused') throw new Error(built.reason);
+    this.#input = built.vector;
   }
 
   get name(): string {
-    return `user ${this.#number}`;
+    return `user ${this.#device.number}`;
   }
 
   /** On its way to buffer 0. */
   initial(): Ending<UserLocal> {
-    const nothing: UserLocal = { sessions: this.#cast.buffers.map(() => []), ledger: [], forgot: 0 };
-    return this.#prepare(nothing, 0)[0] as Ending<UserLocal>;
+    const nothing: UserLocal = { sessions: this.#world.buffers.map(() => []), ledger: [], forgot: 0 };
+    return this.#enter(nothing, 0)[0] as Ending<UserLocal>;
   }
 
-  deliver(local: UserLocal, message: Message): Ending<UserLocal>[] {
-    const { buffer } = message;
-    const cause = `${this.name} gets ${message.kind === 'outcome' ? `the outcome "${message.value.status}"` : `its ${message.kind}`}${this.#of(buffer)}`;
-    if (message.kind === 'outcome') return this.#learn(local, message, cause);
-    const device = this.#device(local, buffer);
-    const { session } = device;
-    if (session === undefined) return [];
-    switch (message.kind) {
-      case 'slot': {
-        const step = receiveSlot(this.#ports(local, buffer, 'slot'), device, message.value);
-        const slotted = step.state.session;
-        const sent = slotted?.step === 'slotted' ? [this.#keyRequest(buffer, slotted)] : [];
-        return this.#endings(local, buffer, step, sent, cause);
+  /** Messages of one kind: one, or those of several authorities. */
+  deliver(local: UserLocal, messages: readonly Message[]): Endings {
+    const [first] = messages;
+    if (first === undefined) return [];
+    const { buffer } = first;
+    const device = this.#device;
+    const what = first.kind === 'outcome' ? `the outcome "${first.value.status}"` : `its ${first.kind}`;
+    const cause = `${this.name} gets ${what}${inBuffer(this.#world, buffer)}`;
+    const step = (name: string, run: () => Said): Endings => this.#endings(local, buffer, name, cause, run);
+    const at = this.#load(local, buffer)?.step;
+    switch (first.kind) {
+      case 'slot':
+        return at === undefined
+          ? []
+          : step('slot', () => ({ answer: device.takeSlot(first.value), sent: this.#next(buffer) }));
+      case 'key': {
+        const answers = ofKind(messages, 'key').map(({ from, value }) => ({ authority: from, answer: value }));
+        if (at !== 'slotted' || isRefused(device.takeKeys(answers))) return [];
+        return step('key', () => {
+          device.takeKeys(answers);
+          return { answer: device.upload(), sent: this.#next(buffer) };
+        });
       }
-      case 'key':
-        return session.step === 'slotted' ? this.#freeze(local, buffer, session, message, cause) : [];
       case 'acknowledgement':
-        return this.#endings(local, buffer, acknowledgeUpload(this.#ports(local, buffer, 'ack'), device), [], cause);
+        return at === undefined ? [] : step('ack', () => ({ answer: device.acknowledge(), sent: [] }));
+      case 'outcome':
+        return this.#learn(local, buffer, messages, cause);
       default:
         return [];
     }
   }
 
   /** What it may do of its own accord. */
-  act(local: UserLocal): Ending<UserLocal>[] {
-    return [
-      ...(this.#cast.options.crashes ? this.#cast.buffers.flatMap((_, buffer) => this.#sendAgain(local, buffer)) : []),
-      ...this.#cast.buffers.flatMap((_, buffer) => this.#leave(local, buffer)),
-      ...this.#cast.buffers.flatMap((_, buffer) => (this.#mayEnter(local, buffer) ? this.#prepare(local, buffer) : [])),
-      ...forgetful(this.name, local, this.#cast.options.broken),
-    ];
+  act(local: UserLocal): Endings {
+    return this.#world.buffers
+      .flatMap((_, buffer) => [
+        ...this.#sendAgain(local, buffer),
+        ...this.#leave(local, buffer),
+        ...(this.#mayEnter(local, buffer) ? this.#enter(local, buffer) : []),
+      ])
+      .concat(this.#forget(local));
   }
 
-  #prepare(local: UserLocal, buffer: number): Ending<UserLocal>[] {
-    const { buffers, tools } = this.#cast;
-    const { certificate, input } = this.#player;
-    const { descriptor, slotKeys } = buffers[buffer] as Cast['buffers'][number];
-    const ports = this.#ports(local, buffer, 'prepare');
-    const step = prepareDeposit(ports, this.#device(local, buffer), {
-      descriptor,
-      slotKeys,
-      certificate,
-      deltaId: this.#deltaId,
-      inputDigest: inputDigestOf(tools.suite, input),
+  #enter(local: UserLocal, buffer: number): Endings {
+    const drawn = this.#world.buffers[buffer] as ExploredWorld['buffers'][number];
+    const cause = `${this.name} prepares its deposit${inBuffer(this.#world, buffer)}`;
+    const endings = this.#endings(local, buffer, 'prepare', cause, () => {
+      const no = this.#device.enter(drawn, { model: drawn.descriptor });
+      return no === undefined ? { answer: {}, sent: this.#next(buffer) } : { answer: no, sent: [] };
     });
-    const { session } = step.state;
-    if (session?.step !== 'prepared') return [];
-    const sent = [this.#deposit(buffer, session)];
-    return this.#endings(local, buffer, step, sent, `${this.name} prepares its deposit${this.#of(buffer)}`);
-  }
-
-  #freeze(
-    local: UserLocal,
-    buffer: number,
-    session: SlottedSession,
-    message: Extract<Message, { kind: 'key' }>,
-    cause: string,
-  ): Ending<UserLocal>[] {
-    const ports = this.#ports(local, buffer, 'key');
-    const draft = receiveKey(ports, session, [{ authority: ALONE, answer: message.value }]);
-    if (draft.kind === 'refused') return [];
-    const { vector, plan } = granted(maskInput(ports, session, this.#player.input, draft));
-    applyMasksInPlace(vector, plan, this.#cast.tools);
-    const step = freezeUpload(ports, this.#device(local, buffer), draft, packMasked(ports, session, vector));
-    const frozen = step.state.session;
-    const sent = frozen?.step === 'frozen' ? [this.#uploadOf(local, buffer, frozen)] : [];
-    return this.#endings(local, buffer, step, sent, cause);
+    return endings.filter(({ local: after }) => after !== local);
   }
 
   /** After a crash it says what it was about to say: the same bytes, made of its records. */
-  #sendAgain(local: UserLocal, buffer: number): Ending<UserLocal>[] {
-    const session = this.#session(local, buffer);
-    const again = (message: Message): Ending<UserLocal>[] => [
-      { local, sent: [message], words: `${this.name} sends its ${message.kind} again${this.#of(buffer)}` },
-    ];
-    if (session?.step === 'prepared') return again(this.#deposit(buffer, session));
-    if (session?.step === 'slotted') return again(this.#keyRequest(buffer, session));
-    return session?.step === 'frozen' ? again(this.#uploadOf(local, buffer, session)) : [];
+  #sendAgain(local: UserLocal, buffer: number): Endings {
+    if (!this.#world.options.crashes) return [];
+    this.#load(local, buffer);
+    this.#device.begin('again');
+    return this.#next(buffer).map((message) => ({
+      local,
+      sent: [message],
+      words: `${this.name} sends its ${message.kind} again${inBuffer(this.#world, buffer)}`,
+    }));
   }
 
-  #deposit(buffer: number, session: PreparedSession): Message {
-    const value = depositMessage(session, this.#player.signer.sign(depositToSign(session).statement));
-    return { kind: 'deposit', user: this.#number, buffer, value };
+  /** What it has to say where it stands. */
+  #next(buffer: number): readonly Message[] {
+    const device = this.#device;
+    const { number: user } = device;
+    switch (device.session?.step) {
+      case 'prepared':
+        return [{ kind: 'deposit', user, buffer, value: device.deposit() }];
+      case 'slotted':
+        return device.keyAnswers === undefined
+          ? [{ kind: 'key-request', user, buffer, value: device.keyRequest() }]
+          : [];
+      case 'frozen': {
+        const made = device.upload();
+        return made.kind === 'refused' ? [] : [{ kind: 'upload', user, buffer, value: made.header, body: made.body }];
+      }
+      default:
+        return [];
+    }
   }
 
-  #uploadOf(local: UserLocal, buffer: number, session: FrozenSession): Message {
-    const ports = this.#ports(local, buffer, 'upload');
-    const { vector, plan } = granted(maskInput(ports, session, this.#player.input));
-    applyMasksInPlace(vector, plan, this.#cast.tools);
-    const value = uploadHeaderMessage(session, this.#player.signer.sign(headerToSign(session).statement));
-    return {
-      kind: 'upload',
-      user: this.#number,
-      buffer,
-      value,
-      body: bodyOf(packMasked(ports, session, vector), session.parts),
-    };
+  #learn(local: UserLocal, buffer: number, messages: readonly Message[], cause: string): Endings {
+    const device = this.#device;
+    if (this.#load(local, buffer) === undefined) return [];
+    device.release(ofKind(messages, 'outcome').map(({ from, value }) => ({ authority: from, outcome: value })));
+    if (device.ledgerRecords.length === local.ledger.length) return [];
+    device.persist(releaseSession(device.ports, device));
+    const words = `${cause}; its update is free for another buffer`;
+    return [{ local: this.#save(local, buffer), sent: [], words }];
   }
 
-  #learn(
-    local: UserLocal,
-    { buffer, value }: Extract<Message, { kind: 'outcome' }>,
-    cause: string,
-  ): Ending<UserLocal>[] {
-    const ports = this.#ports(local, buffer, 'outcome');
-    const judged = { ...ports, council: this.#cast.policy };
-    const told = [{ authority: ALONE, outcome: value }];
-    const { state, records } = releaseDelta(judged, this.#device(local, buffer), this.#deltaId, told);
-    if (records.length === 0 || state.session === undefined) return [];
-    const after = withRecords(local, buffer, [...records, ...releaseSession(ports, state).records]);
-    return [{ local: after, sent: [], words: `${cause}; its update is free for another buffer` }];
-  }
-
-  #leave(local: UserLocal, buffer: number): Ending<UserLocal>[] {
-    const device = this.#device(local, buffer);
-    const at = device.session?.step;
-    if (this.#cast.options.still || (at !== 'prepared' && at !== 'slotted')) return [];
-    const step = abandonSession(this.#ports(local, buffer, 'leave'), device, 'abandoned');
-    const after = withRecords(local, buffer, step.records);
-    return [{ local: after, sent: [], words: `${this.name} leaves the buffer${this.#of(buffer)} for good` }];
+  #leave(local: UserLocal, buffer: number): Endings {
+    const device = this.#device;
+    const at = this.#load(local, buffer)?.step;
+    if (this.#world.options.still || (at !== 'prepared' && at !== 'slotted')) return [];
+    device.persist(abandonSession(device.ports, device, 'abandoned'));
+    const words = `${this.name} leaves the buffer${inBuffer(this.#world, buffer)} for good`;
+    return [{ local: this.#save(local, buffer), sent: [], words }];
   }
 
   /** Another buffer is open to it once its last one is behind it; whether its update may go there is the core's word. */
   #mayEnter(local: UserLocal, buffer: number): boolean {
-    const last = this.#session(local, buffer - 1)?.step;
-    return (
-      local.sessions[buffer]?.length === 0 &&
-      (buffer === 0 ? local.forgot > 0 : last !== undefined && last !== 'prepared' && last !== 'slotted')
-    );
+    if (local.sessions[buffer]?.length !== 0) return false;
+    if (buffer === 0) return local.forgot > 0;
+    const last = this.#load(local, buffer - 1)?.step;
+    return last !== undefined && last !== 'prepared' && last !== 'slotted';
   }
 
-  #endings<Answer extends object>(
-    local: UserLocal,
-    buffer: number,
-    { state, records, answer }: DeviceStep<Answer>,
-    sent: readonly Message[],
-    cause: string,
-  ): Ending<UserLocal>[] {
-    // The session's record and the ledger's of one step are on disk together, or none is.
-    const ofSession = records.filter(isSessionRecord);
-    const after = (entries: readonly UserRecord[]): UserLocal =>
-      withRecords(local, buffer, entries.length === 0 ? [] : records);
-    holdToRecords(this.name, state, this.#device(after(ofSession), buffer));
-    const { crashes } = this.#cast.options;
-    return endingsOf({ who: 'it', cause, records: ofSession, answer, sent, after, crashes });
+  /** It loses what it wrote down, in a world that breaks this rule. */
+  #forget(local: UserLocal): Endings {
+    const { broken } = this.#world.options;
+    if (local.forgot > 0) return [];
+    const ledger = local.ledger.filter(({ kind }) => kind !== 'committed');
+    if (broken === 'user forgets where its update went' && ledger.length < local.ledger.length)
+      return [
+        { local: { ...local, ledger, forgot: 1 }, sent: [], words: `${this.name} forgets where its update went` },
+      ];
+    if (broken !== 'user forgets its last record') return [];
+    return local.sessions.flatMap((records, buffer) => {
+      const lost = records.at(-1)?.kind;
+      if (records.length < 2) return [];
+      const sessions = local.sessions.map((all, n) => (n === buffer ? all.slice(0, -1) : all));
+      // What was durable together is lost together.
+      const after = { ...local, sessions, ledger: lost === 'frozen' ? ledger : local.ledger, forgot: 1 };
+      return [{ local: after, sent: [], words: `${this.name} crashes and has lost "${lost}"` }];
+    });
   }
 
-  #keyRequest(buffer: number, session: SlottedSession): Message {
-    const signature = this.#player.signer.sign(keyRequestToSign(session).statement);
-    return { kind: 'key-request', user: this.#number, buffer, value: keyRequestMessage(session, signature) };
+  #endings(local: UserLocal, buffer: number, name: string, cause: string, run: () => Said): Endings {
+    const { federation, options } = this.#world;
+    const device = this.#device;
+    const party: Party<UserLocal> = {
+      name: 'it',
+      load: (from) => {
+        this.#load(from, buffer);
+        device.begin(`${buffer} ${name} ${from.forgot}`);
+      },
+      save: () => this.#save(local, buffer),
+      written: () => device.records.slice(local.sessions[buffer]?.length).map(({ kind }) => kind),
+      live: () => [device.ledger, device.session],
+    };
+    const said = (): Said => {
+      const { answer, sent } = run();
+      return { answer, sent: isRefused(answer) ? [] : sent };
+    };
+    return endingsOf({ federation, party, local, cause, run: said, crashes: options.crashes });
   }
 
-  #session(local: UserLocal, buffer: number): UserSession | undefined {
-    return restoreSession(this.#cast.tools.suite, local.sessions[buffer] ?? []);
+  /** The device in this buffer, as it is after a restart. */
+  #load(local: UserLocal, buffer: number): UserSession | undefined {
+    const device = this.#device;
+    const [start] = this.#world.serverHours;
+    // A user's clock stands still: the others' clocks say whether it is late.
+    if (start !== undefined) this.#world.federation.now = start.now;
+    device.records = [...(local.sessions[buffer] ?? [])];
+    device.ledgerRecords = [...local.ledger];
+    device.ledger = restoreLedger(local.ledger);
+    device.input = this.#input;
+    device.restart();
+    return device.session;
   }
 
-  /** In this buffer. */
-  #device(local: UserLocal, buffer: number): Device {
-    return { ledger: restoreLedger(local.ledger), session: this.#session(local, buffer) };
-  }
-
-  #ports(local: UserLocal, buffer: number, step: string): UserPorts {
-    const { tools } = this.#cast;
-    const randomBytes = namedBytes(this.#cast, `${this.name} ${buffer} ${step} ${local.forgot}`);
-    return { suite: tools.suite, randomBytes, sealing: this.#sealing() };
-  }
-
-  /** What a cheat seals, to later slots or for itself, nobody can open. */
-  #sealing(): BufferSealing {
-    const { sealings, options } = this.#cast;
-    const { sealing } = sealings;
-    if (options.cheat === undefined || this.#number !== 0) return sealing;
-    const garbled = (sealed: Uint8Array): Uint8Array =>
-      sealed.map((byte, n) => (n < sealing.selfNameBytes ? byte : byte ^ 1));
-    return options.cheat === 'self'
-      ? { ...sealing, sealSelf: (...input) => garbled(sealing.sealSelf(...input)) }
-      : { ...sealing, sealEdge: (...input) => garbled(sealing.sealEdge(...input)) };
-  }
-
-  #of(buffer: number): string {
-    return this.#cast.buffers.length > 1 ? ` (buffer ${buffer})` : '';
+  #save(before: UserLocal, buffer: number): UserLocal {
+    const { records, ledgerRecords } = this.#device;
+    const sessions = before.sessions.map((own, n) => (n === buffer ? [...records] : own));
+    return { ...before, sessions, ledger: [...ledgerRecords] };
   }
 }

@@ -4,8 +4,9 @@
  * is forgotten, and no honest device is blamed.
  */
 import { toHex } from '@basa/masking';
-import type { BufferSlot, Outcome, SecureBuffer, SumVerdict, UserSession } from '@basa/protocol';
+import type { AuthorityBuffer, BufferSlot, SecureBuffer, SumVerdict, UserSession } from '@basa/protocol';
 import type { Federation, FederationDevice } from '@basa/simulator';
+import { oneHotSum, settledFate } from '../explorer/invariants.ts';
 import { CheatingDevice } from './cheating-device.ts';
 
 /** What was seen on the way: by buffer, and by join tag. */
@@ -48,7 +49,7 @@ export function brokenPromises(
     ...buffers.flatMap((buffer, number) => {
       const named = (problem: string): string => `buffer ${number}: ${problem}`;
       return [
-        ...lostSlots(buffer, authority.outcome(buffer.ctx)),
+        ...lostSlots(buffer, authority.core.buffer(buffer.ctx)),
         ...wrongVerdict(buffer, devices, notes.verdicts.get(toHex(buffer.ctx))),
       ].map(named);
     }),
@@ -59,18 +60,10 @@ export function brokenPromises(
 }
 
 /** Accepted slots that have no fate, or another one at the authority. */
-function lostSlots(buffer: SecureBuffer, outcome: Outcome): readonly string[] {
+function lostSlots(buffer: SecureBuffer, closing: AuthorityBuffer | undefined): readonly string[] {
   return buffer.slots
-    .filter((slot) => slot.status === 'accepted' && !hasFate(buffer, slot, outcome))
-    .map(({ ticket }) => `slot ${ticket.slot} is lost (server ${buffer.status}, authority ${outcome.status})`);
-}
-
-/** Included, excluded, aborted or quarantined, and the authority says the same. */
-function hasFate({ status, accepted }: SecureBuffer, { ticket }: BufferSlot, outcome: Outcome): boolean {
-  if (status === 'aborted') return outcome.status === 'aborted';
-  const isIn = accepted.includes(ticket.slot);
-  const isInAtAuthority = outcome.accepted.some(({ slot }) => slot === ticket.slot);
-  return (status === 'included' || status === 'quarantined') && outcome.status === 'closed' && isIn === isInAtAuthority;
+    .filter((slot) => slot.status === 'accepted' && !(closing && settledFate(slot, buffer, closing)))
+    .map(({ ticket }) => `slot ${ticket.slot} is lost (server ${buffer.status}, authority ${closing?.status})`);
 }
 
 function wrongVerdict(
@@ -90,7 +83,7 @@ function wrongVerdict(
   }
   if (status !== 'included') return [];
   if (verdict?.kind !== 'good') return ['included without a good sum'];
-  const expected = devices.map((device) => (holders.includes(device) ? 1 : 0)).join(' ');
+  const expected = oneHotSum({ accepted, slots }, devices).join(' ');
   const sum = verdict.sum.join(' ');
   return sum === expected ? [] : [`the sum is ${sum} instead of ${expected}`];
 }

@@ -1,7 +1,7 @@
 /** Runs inside a bundle of a patched core: plays one attack, then generated schedules until one leaks. */
 import { playAttack } from '../oracle/attacks.ts';
-import type { OracleEngine } from '../oracle/engines.ts';
 import { runSchedules } from '../oracle/many.ts';
+import type { OracleEngine } from '../world/symbolic-federation.ts';
 
 const [attack = '', schedules = '0', engine] = process.argv.slice(2);
 const report = playAttack(attack, engine as OracleEngine);

@@ -1,5 +1,5 @@
 /** What a mutant is: edits of the source that take a rule away, and the attack that then succeeds. */
-import type { OracleEngine } from '../oracle/engines.ts';
+import type { OracleEngine } from '../world/symbolic-federation.ts';
 
 export interface Edit {
   /** Below packages/protocol/src, or from the root where it starts with packages/. */

@@ -41,7 +41,7 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     caughtBy: 'a colluder asks for the key of a slot that is taken',
   },
   {
-    name: 'chain not checked',
+    name: 'chain not checked [R4]',
     edits: [
       {
         file: 'authority/close.ts',
@@ -74,7 +74,7 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     caughtBy: 'a colluder keeps its key for the next buffer',
   },
   {
-    name: 'a close that is not frozen before it is asked',
+    name: 'a close that is not frozen before it is asked [R20]',
     edits: [
       {
         file: 'server/close.ts',
@@ -115,6 +115,12 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
         file: 'user/upload.ts',
         find: 'if (!equalBytes(inputDigestOf(suite, input), member.inputDigest))',
         replace: 'if (inputDigestOf(suite, input).length === 0)',
+      },
+      {
+        file: 'user/contribute.ts',
+        find: 'if (!equalBytes(bodyHashOf(ports.suite, masked, session.parts), session.header.bodyHash)) {',
+        replace:
+          'if (!equalBytes(bodyHashOf(ports.suite, masked, session.parts), bodyHashOf(ports.suite, masked, session.parts))) {',
       },
     ],
     caughtBy: 'the update is quantised again between two uploads',

@@ -6,7 +6,6 @@ import { ROOT } from '@basa/testkit/root.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { drawFrom } from '../faults/draw.ts';
 import type { Area } from './areas.ts';
-import { isEquivalent } from './equivalent.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
 import { runMutants } from './run.ts';
 
@@ -17,7 +16,6 @@ export interface FileResult {
   readonly file: string;
   readonly mutants: number;
   readonly noticed: number;
-  readonly equivalent: number;
   /** Those that nobody has judged yet. */
   readonly unjudged: number;
   readonly survived: readonly (Mutant & { readonly fate: Fate })[];
@@ -117,15 +115,13 @@ export async function judgeArea({
   return sources.map(({ file }) => {
     const mine = all.filter((mutant) => mutant.file === file);
     const fates = mine.map((mutant) => ({ ...mutant, fate: known.fateOf(mutant.name) }));
-    const living = fates.flatMap(({ fate, ...mutant }) =>
+    const survived = fates.flatMap(({ fate, ...mutant }) =>
       fate === undefined || fate === 'noticed' ? [] : [{ ...mutant, fate }],
     );
-    const survived = living.filter((mutant) => !isEquivalent(file, mutant));
     return {
       file,
       mutants: mine.length,
       noticed: fates.filter(({ fate }) => fate === 'noticed').length,
-      equivalent: living.length - survived.length,
       unjudged: fates.filter(({ fate }) => fate === undefined).length,
       survived,
     };

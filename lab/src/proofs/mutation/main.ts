@@ -43,12 +43,9 @@ function progress(text: string): void {
   process.stderr.write(process.stderr.isTTY ? `  ${text}\u001b[K\r` : `  ${text}\n`);
 }
 
-function tell({ file, mutants, noticed, equivalent, unjudged, survived }: FileResult): void {
-  const apart = [
-    ...(equivalent === 0 ? [] : [`, ${equivalent} equivalent`]),
-    ...(unjudged === 0 ? [] : [`, ${unjudged} not judged`]),
-  ];
-  console.log(`${file}: ${noticed} of ${mutants} noticed${apart.join('')}`);
+function tell({ file, mutants, noticed, unjudged, survived }: FileResult): void {
+  const left = unjudged === 0 ? '' : `, ${unjudged} not judged`;
+  console.log(`${file}: ${noticed} of ${mutants} noticed${left}`);
   for (const { line, before, after, fate } of survived)
     console.log(`  line ${line} ${fate}: ${oneLine(before)}  =>  ${oneLine(after)}`);
 }
@@ -96,18 +93,12 @@ if (values.help) {
       })),
     );
   for (const result of results) tell(result);
-  const total = (part: 'mutants' | 'noticed' | 'equivalent' | 'unjudged') =>
-    results.reduce((sum, result) => sum + result[part], 0);
-  const [mutants, noticed, equivalent, unjudged] = [
-    total('mutants'),
-    total('noticed'),
-    total('equivalent'),
-    total('unjudged'),
-  ];
-  const score = (100 * noticed) / (mutants - equivalent - unjudged);
+  const total = (part: 'mutants' | 'noticed' | 'unjudged') => results.reduce((sum, result) => sum + result[part], 0);
+  const [mutants, noticed, unjudged] = [total('mutants'), total('noticed'), total('unjudged')];
+  const score = (100 * noticed) / (mutants - unjudged);
   console.log(
-    `\n${noticed} of ${mutants} mutants noticed, ${equivalent} are equivalent, ${unjudged} not judged: score ${score.toFixed(1)} %, seed ${seed}`,
+    `\n${noticed} of ${mutants} mutants noticed, ${mutants - unjudged - noticed} survived, ${unjudged} not judged: score ${score.toFixed(1)} %, seed ${seed}`,
   );
   if (values.json)
-    console.log(JSON.stringify({ mutation: { seed, mutants, noticed, equivalent, unjudged, score, files: results } }));
+    console.log(JSON.stringify({ mutation: { seed, mutants, noticed, unjudged, score, files: results } }));
 }

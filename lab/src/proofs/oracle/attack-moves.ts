@@ -1,10 +1,9 @@
 /** What every attack on `sealed` is made of, and the shapes of the buffers it is played in. */
-import { closeRequestOf, type DepositAnswer, freezeBuffer, isRefused } from '@basa/protocol';
+import { type DepositAnswer, isRefused } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import type { BufferShape } from './bench.ts';
 import { takeSlot } from './exhaustive.ts';
-import type { OracleUser } from './oracle-user.ts';
-import { keep, type Ledger, type OracleWorld, type Source } from './oracle-world.ts';
+import type { BufferShape, Ledger, OracleWorld, Source } from './oracle-world.ts';
+import type { WatchedDevice } from './watched-device.ts';
 
 interface Attack extends BufferShape {
   /** `broken` takes what is wrong besides secrecy. */
@@ -19,33 +18,33 @@ export const FOUR: BufferShape = { bufferSize: 4, minimum: 3 };
 export const TWO_OF_FOUR: BufferShape = { bufferSize: 4, minimum: 2 };
 
 /** Honest users in one buffer with their slots. */
-export function seated(world: OracleWorld, count: number, ledger = world.drawBuffer()): [Ledger, OracleUser[]] {
+export function seated(world: OracleWorld, count: number, ledger = world.drawBuffer()): [Ledger, WatchedDevice[]] {
   const users = Array.from({ length: count }, () => world.newUser(true));
   for (const user of users) takeSlot(world, ledger, user);
   return [ledger, users];
 }
 
 /** Goes from slot to upload, as far as it is let. */
-export function finish(world: OracleWorld, ledger: Ledger, user: OracleUser): void {
-  const request = user.keyRequest();
+export function finish(world: OracleWorld, ledger: Ledger, user: WatchedDevice): void {
+  const request = user.askKey();
   const answer = isRefused(request) ? request : world.issueKey(request);
   if (!isRefused(answer)) user.takeKey(answer);
   send(world, ledger, user);
 }
 
-export function send(world: OracleWorld, ledger: Ledger, user: OracleUser): void {
-  const sent = user.upload();
+export function send(world: OracleWorld, ledger: Ledger, user: WatchedDevice): void {
+  const sent = user.send();
   if (!isRefused(sent)) world.acceptUpload(ledger, sent);
 }
 
 export function closeAsProtocol(world: OracleWorld, ledger: Ledger): void {
-  keep(ledger, freezeBuffer(ledger.buffer, 'stalled', world.now));
-  const request = closeRequestOf(world.serverPorts, ledger.buffer);
+  ledger.freeze();
+  const request = ledger.closeRequest();
   if (!isRefused(request)) world.close(request);
 }
 
-export function depositOf(world: OracleWorld, ledger: Ledger, user: OracleUser): [Source, DepositAnswer] {
-  const deposit = granted(user.deposit(ledger.buffer, world.now));
+export function depositOf(world: OracleWorld, ledger: Ledger, user: WatchedDevice): [Source, DepositAnswer] {
+  const deposit = granted(user.join(ledger.buffer));
   world.remember(user);
   const answer = granted(world.acceptDeposit(ledger, deposit));
   return [ledger.sources.at(-1) as Source, answer];

@@ -1,19 +1,19 @@
 /** Attacks with colluders among the users. */
 import { authorityMessages, registrationOf } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import { ALONE, keysAlone } from '../one-authority.ts';
+import { ALONE, keysAlone } from '../world/one-authority.ts';
 import { ALL_OF_THREE, type Attacks, closeAsProtocol, depositOf, FOUR, finish, seated, THREE } from './attack-moves.ts';
 import { askAsEve } from './eve.ts';
 import { takeKey, takeSlot } from './exhaustive.ts';
-import type { OracleUser, SentUpload } from './oracle-user.ts';
 import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
+import type { SentUpload, WatchedDevice } from './watched-device.ts';
 
 export const COLLUDED_ATTACKS: Attacks = {
   "a colluder repeats a victim's nonce and signs for its self seed": {
     ...FOUR,
     play: (world) => {
       const [ledger, users] = seated(world, 3);
-      const [victim, ...others] = users as [OracleUser, ...OracleUser[]];
+      const [victim, ...others] = users as [WatchedDevice, ...WatchedDevice[]];
       const eve = world.newUser(false);
       const { nonce } = (ledger.sources[0] as Source).deposit;
       drawNext(eve, nonce);
@@ -21,9 +21,9 @@ export const COLLUDED_ATTACKS: Attacks = {
       for (const user of others) finish(world, ledger, user);
       // The victim comes too late: its upload is seen, and its edge key released.
       takeKey(world, victim);
-      const seen = granted(victim.upload());
+      const seen = granted(victim.send());
       takeKey(world, eve);
-      world.acceptUpload(ledger, signedFor(world, eve, granted(eve.upload()), seen.header.selfName));
+      world.acceptUpload(ledger, signedFor(world, eve, granted(eve.send()), seen.header.selfName));
       closeAsProtocol(world, ledger);
     },
   },
@@ -32,19 +32,19 @@ export const COLLUDED_ATTACKS: Attacks = {
     play: (world) => {
       const [ledger, users] = seated(world, 2);
       for (const user of users) finish(world, ledger, user);
-      const before = world.bench.log.length;
+      const before = world.authority.log.length;
       const sources = [...ledger.sources];
       const victim = world.newUser(true);
       takeSlot(world, ledger, victim);
       takeKey(world, victim);
-      const seen = granted(victim.upload());
-      world.bench.rollBack(before);
+      const seen = granted(victim.send());
+      world.rollBack(before);
       const eve = world.newUser(false);
-      const deposit = granted(eve.deposit(ledger.buffer, world.now));
+      const deposit = granted(eve.join(ledger.buffer));
       const mine: Source = { deposit, joinTag: world.tagOf(ledger.buffer.ctx, eve, deposit.nonce), user: eve.user };
       granted(eve.takeSlot(world.tell(ledger.buffer.ctx, sources, mine)));
       takeKey(world, eve);
-      ledger.uploads.push(signedFor(world, eve, granted(eve.upload()), seen.header.selfName));
+      ledger.uploads.push(signedFor(world, eve, granted(eve.send()), seen.header.selfName));
       world.close(world.closeTelling(ledger, [...sources, mine]));
     },
   },
@@ -56,8 +56,9 @@ export const COLLUDED_ATTACKS: Attacks = {
       const eve = world.newUser(false);
       takeSlot(world, ledger, eve);
       takeKey(world, eve);
-      const { header, parts } = granted(eve.upload());
-      const { suite, sealings } = world.bench;
+      const { header, parts } = granted(eve.send());
+      const { suite } = world.server.ports;
+      const { sealings } = world.federation;
       const garbled = parts.self.map((byte, n) => (n < sealings.sealing.selfNameBytes ? byte : byte ^ 1));
       const registration = registrationOf(suite, header.receipt);
       const keys = sealings.issuer.keysOf(keysAlone(ledger.buffer));
@@ -69,12 +70,12 @@ export const COLLUDED_ATTACKS: Attacks = {
   'one colluder takes two slots': {
     ...FOUR,
     play: (world) => {
-      const [ledger, [victim]] = seated(world, 2) as [Ledger, [OracleUser, OracleUser]];
+      const [ledger, [victim]] = seated(world, 2) as [Ledger, [WatchedDevice, WatchedDevice]];
       const eve = world.newUser(false);
       const twin = world.aliasOf(eve);
       const story = [...ledger.sources];
       for (const user of [eve, twin]) {
-        const deposit = granted(user.deposit(ledger.buffer, world.now));
+        const deposit = granted(user.join(ledger.buffer));
         const joinTag = world.tagOf(ledger.buffer.ctx, user, deposit.nonce);
         const mine: Source = { deposit, joinTag, user: user.user };
         user.takeSlot(world.tell(ledger.buffer.ctx, story, mine));
@@ -93,7 +94,7 @@ export const COLLUDED_ATTACKS: Attacks = {
       takeSlot(world, ledger, eve);
       takeKey(world, eve);
       const last = world.newUser(true);
-      const deposit = granted(last.deposit(ledger.buffer, world.now));
+      const deposit = granted(last.join(ledger.buffer));
       world.remember(last);
       const mine: Source = { deposit, joinTag: world.tagOf(ledger.buffer.ctx, last, deposit.nonce), user: last.user };
       const before = ledger.sources.slice(0, 2);
@@ -132,20 +133,17 @@ export const COLLUDED_ATTACKS: Attacks = {
 };
 
 /** The user's next random bytes of this length are these. */
-function drawNext(user: OracleUser, bytes: Uint8Array): void {
-  const { randomBytes } = user.ports;
-  let isDrawn = false;
-  Object.assign(user.ports, {
-    randomBytes: (length: number) => {
-      if (isDrawn || length !== bytes.length) return randomBytes(length);
-      isDrawn = true;
-      return bytes.slice();
-    },
-  });
+function drawNext(user: WatchedDevice, bytes: Uint8Array): void {
+  const { draw } = user;
+  user.draw = (length) => {
+    if (length !== bytes.length) return draw(length);
+    user.draw = draw;
+    return bytes.slice();
+  };
 }
 
 /** The upload under a header of its sender that names another self seed. */
-function signedFor(world: OracleWorld, { signer }: OracleUser, sent: SentUpload, selfName: Uint8Array): SentUpload {
+function signedFor(world: OracleWorld, { signer }: WatchedDevice, sent: SentUpload, selfName: Uint8Array): SentUpload {
   const { uploadHeader } = authorityMessages(world.shape.bufferSize);
   const body = { ...sent.header, selfName };
   return { ...sent, header: { ...body, signature: signer.sign(uploadHeader.statement(body)) } };

@@ -1,7 +1,7 @@
 /** Attacks around the close: which sets are closed, when, and what the server remembers of it. */
-import { closeRequestOf, freezeBuffer, isRefused, recordGrant, registrationOf } from '@basa/protocol';
+import { isRefused, recordGrant, registrationOf } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import { ALONE, grantOf } from '../one-authority.ts';
+import { ALONE, grantOf } from '../world/one-authority.ts';
 import {
   type Attacks,
   closeAsProtocol,
@@ -13,8 +13,7 @@ import {
   uploadedSlots,
 } from './attack-moves.ts';
 import { closeWith, takeKey } from './exhaustive.ts';
-import type { OracleUser } from './oracle-user.ts';
-import { keep } from './oracle-world.ts';
+import type { WatchedDevice } from './watched-device.ts';
 
 export const CLOSED_ATTACKS: Attacks = {
   'everybody is accepted': {
@@ -30,8 +29,8 @@ export const CLOSED_ATTACKS: Attacks = {
     play: (world) => {
       const [ledger, users] = seated(world, 3);
       for (const user of users.slice(0, 2)) finish(world, ledger, user);
-      keep(ledger, freezeBuffer(ledger.buffer, 'stalled', world.now));
-      finish(world, ledger, users[2] as OracleUser);
+      ledger.freeze();
+      finish(world, ledger, users[2] as WatchedDevice);
       closeAsProtocol(world, ledger);
     },
   },
@@ -55,7 +54,8 @@ export const CLOSED_ATTACKS: Attacks = {
       if (first === undefined || other === undefined) return;
       const answer = world.close(world.signedClose({ ...body, headers: [{ ...first, selfName: other }, ...others] }));
       if (isRefused(answer)) return;
-      const { suite, sealings } = world.bench;
+      const { suite } = world.server.ports;
+      const { sealings } = world.federation;
       const { parts } = ledger.uploads[0] as (typeof ledger.uploads)[number];
       const released = answer.keys.find(({ slot }) => slot === first.slot)?.key as Uint8Array;
       if (
@@ -71,7 +71,7 @@ export const CLOSED_ATTACKS: Attacks = {
     play: (world) => {
       const [ledger, users] = seated(world, 3);
       for (const user of users) takeKey(world, user);
-      send(world, ledger, users[0] as OracleUser);
+      send(world, ledger, users[0] as WatchedDevice);
       world.close(closeWith(world, ledger, [0]));
     },
   },
@@ -81,16 +81,16 @@ export const CLOSED_ATTACKS: Attacks = {
       const [ledger, users] = seated(world, 3);
       for (const user of users) takeKey(world, user);
       for (const user of users.slice(0, 2)) send(world, ledger, user);
-      const early = closeRequestOf(world.serverPorts, ledger.buffer);
-      if (isRefused(early)) keep(ledger, freezeBuffer(ledger.buffer, 'stalled', world.now));
-      const request = isRefused(early) ? granted(closeRequestOf(world.serverPorts, ledger.buffer)) : early;
+      const early = ledger.closeRequest();
+      if (isRefused(early)) ledger.freeze();
+      const request = isRefused(early) ? granted(ledger.closeRequest()) : early;
       // The answer is lost: the server knows of its close only what it had made durable.
       world.close(request);
-      send(world, ledger, users[2] as OracleUser);
-      keep(ledger, freezeBuffer(ledger.buffer, 'stalled', world.now));
-      const answer = granted(world.close(granted(closeRequestOf(world.serverPorts, ledger.buffer))));
-      const grant = grantOf(world.serverPorts, ledger.buffer, answer);
-      if (!isRefused(grant)) keep(ledger, recordGrant(ledger.buffer, grant));
+      send(world, ledger, users[2] as WatchedDevice);
+      ledger.freeze();
+      const answer = granted(world.close(granted(ledger.closeRequest())));
+      const grant = grantOf(world.server.ports, ledger.buffer, answer);
+      if (!isRefused(grant)) world.server.persist(ledger.buffer, recordGrant(ledger.buffer, grant));
       if (isRefused(grant)) broken.push('an acknowledged upload is in no sum: the authority closed with another set');
     },
   },

@@ -2,8 +2,8 @@
 import { type Attacks, closeAsProtocol, finish, seated, THREE } from './attack-moves.ts';
 import { takeSlot } from './exhaustive.ts';
 import { liedOutcome } from './lies.ts';
-import type { OracleUser } from './oracle-user.ts';
 import type { Ledger, OracleWorld } from './oracle-world.ts';
+import type { WatchedDevice } from './watched-device.ts';
 
 export const RESUBMITTED_ATTACKS: Attacks = {
   'the authority is rolled back to before the close': {
@@ -11,10 +11,10 @@ export const RESUBMITTED_ATTACKS: Attacks = {
     play: (world) => {
       const [ledger, users] = seated(world, 3);
       for (const user of users) finish(world, ledger, user);
-      const before = world.bench.log.length;
+      const before = world.authority.log.length;
       closeAsProtocol(world, ledger);
-      world.bench.rollBack(before, world.bench.authority.head());
-      world.now = ledger.buffer.descriptor.closeBy;
+      world.rollBack(before, world.authority.core.head());
+      world.federation.now = ledger.buffer.descriptor.closeBy;
       for (const user of users) user.hear(world.outcome(ledger.buffer.ctx));
       closeAsProtocol(world, goOn(world, users.slice(0, 2)));
     },
@@ -44,7 +44,7 @@ export const RESUBMITTED_ATTACKS: Attacks = {
 };
 
 /** A first buffer that closes, users that want to go elsewhere, and a second buffer that closes. */
-function resubmission(world: OracleWorld, between: (ledger: Ledger, users: readonly OracleUser[]) => void): void {
+function resubmission(world: OracleWorld, between: (ledger: Ledger, users: readonly WatchedDevice[]) => void): void {
   const [ledger, users] = seated(world, 3);
   for (const user of users) finish(world, ledger, user);
   between(ledger, users);
@@ -54,7 +54,7 @@ function resubmission(world: OracleWorld, between: (ledger: Ledger, users: reado
 }
 
 /** Users that were in a buffer before go on to the next with the same update, and a new one joins them. */
-function goOn(world: OracleWorld, users: readonly OracleUser[]): Ledger {
+function goOn(world: OracleWorld, users: readonly WatchedDevice[]): Ledger {
   const next = world.drawBuffer();
   const all = [...users, world.newUser(true)];
   for (const user of all) {

@@ -12,20 +12,20 @@ import {
   uploadedSlots,
 } from './attack-moves.ts';
 import { Dice } from './dice.ts';
-import { ownList } from './engines.ts';
 import { closeWith } from './exhaustive.ts';
 import { DEPOSIT_LIES, forgedDeposit, HEADER_LIES, withGarbageKey } from './lies.ts';
-import type { OracleUser } from './oracle-user.ts';
+import { ownList } from './openers.ts';
 import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
+import type { WatchedDevice } from './watched-device.ts';
 
 export const TOLD_ATTACKS: Attacks = {
   'the key answer is withheld, and after a restart another inbox is told': {
     ...THREE,
     play: (world) => {
       const [ledger, users] = seated(world, 3);
-      const [first, second, last] = users as [OracleUser, OracleUser, OracleUser];
+      const [first, second, last] = users as [WatchedDevice, WatchedDevice, WatchedDevice];
       for (const user of [first, second]) finish(world, ledger, user);
-      world.issueKey(granted(last.keyRequest()));
+      world.issueKey(granted(last.askKey()));
       last.restart();
       const forged = [forgedDeposit(world, ledger), forgedDeposit(world, ledger)];
       last.takeSlot(world.tell(ledger.buffer.ctx, forged, ledger.sources[2] as Source));
@@ -42,7 +42,7 @@ export const TOLD_ATTACKS: Attacks = {
       const { slotKeys, secrets } = ownList((length) => world.serverBytes(length), ledger.buffer, 0);
       for (const secret of secrets) world.trace.gotKey(secret);
       const { descriptor } = ledger.buffer;
-      const deposit = victim.deposit({ descriptor, slotKeys }, world.now);
+      const deposit = victim.join({ descriptor, slotKeys });
       if (isRefused(deposit)) return;
       world.remember(victim);
       victim.takeSlot(granted(world.acceptDeposit(ledger, deposit)));
@@ -53,7 +53,7 @@ export const TOLD_ATTACKS: Attacks = {
     ...THREE,
     play: (world) => {
       const [ledger, last] = withUselessKey(world);
-      last.upload();
+      last.send();
       last.restart();
       finish(world, ledger, last);
       closeAsProtocol(world, ledger);
@@ -64,10 +64,10 @@ export const TOLD_ATTACKS: Attacks = {
     play: (world) => {
       const [ledger, users] = seated(world, 3);
       for (const user of users) finish(world, ledger, user);
-      const [again] = users as [OracleUser];
+      const [again] = users as [WatchedDevice];
       again.restart();
       again.quantiseAgain();
-      again.upload();
+      again.send();
     },
   },
   "tickets over the server's own seeds": {
@@ -125,10 +125,10 @@ function lastIsTold(
 }
 
 /** Two users have uploaded, and the third is given a key that opens nothing, or the true one if it says no. */
-function withUselessKey(world: OracleWorld): [Ledger, OracleUser] {
-  const [ledger, [first, second, last]] = seated(world, 3) as [Ledger, [OracleUser, OracleUser, OracleUser]];
+function withUselessKey(world: OracleWorld): [Ledger, WatchedDevice] {
+  const [ledger, [first, second, last]] = seated(world, 3) as [Ledger, [WatchedDevice, WatchedDevice, WatchedDevice]];
   for (const user of [first, second]) finish(world, ledger, user);
-  const request = granted(last.keyRequest());
+  const request = granted(last.askKey());
   const answer = granted(world.issueKey(request));
   if (isRefused(last.takeKey(withGarbageKey(world, request, answer)))) last.takeKey(answer);
   return [ledger, last];

@@ -3,15 +3,15 @@
  * users and authority let it; the trace says what it learns. Against the core as it is they learn the honest sum at
  * most; against a core without the check they are made for, they learn more.
  */
+
+import type { OracleEngine } from '../world/symbolic-federation.ts';
 import type { Attacks } from './attack-moves.ts';
 import { COLLUDED_ATTACKS } from './attacks-by-colluders.ts';
 import { CLOSED_ATTACKS } from './attacks-on-close.ts';
 import { COUNCIL_ATTACKS } from './attacks-on-councils.ts';
 import { RESUBMITTED_ATTACKS } from './attacks-on-updates.ts';
 import { TOLD_ATTACKS } from './attacks-on-users.ts';
-import { Bench } from './bench.ts';
-import type { OracleEngine } from './engines.ts';
-import { OracleWorld } from './oracle-world.ts';
+import { Federations, OracleWorld } from './oracle-world.ts';
 import type { AttackReport } from './trace.ts';
 
 export const SEALED_ATTACKS: Attacks = {
@@ -21,13 +21,13 @@ export const SEALED_ATTACKS: Attacks = {
   ...COLLUDED_ATTACKS,
 };
 
-/** Plays one attack on a fresh bench. */
+/** Plays one attack in a world of its own. */
 export function playAttack(name: string, engine: OracleEngine = 'attributes'): AttackReport {
   const ofCouncil = COUNCIL_ATTACKS[name];
   if (ofCouncil !== undefined) return ofCouncil();
   const attack = SEALED_ATTACKS[name];
   if (attack === undefined) throw new Error(`no attack "${name}"`);
-  const world = new OracleWorld(new Bench(engine), attack);
+  const world = new OracleWorld(new Federations(engine), attack);
   const broken: string[] = [];
   attack.play(world, broken);
   return { ...world.trace.judge(), broken };

@@ -2,7 +2,6 @@
  * A filled buffer of several authorities, some of which may be the server's own, and what the server can compute with the keys it
  * gets. Every decision of the honest ones, and every opening of a seed, is made by the real core.
  */
-import type { RandomWords } from '@basa/masking';
 import {
   AttributeAuthority,
   authorityMessages,
@@ -11,7 +10,6 @@ import {
   type Ctx,
   closeRequestOf,
   closingOf,
-  ENGINE,
   type Endorsement,
   endorse,
   listedSlots,
@@ -22,21 +20,12 @@ import {
   type SealedParts,
   type SecureBuffer,
   type Slot,
-  slotKeyIssuer,
-  slotSealing,
   type UploadHeader,
   type UserRecord,
   voteCodec,
 } from '@basa/protocol';
-import {
-  Federation,
-  type FederationAuthority,
-  type FederationDevice,
-  granted,
-  type Sealings,
-  type Step,
-} from '@basa/simulator';
-import { signerOf, unsafeSymbolicTools } from '../explorer/symbolic-tools.ts';
+import { type Federation, type FederationAuthority, type FederationDevice, granted, type Step } from '@basa/simulator';
+import { symbolicFederation } from '../world/symbolic-federation.ts';
 import { type Combination, learnedCombinations, type MaskedRow } from './solve.ts';
 
 export interface CouncilShape {
@@ -50,10 +39,8 @@ const SLOTS = 4;
 const MINIMUM = 2;
 
 export function councilFederation({ authorities, threshold }: CouncilShape): Federation {
-  const environment = { tools: unsafeSymbolicTools(), createSigner: signerOf, randomWords: countedWords };
   const council = { authorities, threshold, unsafeThreshold: true };
-  const sealings = symbolicSealings(authorities);
-  return new Federation(environment, { bufferSize: SLOTS, minimum: MINIMUM, dimension: 4, sealings, council });
+  return symbolicFederation({ bufferSize: SLOTS, minimum: MINIMUM, dimension: 4, engine: 'slot keys', council });
 }
 
 /** A buffer whose users each come as far as the course says; frozen. */
@@ -228,22 +215,4 @@ function edgeMask(from: number, to: number): number {
 
 export function subsetsOf(slots: readonly number[]): readonly (readonly number[])[] {
   return Array.from({ length: 2 ** slots.length }, (_, bits) => slots.filter((__, n) => (bits >> n) & 1));
-}
-
-function symbolicSealings(authorities: number): Sealings {
-  const { suite } = unsafeSymbolicTools();
-  const [issuer, ...otherIssuers] = Array.from({ length: authorities }, (_, n) =>
-    slotKeyIssuer(suite, new Uint8Array(32).fill(7 + n)),
-  );
-  if (issuer === undefined) throw new RangeError('a council has somebody in it');
-  return { engine: ENGINE.slotKeys, issuer, otherIssuers, sealing: slotSealing(suite, authorities) };
-}
-
-/** Words that never repeat. */
-function countedWords(seed: number): RandomWords {
-  let next = seed << 20;
-  return (words) => {
-    for (let n = 0; n < words.length; n++) words[n] = next++;
-    return words;
-  };
 }

@@ -3,15 +3,15 @@ import type { DepositAnswer, KeyRequest } from '@basa/protocol';
 import { askAsEve } from './eve.ts';
 import type { Liar } from './liar.ts';
 import { copiedDeposit } from './lies.ts';
-import type { OracleUser } from './oracle-user.ts';
 import type { Ledger } from './oracle-world.ts';
+import type { WatchedDevice } from './watched-device.ts';
 
 /** Where a user gives up of its own accord. */
 const QUITS = ['before the deposit', 'with a slot', 'with a key', 'with an upload nobody sees'] as const;
 type Quit = (typeof QUITS)[number];
 
 export interface Course {
-  readonly user: OracleUser;
+  readonly user: WatchedDevice;
   readonly quit: Quit | undefined;
   /** Its upload is held back until after the freeze, or arrives cut. */
   readonly upload: 'in time' | 'late' | 'truncated';
@@ -28,7 +28,7 @@ export class Courses {
   }
 
   /** Runs the users through a buffer, step by step in any order; returns those whose upload is late. */
-  fill(ledger: Ledger, users: readonly OracleUser[]): readonly Course[] {
+  fill(ledger: Ledger, users: readonly WatchedDevice[]): readonly Course[] {
     const { dice } = this.liar;
     const courses = users.map((user): Course => {
       const quit = dice.chance(0.07) ? dice.pick(QUITS) : undefined;
@@ -56,7 +56,7 @@ export class Courses {
         return;
       case 'slotted':
         if (quit === 'with a slot') course.isDone = true;
-        else if (user.draft === undefined) this.#key(course);
+        else if (user.keyAnswers === undefined) this.#key(course);
         else if (quit === 'with a key') course.isDone = true;
         else this.#upload(ledger, course);
         return;
@@ -84,7 +84,7 @@ export class Courses {
       course.isDone = true;
       return;
     }
-    const deposit = user.deposit(ledger.buffer, world.now);
+    const deposit = user.join(ledger.buffer);
     world.remember(user);
     const answer = 'kind' in deposit ? deposit : world.acceptDeposit(ledger, deposit);
     if ('kind' in answer) {
@@ -102,7 +102,7 @@ export class Courses {
   }
 
   /** The user hears of its slot; a colluder may ask for the key of the same slot first, or afterwards. */
-  #take(user: OracleUser, answer: DepositAnswer): void {
+  #take(user: WatchedDevice, answer: DepositAnswer): void {
     const eve = this.#eve(user);
     const isShadowed = eve !== undefined && this.liar.dice.chance(this.liar.liesAt / 2);
     if (isShadowed && this.liar.dice.chance(0.5)) this.#shadow(eve, user, answer);
@@ -111,18 +111,18 @@ export class Courses {
   }
 
   /** A colluder other than this user. */
-  #eve(user: OracleUser): OracleUser | undefined {
+  #eve(user: WatchedDevice): WatchedDevice | undefined {
     return this.liar.world.users.find((other) => !other.isHonest && other !== user);
   }
 
-  #shadow(eve: OracleUser, victim: OracleUser, answer: DepositAnswer): void {
+  #shadow(eve: WatchedDevice, victim: WatchedDevice, answer: DepositAnswer): void {
     askAsEve(this.liar.world, eve, answer, victim.session?.member.nonce);
   }
 
   #key(course: Course): void {
     const { world, dice } = this.liar;
     const { user } = course;
-    const request = user.keyRequest();
+    const request = user.askKey();
     const honest = 'kind' in request ? request : world.issueKey(request);
     if ('kind' in honest) {
       course.isDone = true;
@@ -142,12 +142,12 @@ export class Courses {
       course.isDone = true;
       return;
     }
-    const sent = user.upload();
+    const sent = user.send();
     if ('kind' in sent) {
       course.isDone = true;
       return;
     }
-    if (dice.chance(0.1)) user.upload();
+    if (dice.chance(0.1)) user.send();
     const answer = world.acceptUpload(ledger, sent, upload !== 'truncated');
     if (answer.kind === 'refused') course.isDone = true;
     else if (dice.chance(0.9)) user.acknowledge();

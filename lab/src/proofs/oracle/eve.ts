@@ -1,11 +1,11 @@
 /** The key request of a colluder for a slot that the server says is its own. */
 import { authorityMessages, type DepositAnswer, type KeyAnswer, type KeyRequest, type Refused } from '@basa/protocol';
-import type { OracleUser } from './oracle-user.ts';
 import type { OracleWorld } from './oracle-world.ts';
+import type { WatchedDevice } from './watched-device.ts';
 
 export function askAsEve(
   world: OracleWorld,
-  eve: OracleUser,
+  eve: WatchedDevice,
   { ticket, inbox }: DepositAnswer,
   nonce: Uint8Array = world.serverBytes(16),
 ): KeyAnswer | Refused {

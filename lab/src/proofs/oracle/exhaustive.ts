@@ -2,13 +2,12 @@
  * Every combination of what can become of the slots of one buffer, honest or colluding, before and after close: run
  * through the real core and judged. Free slots are the last ones, since slots are given in order.
  */
-import { type CloseRequest, closeRequestOf, freezeBuffer, type SecureBuffer, type UploadHeader } from '@basa/protocol';
+import type { CloseRequest, SecureBuffer, UploadHeader } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import { Bench } from './bench.ts';
-import type { OracleEngine } from './engines.ts';
-import type { OracleUser } from './oracle-user.ts';
-import { keep, type Ledger, OracleWorld } from './oracle-world.ts';
+import type { OracleEngine } from '../world/symbolic-federation.ts';
+import { Federations, type Ledger, OracleWorld, RUNS_PER_FEDERATION } from './oracle-world.ts';
 import type { Judgement } from './trace.ts';
+import type { WatchedDevice } from './watched-device.ts';
 
 const FATES = ['deposited', 'keyed', 'late', 'truncated', 'accepted'] as const;
 type Fate = (typeof FATES)[number];
@@ -29,9 +28,6 @@ export interface Tally {
 
 export const NO_SITUATIONS: Tally = { situations: 0, closed: 0, sums: 0, sumsFound: 0, leaks: [] };
 
-/** Benches are thrown away before their logs grow long. */
-const RUNS_PER_BENCH = 64;
-
 /** Every `of`-th filling, beginning with number `index`: what one of several workers takes. */
 export interface Share {
   readonly index: number;
@@ -46,12 +42,12 @@ export function runEverySituation(
   { minimum = 2, share = WHOLE }: { readonly minimum?: number; readonly share?: Share } = {},
 ): Tally {
   const tally: Tally = { ...NO_SITUATIONS, leaks: [] };
-  let bench = new Bench(engine);
+  let federations = new Federations(engine);
   let [filling, runs] = [0, 0];
   for (const slots of everyFilling(bufferSize)) {
     if (filling++ % share.of !== share.index) continue;
-    if (++runs % RUNS_PER_BENCH === 0) bench = new Bench(engine);
-    for (const judgement of runSituation(new OracleWorld(bench, { bufferSize, minimum }), slots)) {
+    if (++runs % RUNS_PER_FEDERATION === 0) federations = new Federations(engine);
+    for (const judgement of runSituation(new OracleWorld(federations, { bufferSize, minimum }), slots)) {
       tally.situations++;
       tally.closed += judgement.closed;
       tally.sums += judgement.sums;
@@ -94,29 +90,29 @@ function runSituation(world: OracleWorld, slots: readonly SlotFate[]): readonly 
   const withFate = (...fates: readonly Fate[]) =>
     users.filter((_, slot) => fates.includes((slots[slot] as SlotFate).fate));
   for (const user of withFate('keyed', 'late', 'truncated', 'accepted')) takeKey(world, user);
-  for (const user of withFate('accepted')) granted(world.acceptUpload(ledger, granted(user.upload())));
-  for (const user of withFate('truncated')) world.acceptUpload(ledger, granted(user.upload()), false);
-  keep(ledger, freezeBuffer(ledger.buffer, 'stalled', world.now));
+  for (const user of withFate('accepted')) granted(world.acceptUpload(ledger, granted(user.send())));
+  for (const user of withFate('truncated')) world.acceptUpload(ledger, granted(user.send()), false);
+  ledger.freeze();
   for (const user of withFate('late')) sendLate(world, ledger, user);
   const before = world.trace.judge();
   if (ledger.buffer.status !== 'frozen') return [before];
-  granted(world.close(granted(closeRequestOf(world.serverPorts, ledger.buffer))));
+  granted(world.close(granted(ledger.closeRequest())));
   return [before, world.trace.judge()];
 }
 
-export function takeSlot(world: OracleWorld, ledger: Ledger, user: OracleUser): void {
-  const deposit = granted(user.deposit(ledger.buffer, world.now));
+export function takeSlot(world: OracleWorld, ledger: Ledger, user: WatchedDevice): void {
+  const deposit = granted(user.join(ledger.buffer));
   world.remember(user);
   granted(user.takeSlot(granted(world.acceptDeposit(ledger, deposit))));
 }
 
-export function takeKey(world: OracleWorld, user: OracleUser): void {
-  granted(user.takeKey(granted(world.issueKey(granted(user.keyRequest())))));
+export function takeKey(world: OracleWorld, user: WatchedDevice): void {
+  granted(user.takeKey(granted(world.issueKey(granted(user.askKey())))));
 }
 
 /** After the freeze, or before a freeze that never came: the server has the bytes and takes nothing in. */
-function sendLate(world: OracleWorld, ledger: Ledger, user: OracleUser): void {
-  const upload = granted(user.upload());
+function sendLate(world: OracleWorld, ledger: Ledger, user: WatchedDevice): void {
+  const upload = granted(user.send());
   if (ledger.buffer.status === 'frozen') world.acceptUpload(ledger, upload);
   else ledger.uploads.push(upload);
 }

@@ -2,8 +2,8 @@
 import type { DepositAnswer, KeyAnswer, KeyRequest } from '@basa/protocol';
 import type { Dice } from './dice.ts';
 import { DEPOSIT_LIES, KEY_LIES } from './lies.ts';
-import type { OracleUser } from './oracle-user.ts';
 import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
+import type { WatchedDevice } from './watched-device.ts';
 
 export class Liar {
   readonly world: OracleWorld;
@@ -26,7 +26,7 @@ export class Liar {
     return isLie;
   }
 
-  liedDeposit(ledger: Ledger, user: OracleUser, honest: DepositAnswer): DepositAnswer {
+  liedDeposit(ledger: Ledger, user: WatchedDevice, honest: DepositAnswer): DepositAnswer {
     const { world, dice } = this;
     const mine = ledger.sources.find((source) => world.isOf(source, user)) ?? (ledger.sources[0] as Source);
     return dice.pick(Object.values(DEPOSIT_LIES))(world, ledger, mine, honest, dice);

@@ -19,8 +19,8 @@ import {
   type UploadHeader,
 } from '@basa/protocol';
 import type { Dice } from './dice.ts';
-import type { OracleUser } from './oracle-user.ts';
 import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
+import type { WatchedDevice } from './watched-device.ts';
 
 const flipped = <T extends Uint8Array>(bytes: T): T => bytes.map((byte, i) => (i === 5 ? byte ^ 1 : byte)) as T;
 
@@ -29,10 +29,11 @@ const flipped = <T extends Uint8Array>(bytes: T): T => bytes.map((byte, i) => (i
  * and signature are the true ones, and only the seeds are not.
  */
 export function forgedDeposit(world: OracleWorld, ledger: Ledger, as?: Source): Source {
-  const { suite, sealings } = world.bench;
+  const { suite } = world.server.ports;
+  const { sealings } = world.federation;
   const { ctx } = ledger.buffer;
   const nonce = as?.deposit.nonce ?? world.serverBytes(16);
-  const user = as?.user ?? (suite.sha256(nonce) as OracleUser['user']);
+  const user = as?.user ?? (suite.sha256(nonce) as WatchedDevice['user']);
   const joinTag = as?.joinTag ?? joinTagOf(suite, { ctx, user, nonce });
   const entries = Array.from({ length: world.shape.bufferSize - 1 }, (_, n) => {
     const seed = world.serverBytes(32);
@@ -40,14 +41,14 @@ export function forgedDeposit(world: OracleWorld, ledger: Ledger, as?: Source): 
     return { commitment: commitmentOf(suite, seed), sealed };
   });
   const root = depositRootOf(suite, entries);
-  const { certificate, signer } = world.users[0] as OracleUser;
+  const { certificate, signer } = world.users[0] as WatchedDevice;
   const signature = as?.deposit.signature ?? signer.sign(nonce);
   return { deposit: { certificate, ctx, nonce, root, entries, signature }, joinTag, user };
 }
 
 /** A colluder's deposit that copies the sealed seeds of another: its own tag and signature, the other's bytes. */
-export function copiedDeposit(world: OracleWorld, ledger: Ledger, user: OracleUser, victim: Source): Deposit {
-  const { suite } = world.bench;
+export function copiedDeposit(world: OracleWorld, ledger: Ledger, user: WatchedDevice, victim: Source): Deposit {
+  const { suite } = world.server.ports;
   const { ctx } = ledger.buffer;
   const { nonce, certificate } = { nonce: world.serverBytes(16), certificate: user.certificate };
   const joinTag = joinTagOf(suite, { ctx, user: user.user, nonce });
@@ -156,7 +157,7 @@ export const DEPOSIT_LIES: Readonly<Record<string, DepositLie>> = {
 
 /** A key answer with the true receipt, and another key in an envelope that anybody can seal. */
 export function withGarbageKey(world: OracleWorld, request: KeyRequest, answer: KeyAnswer): KeyAnswer {
-  const { suite } = world.bench;
+  const { suite } = world.server.ports;
   const { keyRequest } = authorityMessages(world.shape.bufferSize);
   const envelope = sealEnvelope(suite, {
     senderSecret: world.serverBytes(32),
@@ -218,5 +219,5 @@ export function liedClose(world: OracleWorld, request: CloseRequest, dice: Dice)
 /** "Aborted", or closed with nobody, signed by the server. */
 export function liedOutcome(world: OracleWorld, { ctx }: Outcome, status: Outcome['status']): Outcome {
   const body = { ctx, status, accepted: [] };
-  return { ...body, signature: world.bench.serverSigner.sign(outcomeCodec.statement(body)) };
+  return { ...body, signature: world.server.ports.signer.sign(outcomeCodec.statement(body)) };
 }

@@ -1,6 +1,6 @@
 /** Many generated schedules in a row, and what they came to. */
-import { Bench } from './bench.ts';
-import { ORACLE_ENGINES } from './engines.ts';
+import { ORACLE_ENGINES } from '../world/symbolic-federation.ts';
+import { Federations, RUNS_PER_FEDERATION } from './oracle-world.ts';
 import { runSchedule, type ScheduleReport } from './schedule.ts';
 
 export interface ScheduleTally {
@@ -18,8 +18,6 @@ export interface ScheduleTally {
   sumsWithheld: number;
   readonly leaks: ScheduleReport[];
 }
-
-const SCHEDULES_PER_BENCH = 64;
 
 export const NO_SCHEDULES: ScheduleTally = {
   schedules: 0,
@@ -41,12 +39,13 @@ export function runSchedules(
   options: { readonly untilLeak?: boolean } = {},
 ): ScheduleTally {
   const tally: ScheduleTally = { ...NO_SCHEDULES, leaks: [] };
-  let benches = ORACLE_ENGINES.map((engine) => new Bench(engine));
+  const fresh = () => ORACLE_ENGINES.map((engine) => new Federations(engine));
+  let byEngine = fresh();
   for (let n = 0; n < count; n++) {
-    if (n % SCHEDULES_PER_BENCH === 0) benches = ORACLE_ENGINES.map((engine) => new Bench(engine));
+    if (n % RUNS_PER_FEDERATION === 0) byEngine = fresh();
     // The engines take turns: a schedule is its number, wherever a run begins.
-    const bench = benches[(seed + n) % benches.length] as Bench;
-    addReport(tally, runSchedule(bench, seed + n));
+    const federations = byEngine[(seed + n) % byEngine.length] as Federations;
+    addReport(tally, runSchedule(federations, seed + n));
     if (options.untilLeak === true && tally.leaks.length > 0) break;
   }
   return tally;

@@ -1,101 +1,156 @@
 /**
- * One run: users, buffers and a server that may lie. Every decision of users and authority, and of the server where it
- * keeps to the protocol, is made by the real core; messages pass as objects, since the codecs have tests of their own.
+ * One run: users, buffers and a server that may lie, in a symbolic federation. Every decision of users and authority, and of the server
+ * where it keeps to the protocol, is made by the real core; messages pass as objects, since the codecs have tests of their own.
  */
 import { equalBytes } from '@basa/masking';
 import {
-  acceptDeposit,
-  acceptUpload,
-  allSteps,
+  AttributeAuthority,
   authorityMessages,
   type BufferClosed,
-  type BufferStep,
-  bodyHashOf,
-  bufferRequestCodec,
   type CloseAnswer,
   type CloseRequest,
   type Ctx,
+  closeRequestOf,
   type Deposit,
   type DepositAnswer,
+  type Head,
   joinTagOf,
   type KeyAnswer,
   type KeyRequest,
-  type ModelEntry,
+  type Millis,
   type Outcome,
-  openSecureBuffer,
   outboxOf,
-  type Pins,
   type Refused,
   type SecureBuffer,
-  type ServerPorts,
   type SignedDescriptor,
   type Slot,
   type Ticket,
   ticketCodec,
-  uploadLayout,
   viewsOf,
-  withPolicy,
 } from '@basa/protocol';
-import { granted } from '@basa/simulator';
-import { keysAlone } from '../one-authority.ts';
-import { type Bench, type BufferShape, START } from './bench.ts';
-import { OracleUser, type SentUpload } from './oracle-user.ts';
-import { Trace } from './trace.ts';
+import type { Federation, FederationAuthority, FederationServer } from '@basa/simulator';
+import { keysAlone } from '../world/one-authority.ts';
+import { type OracleEngine, symbolicFederation } from '../world/symbolic-federation.ts';
+import { nameOfSeed, Trace } from './trace.ts';
+import { type SentUpload, WatchedDevice } from './watched-device.ts';
+
+export interface BufferShape {
+  readonly bufferSize: number;
+  readonly minimum: number;
+}
 
 /** A deposit as the server can tell of it: the message, and the tag it says it has. */
 export interface Source {
   readonly deposit: Deposit;
   readonly joinTag: Ticket['joinTag'];
-  readonly user: OracleUser['user'];
+  readonly user: WatchedDevice['user'];
   /** What it sealed to later slots, with proofs, once it was asked for. */
   outbox?: { readonly slot: number; readonly entries: DepositAnswer['inbox'] };
 }
 
-/** What the server keeps of one buffer. */
-export interface Ledger {
-  buffer: SecureBuffer;
-  readonly sources: Source[];
+/** What the adversary's server keeps of one buffer. */
+export class Ledger {
+  readonly ctx: Ctx;
+  readonly sources: Source[] = [];
   /** Uploads by the tag of their sender, accepted or not. */
-  readonly uploads: SentUpload[];
+  readonly uploads: SentUpload[] = [];
+  readonly #server: FederationServer;
+
+  constructor(server: FederationServer, ctx: Ctx) {
+    this.#server = server;
+    this.ctx = ctx;
+  }
+
+  get buffer(): SecureBuffer {
+    return this.#server.buffer(this.ctx);
+  }
+
+  freeze(): void {
+    this.#server.freeze(this.ctx, 'stalled');
+  }
+
+  closeRequest(): CloseRequest | Refused {
+    return closeRequestOf(this.#server.ports, this.buffer);
+  }
 }
 
+interface SharedFederation {
+  readonly federation: Federation;
+  readonly start: Millis;
+  /** By number: the device of an earlier run, whose key and certificate serve again. */
+  readonly enrolled: Pick<WatchedDevice, 'signer' | 'certificate'>[];
+}
+
+/** One federation for each shape, for many runs in a row: setting one up costs as much as a run. */
+export class Federations {
+  readonly #engine: OracleEngine;
+  readonly #made = new Map<string, SharedFederation>();
+
+  constructor(engine: OracleEngine) {
+    this.#engine = engine;
+  }
+
+  of({ bufferSize, minimum }: BufferShape): SharedFederation {
+    const name = `${bufferSize}/${minimum}`;
+    const known = this.#made.get(name);
+    if (known !== undefined) return known;
+    const shape = { engine: this.#engine, bufferSize, minimum, dimension: 1 };
+    // A device may do more here than with one version a buffer: nothing leaks there that does not leak here.
+    const federation = symbolicFederation({ ...shape, versions: 'unsafeMixed' });
+    const shared = { federation, start: federation.now, enrolled: [] };
+    this.#made.set(name, shared);
+    return shared;
+  }
+}
+
+/** Federations are thrown away after so many runs, before their logs grow long. */
+export const RUNS_PER_FEDERATION = 64;
+
 export class OracleWorld {
-  readonly bench: Bench;
+  readonly federation: Federation;
   readonly trace = new Trace();
   readonly shape: BufferShape;
-  readonly pins: Pins;
-  readonly serverPorts: ServerPorts;
-  readonly users: OracleUser[] = [];
+  readonly users: WatchedDevice[] = [];
   readonly ledgers: Ledger[] = [];
   /** What the server told of deposits, true or not, newest last. */
   readonly stories: (readonly Source[])[] = [];
-  now = START;
-  readonly #draw: (length: number) => Uint8Array;
+  readonly #shared: SharedFederation;
 
-  constructor(bench: Bench, shape: BufferShape) {
-    this.bench = bench;
+  constructor(federations: Federations, shape: BufferShape) {
     this.shape = shape;
-    this.pins = { policy: bench.task(shape).policy };
-    this.serverPorts = { suite: bench.suite, signer: bench.serverSigner };
-    this.#draw = bench.randomBytes((name) => this.trace.knows(name));
+    this.#shared = federations.of(shape);
+    this.federation = this.#shared.federation;
+    this.federation.now = this.#shared.start;
+  }
+
+  get server(): FederationServer {
+    return this.federation.server;
+  }
+
+  get authority(): FederationAuthority {
+    return this.federation.authority;
   }
 
   /** Random bytes of the server: seeds among them are known to the adversary. */
   serverBytes(length: number): Uint8Array {
-    return this.#draw(length);
+    const bytes = this.federation.randomBytes(length);
+    this.trace.knows(nameOfSeed(bytes));
+    return bytes;
   }
 
-  newUser(isHonest: boolean): OracleUser {
-    const user = this.aliasOf({ number: this.users.length, isHonest });
+  newUser(isHonest: boolean): WatchedDevice {
+    const { federation, enrolled } = this.#shared;
+    const number = this.users.length;
+    const known = enrolled[number] ?? { signer: federation.signer(), certificate: undefined };
+    const user = new WatchedDevice(federation, this.trace, { number, isHonest, ...known });
+    enrolled[number] = user;
     this.users.push(user);
     return user;
   }
 
   /** The same device once more, with sessions of its own: for a colluder that wants two slots. */
-  aliasOf(options: { readonly number: number; readonly isHonest: boolean }): OracleUser {
-    const signer = this.bench.signer('device', options.number);
-    const certificate = this.bench.certificate(this.bench.task(this.shape).task, signer);
-    return new OracleUser(this.bench, this.trace, this.pins, certificate, options);
+  aliasOf({ number, isHonest, signer, certificate }: WatchedDevice): WatchedDevice {
+    return new WatchedDevice(this.federation, this.trace, { number, isHonest, signer, certificate });
   }
 
   /** Colluders are few enough that every set of `minimum` users holds two honest ones. */
@@ -104,19 +159,7 @@ export class OracleWorld {
   }
 
   drawBuffer(): Ledger {
-    const { bench } = this;
-    const { task } = bench.task(this.shape);
-    const model = bench.authority.newestModel(task) as ModelEntry;
-    const body = { task, nonce: this.serverBytes(16), model, newest: model, plan: [] };
-    const request = { ...body, signature: bench.serverSigner.sign(bufferRequestCodec.statement(body)) };
-    const { issuer } = bench.sealings;
-    const offer = this.serverBytes(16);
-    const slotKeys = allSteps(issuer.slotKeys({ task: body.task, offer, bufferSize: this.shape.bufferSize }));
-    const fresh = { offer, sealingKey: issuer.sealingKey(slotKeys) };
-    const signed = granted(bench.persist(bench.authority.drawBuffer(request, fresh, this.now)));
-    const descriptor = withPolicy(bench.task(this.shape).policy, signed);
-    const buffer = openSecureBuffer(bench.suite, { descriptor, slotKeys });
-    const ledger: Ledger = { buffer, sources: [], uploads: [] };
+    const ledger = new Ledger(this.server, this.server.drawBuffer());
     this.ledgers.push(ledger);
     return ledger;
   }
@@ -124,13 +167,14 @@ export class OracleWorld {
   /** The honest server's answer to a deposit. */
   acceptDeposit(ledger: Ledger, deposit: Deposit): DepositAnswer | Refused {
     const before = ledger.buffer.slots.length;
-    const ticket = keep(ledger, acceptDeposit(this.serverPorts, ledger.buffer, deposit, this.now));
-    if ('kind' in ticket) return ticket;
-    if (ledger.buffer.slots.length > before) {
-      const { user } = ledger.buffer.slots[before] as SecureBuffer['slots'][number];
-      ledger.sources.push({ deposit, joinTag: ticket.joinTag, user });
+    const answer = this.server.takeDeposit(deposit);
+    if ('kind' in answer) return answer;
+    const { slots } = ledger.buffer;
+    if (slots.length > before) {
+      const { user } = slots[before] as SecureBuffer['slots'][number];
+      ledger.sources.push({ deposit, joinTag: answer.ticket.joinTag, user });
     }
-    return { ticket, inbox: this.inboxOf(ledger.sources.slice(0, ticket.slot)) };
+    return answer;
   }
 
   /** What the sources sealed to the slot after them, with proofs. */
@@ -138,7 +182,7 @@ export class OracleWorld {
     return sources.flatMap((source, slot) => {
       if (source.outbox?.slot !== slot) {
         const { deposit, joinTag } = source;
-        source.outbox = { slot, entries: outboxOf(this.bench.suite, deposit, { joinTag, slot: slot as Slot }) };
+        source.outbox = { slot, entries: outboxOf(this.server.ports.suite, deposit, { joinTag, slot: slot as Slot }) };
       }
       return source.outbox.entries[sources.length - slot - 1] ?? [];
     });
@@ -148,27 +192,26 @@ export class OracleWorld {
   tell(ctx: Ctx, before: readonly Source[], mine: Source, change: Partial<Ticket> = {}): DepositAnswer {
     this.stories.push([...before, mine]);
     const links = before.map(({ deposit, joinTag }) => ({ joinTag, root: deposit.root }));
-    const view = viewsOf(this.bench.suite, ctx, links).at(-1) as Ticket['view'];
+    const view = viewsOf(this.server.ports.suite, ctx, links).at(-1) as Ticket['view'];
     const ticket = this.signedTicket({
       ctx,
       slot: before.length as Slot,
       joinTag: mine.joinTag,
       root: mine.deposit.root,
       view,
-      deadline: (this.now + 1000) as Ticket['deadline'],
+      deadline: (this.federation.now + 1000) as Ticket['deadline'],
       ...change,
     });
     return { ticket, inbox: this.inboxOf(before) };
   }
 
   signedTicket(body: Omit<Ticket, 'signature'>): Ticket {
-    return { ...body, signature: this.bench.serverSigner.sign(ticketCodec.statement(body)) };
+    return { ...body, signature: this.server.ports.signer.sign(ticketCodec.statement(body)) };
   }
 
   /** The request reaches the authority. A colluder keeps the key it gets. */
   issueKey(request: KeyRequest): KeyAnswer | Refused {
-    const { bench } = this;
-    const answer = bench.persist(bench.authority.issueKey(request, this.now));
+    const answer = this.authority.takeKeyRequest(request);
     if ('kind' in answer) return answer;
     const isOurs = this.users.some(
       ({ isHonest, signer }) => !isHonest && equalBytes(signer.publicKey, request.certificate.deviceKey),
@@ -178,29 +221,19 @@ export class OracleWorld {
   }
 
   #edgeKey({ ctx, slot }: Pick<Ticket, 'ctx' | 'slot'>): Uint8Array {
-    const { authority, sealings } = this.bench;
-    const buffer = authority.buffer(ctx);
+    const buffer = this.authority.core.buffer(ctx);
     if (buffer === undefined) throw new Error('a key of no buffer');
-    return sealings.issuer.keysOf(keysAlone(buffer)).edge(slot);
+    return this.federation.sealings.issuer.keysOf(keysAlone(buffer)).edge(slot);
   }
 
   /** Keeps an upload, and takes it in as the honest server would. `isWhole` is false where the body was cut short. */
   acceptUpload(ledger: Ledger, upload: SentUpload, isWhole = true): { readonly kind: 'accepted' } | Refused {
     ledger.uploads.push(upload);
-    const { suite } = this.bench;
-    const { sealing } = this.bench.sealings;
-    const { bodyBytes } = uploadLayout(ledger.buffer.descriptor, upload.header, sealing);
-    const body = isWhole ? upload.body : upload.body.subarray(1);
-    const received = {
-      hash: bodyHashOf(suite, body, upload.parts),
-      bytes: isWhole ? bodyBytes : bodyBytes - 1,
-      isCanonical: true,
-    };
-    return keep(ledger, acceptUpload(this.serverPorts, ledger.buffer, upload.header, received, sealing, this.now));
+    return this.server.takeUpload(upload.header, isWhole ? upload.body : upload.body.subarray(1));
   }
 
   /** A close that tells this story, with every header the server holds of it. */
-  closeTelling({ buffer: { ctx }, uploads }: Ledger, story: readonly Source[]): CloseRequest {
+  closeTelling({ ctx, uploads }: Ledger, story: readonly Source[]): CloseRequest {
     const headers = story.flatMap(({ joinTag }, slot) => {
       const sent = uploads.find(({ header }) => header.slot === slot && equalBytes(header.joinTag, joinTag));
       return sent === undefined ? [] : [sent.header];
@@ -222,30 +255,38 @@ export class OracleWorld {
 
   signedClose(body: Omit<CloseRequest, 'signature'>): CloseRequest {
     const { closeRequest } = authorityMessages(this.shape.bufferSize);
-    return { ...body, signature: this.bench.serverSigner.sign(closeRequest.statement(body)) };
+    return { ...body, signature: this.server.ports.signer.sign(closeRequest.statement(body)) };
   }
 
   /** The server asks the authority to close; the keys it gets are the adversary's. */
   close(request: CloseRequest): CloseAnswer | Refused {
-    const { bench } = this;
-    const from = bench.log.length;
-    const answer = bench.persist(bench.authority.close(request, this.now));
-    for (const entry of bench.log.slice(from)) {
-      if (entry.kind === 'buffer-closed') this.#recordClosing(entry);
-    }
+    const from = this.authority.log.length;
+    const answer = this.authority.takeClose(request);
+    for (const entry of this.authority.log.slice(from)) if (entry.kind === 'buffer-closed') this.#recordClosing(entry);
     if ('keys' in answer) for (const { key } of answer.keys) this.trace.gotKey(key);
     return answer;
   }
 
   outcome(ctx: Ctx): Outcome {
-    return granted(this.bench.persist(this.bench.authority.outcome(ctx, this.now)));
+    return this.authority.outcome(ctx);
+  }
+
+  /** The authority's folder is put back to an old state, and it starts with the head a witness kept, if one did. */
+  rollBack(length: number, witness?: Head): void {
+    const { authority } = this;
+    authority.log = authority.log.slice(0, length);
+    if (witness === undefined) authority.core = AttributeAuthority.restore(authority.ports, authority.log);
+    else {
+      authority.witness = witness;
+      authority.restart();
+    }
   }
 
   #recordClosing({ ctx, accepted, withheld }: BufferClosed): void {
     const senders = accepted.map(({ slot, joinTag }) => {
       const named = this.#senders.filter((sent) => equalBytes(sent.joinTag, joinTag));
       // Two of one name only where a rule is missing.
-      return named.find(({ user }) => user.slot === slot) ?? named[0];
+      return named.find(({ user }) => user.frozenSlot === slot) ?? named[0];
     });
     const inputs = [...new Set(senders.flatMap((sender) => sender?.input ?? []))];
     const honest = new Set(senders.flatMap((sender) => (sender?.input === undefined ? [] : sender.user.number)));
@@ -253,11 +294,11 @@ export class OracleWorld {
     this.trace.closed({ ctx, inputs, isEnough, isWithheld: withheld.length > 0 });
   }
 
-  tagOf(ctx: Ctx, { user }: OracleUser, nonce: Uint8Array): Ticket['joinTag'] {
-    return joinTagOf(this.bench.suite, { ctx, user, nonce });
+  tagOf(ctx: Ctx, { user }: WatchedDevice, nonce: Uint8Array): Ticket['joinTag'] {
+    return joinTagOf(this.server.ports.suite, { ctx, user, nonce });
   }
 
-  isOf(source: Source, { user }: OracleUser): boolean {
+  isOf(source: Source, { user }: WatchedDevice): boolean {
     return equalBytes(source.user, user);
   }
 
@@ -267,19 +308,13 @@ export class OracleWorld {
   }
 
   /** Who stands behind a tag, and with which input. */
-  readonly #senders: { joinTag: Ticket['joinTag']; user: OracleUser; input: number | undefined }[] = [];
+  readonly #senders: { joinTag: Ticket['joinTag']; user: WatchedDevice; input: number | undefined }[] = [];
 
   /** Remembers, for the trace alone, whose deposit this is. */
-  remember(user: OracleUser): void {
+  remember(user: WatchedDevice): void {
     const joinTag = user.session?.member.joinTag;
     if (joinTag === undefined) return;
     if (this.#senders.some((sent) => sent.user === user && equalBytes(sent.joinTag, joinTag))) return;
-    this.#senders.push({ joinTag, user, input: user.isHonest ? user.update.symbol : undefined });
+    this.#senders.push({ joinTag, user, input: user.isHonest ? user.symbol : undefined });
   }
-}
-
-/** Takes in what a step of the buffer has become. */
-export function keep<Answer>(ledger: Ledger, { state, answer }: BufferStep<Answer>): Answer | Refused {
-  ledger.buffer = state;
-  return answer;
 }

@@ -1,81 +1,52 @@
 /** The oracle over `paper` mode: the attacks of the threat model that live in its masks, and its general law. */
-import { equalBytes, RING_32, SEED_BYTES, type Signer, unsafeTransparentIssuer } from '@basa/masking';
+import { equalBytes, RING_32, SEED_BYTES, type Signer } from '@basa/masking';
 import {
-  acceptPaperUpload,
-  type Ctx,
-  connectPaper,
-  contributePaper,
-  issuePaperKey,
-  type Millis,
-  type PaperBuffer,
+  millis,
   type PaperConnection,
-  type PaperContribution,
   paperAttribute,
   paperTicketCodec,
   type Slot,
   sealingContext,
   type UserId,
-  unsafePaperBuffer,
 } from '@basa/protocol';
-import { granted, transparentPaperSealings } from '@basa/simulator';
-import { countingBytes, unsafeSymbolicSigner, unsafeSymbolicSuite } from '../unsafe-symbolic-suite.ts';
-import { Trace } from './trace.ts';
+import { granted, PAPER_LEASE_MS, PaperFederation, type PaperPrepared } from '@basa/simulator';
+import { symbolicEnvironment } from '../world/symbolic-federation.ts';
+import { nameOfSeed, Trace } from './trace.ts';
 
-const LEASE_MS = 1000;
-const suite = unsafeSymbolicSuite;
-const { sealing } = transparentPaperSealings(suite);
-const serverSigner: Signer = unsafeSymbolicSigner(suite.sha256(Uint8Array.of(1)));
+const { suite } = symbolicEnvironment.tools;
 
 /** One buffer of the paper, with a server that looks at everything and users that collude with it. */
 class PaperWorld {
   readonly trace = new Trace();
-  readonly bufferSize: number;
-  buffer: PaperBuffer;
-  now = 0;
-  readonly #counter = { next: 1 };
+  readonly federation: PaperFederation;
   #people = 0;
 
   constructor(bufferSize: number) {
-    this.bufferSize = bufferSize;
-    this.buffer = unsafePaperBuffer({ bufferSize, leaseMs: LEASE_MS }, suite.sha256(Uint8Array.of(2)) as Ctx, 0);
-  }
-
-  #person(): UserId {
-    return suite.sha256(Uint8Array.of(3, this.#people++)) as UserId;
+    this.federation = new PaperFederation(symbolicEnvironment, { bufferSize, version: 0, modulus: RING_32 });
   }
 
   /** Somebody new takes the position; the one before is late by then. */
   connect(): { readonly user: UserId; readonly connection: PaperConnection } {
-    const user = this.#person();
-    if (this.buffer.lease !== undefined) this.now += LEASE_MS;
-    const step = connectPaper({ suite, signer: serverSigner }, this.buffer, user, this.now as Millis);
-    this.buffer = step.state;
-    return { user, connection: granted(step.answer) };
-  }
-
-  key(user: UserId, connection: PaperConnection): Uint8Array {
-    const issuer = unsafeTransparentIssuer(suite);
-    return granted(issuePaperKey({ suite, issuer, serverKey: serverSigner.publicKey }, user, connection.ticket)).key;
+    const { federation } = this;
+    const user = suite.sha256(Uint8Array.of(3, this.#people++)) as UserId;
+    if (federation.buffer.lease !== undefined) federation.now = millis(federation.now + PAPER_LEASE_MS);
+    return { user, connection: granted(federation.connect(user)) };
   }
 
   /** A colluder takes the position and its key, and goes silent. */
   leakKey(): void {
     const { user, connection } = this.connect();
-    this.trace.gotKey(this.key(user, connection));
+    this.trace.gotKey(this.federation.key(user, connection.ticket));
   }
 
   /** What a user makes of a connection, without sending it. */
-  contribution(user: UserId, connection: PaperConnection, isHonest = true): PaperContribution {
-    const randomBytes = countingBytes((name) => {
-      if (!isHonest) this.trace.knows(name);
-    }, this.#counter);
-    const key = this.key(user, connection);
-    if (!isHonest) this.trace.gotKey(key);
-    return granted(contributePaper({ suite, randomBytes, sealing }, connection, key, { alpha: 1, modulus: RING_32 }));
+  contribution(user: UserId, connection: PaperConnection): PaperPrepared {
+    const delta = new Float32Array(this.federation.dimension).fill(1);
+    return this.federation.contribute(user, connection, delta);
   }
 
   /** The bytes reach the server. */
-  send(name: string, { plan, upload }: PaperContribution): void {
+  send(name: string, { plan, upload }: PaperPrepared): void {
     this.trace.sawMasked(this.trace.newInput(name), plan);
     for (const sealed of upload.ciphertexts) this.trace.sawSealed((key) => opened(sealed, key));
   }
@@ -85,27 +56,27 @@ class PaperWorld {
     const { user, connection } = this.connect();
     const contribution = this.contribution(user, connection);
     this.send(name, contribution);
-    this.#take(user, contribution);
+    granted(this.federation.upload(user, contribution));
   }
 
-  /** A colluder is accepted at the next position. */
+  /** A colluder is accepted at the next position: it tells its key, and every seed that it masked with. */
   acceptColluder(): void {
     const { user, connection } = this.connect();
-    this.#take(user, this.contribution(user, connection, false));
-  }
-
-  #take(user: UserId, { upload }: PaperContribution): void {
-    const step = acceptPaperUpload(this.buffer, user, upload, this.now as Millis);
-    granted(step.answer);
-    this.buffer = step.state;
+    const contribution = this.contribution(user, connection);
+    this.trace.gotKey(this.federation.key(user, connection.ticket));
+    for (const { seed } of contribution.plan.terms) this.trace.knows(nameOfSeed(seed.reveal()));
+    granted(this.federation.upload(user, contribution));
   }
 
   /** A ciphertext of the server's own: public-key ciphertexts of the paper have no sender. */
   forged(slot: number): Uint8Array {
-    const seed = countingBytes((name) => this.trace.knows(name), this.#counter)(32);
-    const { ctx } = this.buffer;
+    const { buffer, sealings, randomBytes } = this.federation;
+    const { ctx } = buffer;
+    const seed = randomBytes(SEED_BYTES);
+    this.trace.knows(nameOfSeed(seed));
     const nobody = new Uint8Array(32) as Parameters<typeof sealingContext>[2];
-    return sealing.seal(seed, paperAttribute(suite, ctx, slot as Slot), sealingContext(ctx, 'paper', nobody, slot));
+    const context = sealingContext(ctx, 'paper', nobody, slot);
+    return sealings.sealing.seal(seed, paperAttribute(suite, ctx, slot as Slot), context);
   }
 }
 
@@ -161,7 +132,7 @@ export const PAPER_ATTACKS: Readonly<Record<string, () => readonly string[]>> = 
     const world = new PaperWorld(3);
     world.accept('x0');
     world.acceptColluder();
-    const [, second] = world.buffer.inboxes[2] as readonly Uint8Array[];
+    const [, second] = world.federation.buffer.inboxes[2] as readonly Uint8Array[];
     toldLast(world, 'x2', () => [second as Uint8Array]);
     return world.trace.judge().learned;
   },
@@ -182,12 +153,12 @@ function lateAndAccepted(isSecondColluding: boolean): readonly string[] {
 /** A user is told that it holds the last position, with an inbox of the server's choice. */
 function toldLast(world: PaperWorld, name: string, inboxFor: (slot: Slot) => readonly Uint8Array[]): void {
   const { user, connection } = world.connect();
-  const slot = (world.bufferSize - 1) as Slot;
+  const slot = (world.federation.bufferSize - 1) as Slot;
   const told = { ...connection, ticket: { ...connection.ticket, slot }, inbox: inboxFor(slot) };
-  world.send(name, world.contribution(user, resigned(told)));
+  world.send(name, world.contribution(user, resigned(world.federation.signer, told)));
 }
 
-function resigned(connection: PaperConnection): PaperConnection {
+function resigned(signer: Signer, connection: PaperConnection): PaperConnection {
   const { signature: _, ...body } = connection.ticket;
-  return { ...connection, ticket: { ...body, signature: serverSigner.sign(paperTicketCodec.statement(body)) } };
+  return { ...connection, ticket: { ...body, signature: signer.sign(paperTicketCodec.statement(body)) } };
 }

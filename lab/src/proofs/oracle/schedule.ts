@@ -3,14 +3,13 @@
  * and late, some users collude, the server lies as often as the seed says, and updates go on to a second buffer where
  * the user's own check lets them. Most schedules fill their buffer and close it.
  */
-import { closeRequestOf, freezeBuffer, type Slot } from '@basa/protocol';
-import type { Bench } from './bench.ts';
+import type { Slot } from '@basa/protocol';
 import { type Course, Courses } from './courses.ts';
 import { Dice } from './dice.ts';
 import { closeWith } from './exhaustive.ts';
 import { Liar } from './liar.ts';
 import { liedClose, liedOutcome } from './lies.ts';
-import { keep, type Ledger, OracleWorld } from './oracle-world.ts';
+import { type Federations, type Ledger, OracleWorld } from './oracle-world.ts';
 import type { Judgement } from './trace.ts';
 
 export interface ScheduleReport extends Judgement {
@@ -22,11 +21,11 @@ export interface ScheduleReport extends Judgement {
   readonly filled: boolean;
 }
 
-export function runSchedule(bench: Bench, seed: number): ScheduleReport {
+export function runSchedule(federations: Federations, seed: number): ScheduleReport {
   const dice = new Dice(seed);
   const bufferSize = dice.chance(0.75) ? 3 : dice.chance(0.9) ? 4 : 5;
   const minimum = dice.chance(0.8) ? 2 + dice.below(bufferSize - 2) : bufferSize;
-  const world = new OracleWorld(bench, { bufferSize, minimum });
+  const world = new OracleWorld(federations, { bufferSize, minimum });
   const colluders = dice.below(minimum - 1);
   const honest = Math.max(2, bufferSize - colluders + (dice.chance(0.25) ? 1 : 0));
   const liar = new Liar(world, dice, dice.pick([0, 0.03, 0.08, 0.15, 0.5]));
@@ -69,13 +68,13 @@ class Run {
   #end(ledger: Ledger, late: readonly Course[]): void {
     const { world, dice } = this.liar;
     if (this.liar.lies()) this.#closeLike(ledger);
-    if (dice.chance(0.9)) keep(ledger, freezeBuffer(ledger.buffer, 'stalled', world.now));
+    if (dice.chance(0.9)) ledger.freeze();
     for (const { user } of late) {
-      const sent = user.upload();
+      const sent = user.send();
       if (!('kind' in sent)) world.acceptUpload(ledger, sent);
     }
-    if (dice.chance(0.04)) world.now = ledger.buffer.descriptor.closeBy;
-    const request = closeRequestOf(world.serverPorts, ledger.buffer);
+    if (dice.chance(0.04)) world.federation.now = ledger.buffer.descriptor.closeBy;
+    const request = ledger.closeRequest();
     if (!('kind' in request)) {
       if (this.liar.lies()) world.close(liedClose(world, request, dice));
       world.close(request);
@@ -115,13 +114,13 @@ class Run {
   /** The authority's folder is put back to some older state; then everything is asked of it again. */
   #rollBack(ledger: Ledger): void {
     const { world, dice } = this.liar;
-    const { bench } = world;
-    const witness = bench.authority.head();
-    const drawn = bench.log.findIndex(
+    const { authority } = world;
+    const witness = authority.core.head();
+    const drawn = authority.log.findIndex(
       (entry) => entry.kind === 'buffer-drawn' && world.isDrawn(entry.descriptor, ledger),
     );
-    bench.rollBack(drawn + 1 + dice.below(bench.log.length - drawn), witness);
-    if (dice.chance(0.5)) world.now = ledger.buffer.descriptor.closeBy;
+    world.rollBack(drawn + 1 + dice.below(authority.log.length - drawn), witness);
+    if (dice.chance(0.5)) world.federation.now = ledger.buffer.descriptor.closeBy;
     world.close(closeWith(world, ledger, this.#anySlots(ledger)));
     this.#moveOn(ledger);
     const next = world.drawBuffer();

@@ -4,7 +4,7 @@
  */
 import { equalBytes, type MaskPlan, toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
-import type { Opener } from './engines.ts';
+import type { Opener } from './openers.ts';
 import { type Combination, describeCombination, isSpannedBy, learnedCombinations, type MaskedRow } from './solve.ts';
 
 interface SeenVector {
@@ -81,7 +81,7 @@ export class Trace {
     const buffer = this.#bufferOf(salt as Ctx);
     const masks = new Map<number, { seed: number; sign: number }>();
     for (const { seed: secret, sign } of terms) {
-      const seed = firstWord(secret.reveal());
+      const seed = nameOfSeed(secret.reveal());
       const symbol = buffer * MAX_SEEDS + seed;
       masks.set(symbol, { seed, sign: sign + (masks.get(symbol)?.sign ?? 0) });
     }
@@ -128,7 +128,7 @@ export class Trace {
       for (const key of this.#keys.values()) {
         const seed = open(key);
         if (seed === undefined) continue;
-        known.add(firstWord(seed));
+        known.add(nameOfSeed(seed));
         break;
       }
     }
@@ -151,7 +151,7 @@ export class Trace {
 }
 
 /** The word a seed starts with: unique, since seeds are drawn from a counter. */
-function firstWord(bytes: Uint8Array): number {
+export function nameOfSeed(bytes: Uint8Array): number {
   const [a = 0, b = 0, c = 0, d = 0] = bytes;
   return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
 }

@@ -5,15 +5,13 @@ import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
 import {
   CORE_RULES,
-  COUNCIL_RULE,
   COUNCIL_WORLDS,
   HOST_RULES,
   LONG_WORLDS,
   type NamedWorld,
   SMALL_WORLDS,
 } from '../explorer/explorations.ts';
-import { type Exploration, type ExploreOptions, explore } from '../explorer/explore.ts';
-import { type CouncilExploration, exploreCouncil, wanderCouncil } from '../explorer/explore-council.ts';
+import { type Exploration, type ExploreOptions, explore, exploreWays } from '../explorer/explore.ts';
 import type { Walk } from '../explorer/walk.ts';
 import { drawFrom } from '../faults/draw.ts';
 import { importPatched } from '../patched-core.ts';
@@ -48,33 +46,22 @@ function wholeNumber(name: string, text: string, least: number): number {
   process.exit(2);
 }
 
-function summary(
-  { states, transitions, depth, complete, terminal }: Walk,
-  fates: Readonly<Record<string, number>>,
-): string {
-  const ends = Object.entries(fates).map(([fate, count]) => `${count} ${fate}`);
+function summary({ states, transitions, depth, complete, terminal, fates, endings }: Exploration): string {
+  const isOne = Object.keys(endings).length === 0;
+  const ends = Object.entries(isOne ? fates : endings).map(([fate, count]) => `${count} ${fate}`);
   return `${states} states (${complete ? 'all' : 'budget'}), ${transitions} steps, depth ${depth}, ${terminal} ends: ${ends.join(', ')}`;
 }
 
-function exploreWorld({ name, ...world }: NamedWorld, budget: number) {
-  return told(
-    name,
-    () => explore({ ...world, budget, onProgress }),
-    ({ fates }) => fates,
-  );
-}
-
-/** Several authorities and a server; where there are too many states, some random ways to the end as well. */
-function exploreCouncilWorld(
-  { name, isSmall, ...world }: (typeof COUNCIL_WORLDS)[number],
+/** Where several authorities have too many states, some random ways to the end as well. */
+function exploreWorld(
+  { name, isSmall, ...world }: NamedWorld & { readonly isSmall?: boolean },
   budget: number,
   seed: number,
 ) {
-  const endsOf = ({ endings }: CouncilExploration) => endings;
-  const explored = told(name, () => exploreCouncil({ ...world, budget, onProgress }), endsOf);
-  if (isSmall) return [explored];
+  const explored = told(name, () => explore({ ...world, budget, onProgress }));
+  if (isSmall !== false) return [explored];
   const draw = drawFrom(seededWords(seed));
-  return [explored, told(`${name}: ${WAYS} random ways`, () => wanderCouncil(world, WAYS, draw.below), endsOf)];
+  return [explored, told(`${name}: ${WAYS} random ways`, () => exploreWays(world, WAYS, draw.below))];
 }
 
 function onProgress({ states, depth, waiting }: { states: number; depth: number; waiting: number }): void {
@@ -82,15 +69,11 @@ function onProgress({ states, depth, waiting }: { states: number; depth: number;
   else if (states % 200_000 < 1000) console.error(`  ${states} states, depth ${depth}, ${waiting} waiting`);
 }
 
-function told<Found extends Walk>(
-  name: string,
-  run: () => Found,
-  endsOf: (found: Found) => Readonly<Record<string, number>>,
-) {
+function told(name: string, run: () => Exploration) {
   const begun = Date.now();
   const found = run();
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
-  console.log(`${name}\n  ${summary(found, endsOf(found))}, ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+  console.log(`${name}\n  ${summary(found)}, ${((Date.now() - begun) / 1000).toFixed(1)} s`);
   if (found.counterexample !== undefined) printTrace(found.counterexample);
   return { world: name, ...found };
 }
@@ -116,11 +99,6 @@ async function showRules() {
     );
     show(`The core without "${name}":`, patched.explore(world));
   }
-  const council = await importPatched<{ exploreCouncil: typeof exploreCouncil }>(
-    'lab/src/proofs/explorer/explore-council.ts',
-    COUNCIL_RULE.patches,
-  );
-  show(`The core without "${COUNCIL_RULE.name}":`, council.exploreCouncil({ authorities: 2, threshold: 2 }));
   return shown;
 }
 
@@ -143,15 +121,12 @@ if (values.help) {
     size !== undefined || values.councils
       ? only
       : [...SMALL_WORLDS.map(({ shows: _, ...world }) => world), ...LONG_WORLDS].filter(isNamed);
-  const councils = size === undefined ? COUNCIL_WORLDS.filter(isNamed) : [];
-  if (worlds.length + councils.length === 0) {
+  const all = size === undefined ? [...worlds, ...COUNCIL_WORLDS.filter(isNamed)] : worlds;
+  if (all.length === 0) {
     console.error(`no world has "${values.world}" in its name; --worlds lists them`);
     process.exit(2);
   }
-  const explored = [
-    ...worlds.map((world) => exploreWorld(world, budget)),
-    ...councils.flatMap((world) => exploreCouncilWorld(world, budget, seed)),
-  ];
+  const explored = all.flatMap((world) => exploreWorld(world, budget, seed));
   const rules = isWhole ? await showRules() : [];
   const broken = explored.filter(({ counterexample }) => counterexample !== undefined);
   const states = explored.reduce((sum, world) => sum + world.states, 0);

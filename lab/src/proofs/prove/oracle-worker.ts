@@ -1,8 +1,8 @@
 /** One worker of `npm run lab -- prove oracle`: a share of the situations or of the schedules, and what it came to. */
 import { serveWorker } from '@basa/runtime/node';
-import type { OracleEngine } from '../oracle/engines.ts';
 import { runEverySituation, type Share, type Tally } from '../oracle/exhaustive.ts';
 import { runSchedules, type ScheduleTally } from '../oracle/many.ts';
+import type { OracleEngine } from '../world/symbolic-federation.ts';
 
 export type OracleTask =
   | {

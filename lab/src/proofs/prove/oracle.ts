@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
-import { ORACLE_ENGINES, type OracleEngine } from '../oracle/engines.ts';
 import { addSituations, NO_SITUATIONS, type Tally } from '../oracle/exhaustive.ts';
 import { addTallies, NO_SCHEDULES, type ScheduleTally } from '../oracle/many.ts';
+import { ORACLE_ENGINES, type OracleEngine } from '../world/symbolic-federation.ts';
 import { forEachTask, Gapless } from './numbered-tasks.ts';
 import type { OracleAnswer, OracleTask } from './oracle-worker.ts';
 

@@ -1,4 +1,5 @@
 /** What must hold in every state with a lying server, each broken promise as a sentence. */
+import { type Combination, describeCombination, isSpannedBy } from '../oracle/solve.ts';
 import { keysOf } from './authority.ts';
 import { learned } from './knowledge.ts';
 import type { LyingServer } from './lying-server.ts';
@@ -84,19 +85,13 @@ function leakProblem(world: LyingServer, state: LyingState): Sentence {
   const { tables } = world.rules;
   const found = learned(tables, { uploads: state.uploads, ...world.openKeys(state) });
   if (found.length === 0) return undefined;
-  const allowed = world.certified(state).map((number) => {
+  const allowed = world.certified(state).map((number): Combination => {
     const { list, accepted } = tables.closings[number] as (typeof tables.closings)[number];
-    return state.uploads.map((_, user) => (accepted.some((slot) => list[slot] === user) ? 1 : 0)).join();
+    const users = accepted.map((slot) => list[slot] as number).filter((user) => user >= 0);
+    return new Map(users.map((user) => [user, 1]));
   });
-  const leak = found.find((coefficients) => !allowed.includes(coefficients.join()));
-  return leak === undefined ? undefined : `the server computes ${sumOf(leak)}`;
-}
-
-function sumOf(coefficients: readonly number[]): string {
-  return coefficients
-    .flatMap((c, user) => (c === 0 ? [] : [`${c < 0 ? '-' : '+'} x${user}`]))
-    .join(' ')
-    .replace(/^\+ /, '');
+  const leak = found.find((combination) => !isSpannedBy([combination], allowed));
+  return leak === undefined ? undefined : `the server computes ${describeCombination(leak, (user) => `x${user}`)}`;
 }
 
 /** An update that enough authorities call free is in no sum. */

@@ -16,7 +16,7 @@ import { releaseKeys, settleBuffer } from '../../src/authority/close.ts';
 const messages = authorityMessages(4);
 
 describe('a close', () => {
-  it('releases the self key of every accepted slot and the edge key of every other, never both of one', () => {
+  it('releases the self key of every accepted slot and the edge key of every other, never both of one [R10]', () => {
     const { world, request } = atClose();
     const { keys, outcome } = granted(closed(world, request));
     expect(keys.map(({ slot, role }) => `${role} ${slot}`)).toEqual(['self 0', 'self 1', 'self 2', 'edge 3']);
@@ -37,7 +37,7 @@ describe('a close', () => {
     expect(events).toEqual([{ kind: 'buffer-closed', ctx: request.ctx, accepted: 3, dropped: 1 }]);
   });
 
-  it('is final: asked again with another set, the recorded set and its keys are answered', () => {
+  it('is final: asked again with another set, the recorded set and its keys are answered [R21]', () => {
     const { world, request } = atClose();
     const first = granted(closed(world, request));
     const records = world.authority.log.length;
@@ -59,7 +59,7 @@ describe('a close', () => {
     headers: request.headers.map((header, m) => (m === n ? { ...header, ...change } : header)),
   });
   const refusals: [string, string, (request: CloseRequest) => Partial<CloseRequest>][] = [
-    ['too few slots', 'too-few', (r) => ({ accepted: r.accepted.slice(0, 1), headers: r.headers.slice(0, 1) })],
+    ['too few slots [R5]', 'too-few', (r) => ({ accepted: r.accepted.slice(0, 1), headers: r.headers.slice(0, 1) })],
     ['a header missing', 'close-mismatch', (r) => ({ headers: r.headers.slice(1) })],
     ['an accepted slot that is not listed', 'close-mismatch', (r) => ({ deposits: r.deposits.slice(0, 2) })],
     ['one user in two slots', 'duplicate-user', (r) => withDeposit(r, 3, { deviceKey: r.deposits[0]?.deviceKey })],

@@ -1,6 +1,6 @@
 /** Heads that somebody shows to the authority: each lost life of its log gives up what is open once, and never again. */
 import { ascii } from '@basa/masking';
-import { AttributeAuthority, type Ctx, type Head } from '@basa/protocol';
+import { AttributeAuthority, type AuthorityRecord, type Ctx, type Head } from '@basa/protocol';
 import type { Federation } from '@basa/simulator';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ function drill({ authority, policy }: Federation): readonly [Head, Head] {
 }
 
 /** Forgets what came after the snapshot, and starts again with the witness. */
-function rollBack({ authority }: Federation, snapshot: readonly Uint8Array[]): void {
+function rollBack({ authority }: Federation, snapshot: readonly AuthorityRecord[]): void {
   authority.log = [...snapshot];
   authority.restart();
 }

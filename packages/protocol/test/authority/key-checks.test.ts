@@ -178,7 +178,7 @@ describe('a key', () => {
       },
     ],
     [
-      'for a slot that is taken',
+      'for a slot that is taken [R1]',
       'slot-registered',
       ({ world, third, request }) =>
         asked(world, third, request, {
@@ -230,7 +230,7 @@ describe('a key', () => {
     expect(reasonOf(world.authority.core.issueKey({ ...body, signature }, world.now).answer)).toBe('slot-unknown');
   });
 
-  it('for a second slot of one user is refused', () => {
+  it('for a second slot of one user is refused [R2]', () => {
     const { world, third, request } = atKey();
     asked(world, third, request);
     const next = { joinTag: request.ticket.joinTag, root: request.ticket.root };

@@ -35,7 +35,7 @@ function votedFor({ world, request }: ReturnType<typeof atSeveralCloses>, indice
 }
 
 describe('an authority that was away', () => {
-  it('adopts the model that three others signed, and no other', () => {
+  it('adopts the model that three others signed, and no other [R18]', () => {
     const world = severalAuthorities();
     const devices = four(world);
     world.away.add(3);
@@ -194,7 +194,7 @@ describe('an outcome', () => {
     return { ...scene, device };
   }
 
-  it('below three alike stays undecided: the update moves nowhere', () => {
+  it('below three alike stays undecided: the update moves nowhere [R12]', () => {
     const { world, ctx, request, device } = leftOut();
     expect(reasonOf(device.release())).toBe('outcome-undecided');
     votesOf(world, [0, 1], request);
@@ -257,7 +257,7 @@ describe('with two of four away', () => {
     expect(device.contribute()).toEqual({ kind: 'accepted' });
   });
 
-  it('no buffer is closed, nothing is lost, and it is closed and opened when one of them is back', () => {
+  it('no buffer is closed, nothing is lost, and it is closed and opened when one of them is back [R23]', () => {
     const { world, ctx } = atSeveralCloses();
     const some = (indices: readonly number[]) =>
       closedTogether(world, ctx, (request) => indices.map((n) => [n, closedBy(world, n, request)]));

@@ -33,7 +33,7 @@ const kindsOf = (world: Federation, index: number) =>
     .filter((kind) => kind.startsWith('buffer-'));
 
 describe('a vote', () => {
-  it('is written down, brings no key, and is the same when it is asked for again', () => {
+  it('is written down, brings no key, and is the same when it is asked for again [R3]', () => {
     const { world, request } = atSeveralCloses();
     const answer = granted(closedBy(world, 0, request));
     expect(answer).toMatchObject({ keys: [], outcome: { status: 'open' } });
@@ -43,7 +43,7 @@ describe('a vote', () => {
     expect(kindsOf(world, 0)).toEqual(['buffer-drawn', 'buffer-voted']);
   });
 
-  it('is given once: for another close it is refused, also after a restart', () => {
+  it('is given once: for another close it is refused, also after a restart [R8]', () => {
     const { world, request } = atSeveralCloses();
     granted(closedBy(world, 0, request));
     expect(reasonOf(closedBy(world, 0, request, onlySlots(request, [0, 1])))).toBe('other-vote');
@@ -63,7 +63,7 @@ describe('a vote', () => {
 });
 
 describe('a release', () => {
-  it('needs the votes of three: with two nothing leaves', () => {
+  it('needs the votes of three: with two nothing leaves [R9]', () => {
     const { world, request } = atSeveralCloses();
     const votes = votesOf(world, [1, 2, 3], request);
     expect(named(granted(closedBy(world, 3, request, { votes: votes.slice(0, 1) })))).toEqual([]);
@@ -149,7 +149,7 @@ describe('an authority with another record', () => {
   }
 
   it.each(['user', 'joinTag', 'root', 'view'] as const)(
-    '(%s) does not vote, and once three others did, gives neither key of that slot',
+    '(%s) does not vote, and once three others did, gives neither key of that slot [R7]',
     (name) => {
       for (const slot of [1, 3]) {
         const { world, request } = contradicting(slot, { [name]: new Uint8Array(32).fill(9) });
@@ -178,12 +178,12 @@ describe('an authority without a record of a slot', () => {
     return { ...scene, change: { headers } satisfies Partial<CloseRequest> };
   }
 
-  it('votes on the receipts of three others', () => {
+  it('votes on the receipts of three others [R22]', () => {
     const { world, request, change } = forgetful([0, 1, 2]);
     expect(granted(closedBy(world, 3, request, change)).vote.endorsements).toHaveLength(1);
   });
 
-  it('does not vote where its own signature is one of the three, or where there are two', () => {
+  it('does not vote where its own signature is one of the three, or where there are two [R6]', () => {
     for (const signers of [
       [0, 1, 3],
       [0, 1],
@@ -213,7 +213,7 @@ describe('an authority without a record of a slot', () => {
 });
 
 describe('after closeBy', () => {
-  it('only those abort that have not voted', () => {
+  it('only those abort that have not voted [R11]', () => {
     const { world, ctx, request } = atSeveralCloses();
     const votes = votesOf(world, [0, 1], request);
     world.now = millis(world.now + OPEN_MS + CLOSE_MS);

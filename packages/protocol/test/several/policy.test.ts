@@ -46,7 +46,7 @@ describe('a council', () => {
     [4, 2],
     [2, 1],
     [5, 2],
-  ])('of %d with %d needed could say two things at once, and is refused in any case', (count, threshold) => {
+  ])('of %d with %d needed could say two things at once, and is refused in any case [R13]', (count, threshold) => {
     expect(policyProblem(policy(count, threshold, { unsafeThreshold: true }))).toContain('withstand none');
   });
 

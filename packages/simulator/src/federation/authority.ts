@@ -14,6 +14,7 @@ import {
   type Certificate,
   type CertificateBody,
   type CloseAnswer,
+  type CloseRequest,
   type Ctx,
   certificateCodec,
   type DrawnBuffer,
@@ -23,6 +24,8 @@ import {
   type FreshKeys,
   type Head,
   isRefused,
+  type KeyAnswer,
+  type KeyRequest,
   type ModelEntry,
   modelAppendCodec,
   modelEntryCodec,
@@ -40,8 +43,8 @@ import type { AuthorityPeer, World } from './world.ts';
 export class FederationAuthority implements AuthorityPeer {
   readonly world: World;
   readonly ports: AuthorityPorts;
-  /** The log on disk, as bytes, and the head somebody else keeps. */
-  log: Uint8Array[] = [];
+  /** The log on disk, and the head somebody else keeps. */
+  log: AuthorityRecord[] = [];
   witness: Head | undefined;
   core: AttributeAuthority;
 
@@ -69,8 +72,9 @@ export class FederationAuthority implements AuthorityPeer {
     return this.core.draft();
   }
 
+  /** The log, as it is read back from its bytes. */
   get records(): AuthorityRecord[] {
-    return this.log.map(decodeAuthorityRecord);
+    return this.log.map((entry) => decodeAuthorityRecord(encodeAuthorityRecord(entry)));
   }
 
   createTask(): void {
@@ -110,13 +114,21 @@ export class FederationAuthority implements AuthorityPeer {
 
   issueKey(request: Uint8Array): Uint8Array | Refused {
     const { keyRequest, keyAnswer } = this.messages;
-    const answer = this.persist(this.#draft.issueKey(keyRequest.decode(request), this.world.now));
+    const answer = this.takeKeyRequest(keyRequest.decode(request));
     return 'kind' in answer ? answer : keyAnswer.encode(answer);
+  }
+
+  takeKeyRequest(request: KeyRequest): KeyAnswer | Refused {
+    return this.persist(this.#draft.issueKey(request, this.world.now));
   }
 
   close(request: Uint8Array): CloseAnswer | Refused {
     const { closeRequest, closeAnswer } = this.messages;
-    return viaBytes(closeAnswer, this.persist(this.#draft.close(closeRequest.decode(request), this.world.now)));
+    return viaBytes(closeAnswer, this.takeClose(closeRequest.decode(request)));
+  }
+
+  takeClose(request: CloseRequest): CloseAnswer | Refused {
+    return this.persist(this.#draft.close(request, this.world.now));
   }
 
   outcome(ctx: Ctx): Outcome {
@@ -140,7 +152,7 @@ export class FederationAuthority implements AuthorityPeer {
   restart(): void {
     this.core = AttributeAuthority.restore(this.ports, this.records);
     const { records } = this.core.start(this.witness, this.world.randomBytes(16));
-    this.log.push(...records.map(encodeAuthorityRecord));
+    this.log.push(...records);
     this.core.apply(records);
     if (records.length > 0) this.witness = this.core.head();
   }
@@ -157,11 +169,13 @@ export class FederationAuthority implements AuthorityPeer {
   }
 
   persist<Answer>({ records, answer, decidedAt }: AuthorityStep<Answer>): Answer | Refused {
-    for (const entry of records) this.log.push(encodeAuthorityRecord(entry));
+    for (const entry of records) {
+      this.log.push(entry);
+      this.world.persisted('authority');
+    }
     this.core.apply(records, decidedAt);
     // The witness lags behind the log, never before it.
     if (records.length > 0) this.witness = this.core.head();
-    for (const _ of records) this.world.persisted('authority');
     return answer;
   }
 }

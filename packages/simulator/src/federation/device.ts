@@ -1,6 +1,11 @@
-/** A device of a federation: its key, its certificate, and the session it can resume after any crash. */
+/**
+ * A device of a federation: its key, its certificate, and the session it can resume after any crash. `contribute` takes it through the
+ * protocol; whoever decides what arrives and when (the oracle, the explorer) goes step by step: `enter`, `deposit`, `takeSlot`,
+ * `keyRequest`, `takeKeys`, `upload`, `acknowledge`, each from wherever its records stand.
+ */
 import { concatBytes, type Signer, type Suite } from '@basa/masking';
 import {
+  acknowledgeUpload,
   agreedOn,
   authorityMessages,
   type Block,
@@ -13,17 +18,28 @@ import {
   checkDrawnBuffer,
   contributeSteps,
   type Deposit,
+  type DepositAnswer,
   type Descriptor,
   type DeviceLedger,
   type DeviceStep,
+  type DrawnBuffer,
   EMPTY_LEDGER,
   frameHeader,
   inputDigestOf,
+  isLedgerRecord,
   isSessionRecord,
+  type KeyAnswerOf,
+  type KeyRequest,
+  keyAnswerProblem,
+  type LedgerRecord,
+  type Masking,
   millis,
+  type OutcomeOf,
   prepareDeposit,
   type Refused,
   type Released,
+  receiveSlot,
+  refused,
   releaseDelta,
   restoreSession,
   type SeatRequest,
@@ -49,31 +65,27 @@ export class FederationDevice {
   certificate: Certificate;
   /** What it tells of the metrics that the task names. */
   metrics: Readonly<Record<string, number>> = {};
-  /** On disk: the input, the session's records, and where each update was given to. */
+  /** On disk: the input, the records of the session, and those that say where each update was given to. */
   input: Uint32Array | undefined;
   records: UserRecord[] = [];
+  ledgerRecords: LedgerRecord[] = [];
   ledger: DeviceLedger = EMPTY_LEDGER;
   session: UserSession | undefined;
   deltaId: Uint8Array;
   /** The tensors of its model, none of which may vanish; without them the whole update is one. */
   blocks: readonly Block[] | undefined;
-  /** In memory: what is frozen, so that only a device that restarted masks again. */
+  /** In memory: the keys of its slot, and what is frozen, so that only a device that restarted masks again. */
+  keyAnswers: readonly KeyAnswerOf[] | undefined;
   #upload: UploadRequest | undefined;
 
-  constructor(world: World, number: number, signer: Signer) {
+  /** Enrols, unless it has a certificate. */
+  constructor(world: World, number: number, signer: Signer, certificate?: Certificate) {
     this.world = world;
     this.number = number;
     this.signer = signer;
     this.user = userIdOf(this.suite, signer.publicKey);
     this.deltaId = world.randomBytes(16);
-    const body = {
-      task: world.task,
-      deviceKey: signer.publicKey,
-      issuedAt: world.now,
-      notAfter: millis(world.now + 10 ** 9),
-    };
-    const signed = world.authorities.map((authority) => granted(authority.enrol(body)));
-    this.certificate = agreedOn(certificateCodec, world.policy, signed) as Certificate;
+    this.certificate = certificate ?? enrolled(world, signer);
   }
 
   get suite(): Suite {
@@ -126,6 +138,7 @@ export class FederationDevice {
 
   restart(): void {
     this.#upload = undefined;
+    this.keyAnswers = undefined;
     this.session = restoreSession(this.suite, this.records);
   }
 
@@ -141,6 +154,7 @@ export class FederationDevice {
     this.session = undefined;
     this.input = undefined;
     this.#upload = undefined;
+    this.keyAnswers = undefined;
   }
 
   #goOn(until: Step, delta: Float32Array, trainedOn: number | undefined): Accepted | Refused {
@@ -149,19 +163,79 @@ export class FederationDevice {
       const model = this.seatRequest(trainedOn);
       const offered = this.world.server.seat(model);
       if ('kind' in offered) return offered;
-      const seated = checkDrawnBuffer(this.suite, this.world.pins, offered, this.world.now, model);
-      if (seated.kind === 'refused') return seated;
-      const { descriptor, slotKeys } = seated;
+      const no = this.enter(offered, { model, delta, isSeatOnly: until === 'seat' });
+      if (no !== undefined) return no;
       if (until === 'seat') return ACCEPTED;
-      const built = this.buildVector(descriptor, delta, model.version);
-      if (built.kind === 'refused') return built;
-      this.input = built.vector;
-      const inputDigest = inputDigestOf(this.suite, built.vector);
-      const input = { descriptor, slotKeys, certificate: this.certificate, deltaId: this.deltaId, inputDigest };
-      const entered = this.persist(prepareDeposit(this.ports, this, input));
-      if ('kind' in entered) return entered;
     }
     return this.#drive(until);
+  }
+
+  /** Checks a buffer that it is shown, fixes its input for it and prepares its deposit. */
+  enter(
+    offered: DrawnBuffer,
+    entry: {
+      readonly model: Pick<SeatRequest, 'version' | 'modelHash'>;
+      readonly delta?: Float32Array;
+      readonly isSeatOnly?: boolean;
+    },
+  ): Refused | undefined {
+    const { model, delta = this.oneHot(), isSeatOnly = false } = entry;
+    const seated = checkDrawnBuffer(this.suite, this.world.pins, offered, this.world.now, model);
+    if (seated.kind === 'refused') return seated;
+    if (isSeatOnly) return undefined;
+    const { descriptor, slotKeys } = seated;
+    const built = this.buildVector(descriptor, delta, model.version);
+    if (built.kind === 'refused') return built;
+    this.input = built.vector;
+    const inputDigest = inputDigestOf(this.suite, built.vector);
+    const input = { descriptor, slotKeys, certificate: this.certificate, deltaId: this.deltaId, inputDigest };
+    const entered = this.persist(prepareDeposit(this.ports, this, input));
+    return 'kind' in entered ? entered : undefined;
+  }
+
+  deposit(): Deposit {
+    return this.#said('deposit').message;
+  }
+
+  /** At any step: to one that is past, the core says what it says. */
+  takeSlot(answer: DepositAnswer): object | Refused {
+    return this.persist(receiveSlot(this.ports, this, answer));
+  }
+
+  keyRequest(): KeyRequest {
+    return this.#said('key').message;
+  }
+
+  /** As a client does: answers that are not good do not count, and with too few it goes on waiting. */
+  takeKeys(answers: readonly KeyAnswerOf[]): Accepted | Refused {
+    const { session } = this;
+    if (session?.step !== 'slotted') return refused('wrong-step');
+    const problems = answers.map((answer) => keyAnswerProblem(this.ports, session, answer));
+    const good = answers.filter((_, n) => problems[n] === undefined);
+    if (good.length < this.world.policy.threshold)
+      return problems.find((one) => one !== undefined) ?? refused('key-invalid');
+    this.keyAnswers = good;
+    return ACCEPTED;
+  }
+
+  /** Masks and freezes with the keys that it took, or makes what is frozen again. */
+  upload(): UploadRequest | Refused {
+    const { session } = this;
+    if (session?.step !== 'frozen' && (session?.step !== 'slotted' || this.keyAnswers === undefined))
+      return refused('wrong-step');
+    if (this.#upload === undefined) {
+      const made = this.#drive('freeze');
+      if (made.kind === 'refused') return made;
+    }
+    return this.#upload as UploadRequest;
+  }
+
+  acknowledge(): object | Refused {
+    return this.persist(acknowledgeUpload(this.ports, this));
+  }
+
+  mask({ vector, plan }: Masking): void {
+    this.world.mask(vector, plan);
   }
 
   #drive(until: Step | 'freeze'): Accepted | Refused {
@@ -180,12 +254,12 @@ export class FederationDevice {
     return buildInput(descriptor, { ...update, ...(this.blocks !== undefined && { blocks: this.blocks }) });
   }
 
-  depositBytes(message: Deposit = this.#said('deposit').message): Uint8Array {
+  depositBytes(message: Deposit = this.deposit()): Uint8Array {
     return this.world.server.messages.deposit.encode(message);
   }
 
   keyRequestBytes(): Uint8Array {
-    return authorityMessages(this.world.policy.bufferSize).keyRequest.encode(this.#said('key').message);
+    return authorityMessages(this.world.policy.bufferSize).keyRequest.encode(this.keyRequest());
   }
 
   receiveKeyAndFreeze(until: Step): Refused | undefined {
@@ -196,8 +270,7 @@ export class FederationDevice {
   /** The upload, made of what is frozen: the same bytes each time. */
   uploadBytes(): Uint8Array {
     if (this.session?.step !== 'frozen') throw new Error('not frozen');
-    if (this.#upload === undefined) this.#drive('freeze');
-    const { header, body } = this.#upload as UploadRequest;
+    const { header, body } = granted(this.upload());
     const { uploadHeader } = authorityMessages(this.world.policy.bufferSize);
     return concatBytes(frameHeader(uploadHeader.encode(header)), body);
   }
@@ -212,10 +285,11 @@ export class FederationDevice {
   }
 
   /** Asks the authority what became of the update, and frees it for another buffer where that is allowed. */
-  release(): Released {
+  release(outcomes: readonly OutcomeOf[] = outcomesOf(this.world, this.ctx)): Released {
     const ports = { suite: this.suite, council: this.world.policy };
-    const { state, answer } = releaseDelta(ports, this, this.deltaId, outcomesOf(this.world, this.ctx));
+    const { state, records, answer } = releaseDelta(ports, this, this.deltaId, outcomes);
     this.ledger = state.ledger;
+    this.ledgerRecords.push(...records.filter(isLedgerRecord));
     return answer;
   }
 
@@ -223,6 +297,7 @@ export class FederationDevice {
   persist<Answer>({ state: { ledger, session }, records, answer }: DeviceStep<Answer>): Answer | Refused {
     const ofSession = records.filter(isSessionRecord);
     this.records.push(...ofSession);
+    this.ledgerRecords.push(...records.filter(isLedgerRecord));
     this.ledger = ledger;
     for (const _ of ofSession) this.world.persisted('user');
     if (this.session !== undefined && (session?.step === 'acknowledged' || session?.step === 'abandoned'))
@@ -230,4 +305,10 @@ export class FederationDevice {
     this.session = session;
     return answer;
   }
+}
+
+function enrolled(world: World, { publicKey: deviceKey }: Signer): Certificate {
+  const body = { task: world.task, deviceKey, issuedAt: world.now, notAfter: millis(world.now + 10 ** 9) };
+  const signed = world.authorities.map((authority) => granted(authority.enrol(body)));
+  return agreedOn(certificateCodec, world.policy, signed) as Certificate;
 }

@@ -12,6 +12,7 @@ import {
   isRefused,
   type KeyAnswerOf,
   type KeyRequest,
+  type Masking,
   type Refused,
   refused,
   type UserPorts,
@@ -27,12 +28,18 @@ export type UploadRequest = Extract<ContributeRequest, { kind: 'upload' }>;
 
 export type Step = 'seat' | 'deposit' | 'key' | 'upload';
 
+/** What a device keeps is not what it wrote: it sends nothing. */
+export class Damaged extends Error {}
+
 /** A device with a session, as its steps need it. */
 export interface DrivenDevice extends Device {
   readonly world: World;
   readonly ports: UserPorts;
   readonly signer: Signer;
   readonly input: Uint32Array | undefined;
+  /** Of its slot, where it has them already. */
+  readonly keyAnswers: readonly KeyAnswerOf[] | undefined;
+  mask(masking: Masking): void;
   persist(step: DeviceStep<unknown>): void;
   depositBytes(message: Deposit): Uint8Array;
   uploadBytes(): Uint8Array;
@@ -66,7 +73,7 @@ export function driveSession(
         break;
       }
       case 'key': {
-        const answers = keysOf(world, request.message);
+        const answers = device.keyAnswers ?? keysOf(world, request.message);
         if (isRefused(answers)) return answers;
         if (until === 'key') return ACCEPTED;
         next = steps.next(answers);
@@ -79,7 +86,7 @@ export function driveSession(
         next = steps.next(device.input as Uint32Array);
         break;
       case 'mask':
-        world.mask(request.masking.vector, request.masking.plan);
+        device.mask(request.masking);
         next = steps.next();
         break;
       case 'upload': {
@@ -105,6 +112,6 @@ function keysOf(world: World, message: KeyRequest): readonly KeyAnswerOf[] | Ref
 }
 
 function ended(end: ContributeEnd): Accepted | Refused {
-  if (end.kind === 'damaged') throw new Error(end.problem);
+  if (end.kind === 'damaged') throw new Damaged(end.problem);
   return end.kind === 'acknowledged' ? ACCEPTED : refused(end.reason);
 }

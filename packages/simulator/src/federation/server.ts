@@ -10,6 +10,7 @@ import {
   type Ctx,
   certificateProblem,
   type Deposit,
+  type DepositAnswer,
   type DescribedBuffer,
   enterBuffer,
   extendLeases,
@@ -37,6 +38,7 @@ import {
   type Slot,
   type SumVerdict,
   tickBuffer,
+  type UploadHeader,
   type UserId,
   type UserMessages,
   unframeHeader,
@@ -136,20 +138,27 @@ export class FederationServer implements ServerPeer {
   }
 
   deposit(bytes: Uint8Array): Uint8Array | Refused {
-    const deposit = this.messages.deposit.decode(bytes);
+    const answer = this.takeDeposit(this.messages.deposit.decode(bytes));
+    return 'kind' in answer ? answer : this.messages.depositAnswer.encode(answer);
+  }
+
+  takeDeposit(deposit: Deposit): DepositAnswer | Refused {
     const buffer = this.buffer(deposit.ctx);
     const ticket = this.persist(buffer, acceptDeposit(this.ports, buffer, deposit, this.world.now));
     if ('kind' in ticket) return ticket;
-    return this.messages.depositAnswer.encode({ ticket, inbox: this.inbox(deposit.ctx, ticket.slot) });
+    return { ticket, inbox: this.inbox(deposit.ctx, ticket.slot) };
   }
 
   upload(bytes: Uint8Array): { readonly kind: 'accepted' } | Refused {
     const { header: headerBytes, bodyStart } = unframeHeader(bytes, 4096);
     const header = authorityMessages(this.world.policy.bufferSize).uploadHeader.decode(headerBytes);
+    return this.takeUpload(header, bytes.slice(bodyStart));
+  }
+
+  takeUpload(header: UploadHeader, body: Uint8Array): { readonly kind: 'accepted' } | Refused {
     const buffer = this.buffer(header.ctx);
     const verdict = judgeHeader(this.ports, buffer, header, this.world.now);
     if (verdict.kind === 'refused') return verdict;
-    const body = bytes.slice(bodyStart);
     const received: ReceivedBody = {
       hash: this.ports.suite.sha256(body),
       bytes: body.length,
@@ -158,7 +167,7 @@ export class FederationServer implements ServerPeer {
     const sealed = sealedIn(this.world.sealings, buffer.descriptor);
     const step = acceptUpload(this.ports, buffer, header, received, sealed, this.world.now);
     // The body lies in the store before the record that counts on it.
-    if (step.records.length > 0) this.bodies.set(slotName(header.ctx, header.slot), body);
+    if (step.records.length > 0) this.keepBody(header.ctx, header.slot, body);
     return this.persist(buffer, step);
   }
 
@@ -273,6 +282,20 @@ export class FederationServer implements ServerPeer {
     return userMessages(this.world.policy.bufferSize, sealedIn(this.world.sealings, newest));
   }
 
+  keepBody(ctx: Ctx, slot: Slot, body: Uint8Array): void {
+    this.bodies.set(slotName(ctx, slot), body);
+  }
+
+  /** The bodies of a buffer, by slot. */
+  bodiesOf(ctx: Ctx): ReadonlyMap<Slot, Uint8Array> {
+    const found = new Map<Slot, Uint8Array>();
+    for (const { ticket } of this.buffer(ctx).slots) {
+      const body = this.bodies.get(slotName(ctx, ticket.slot));
+      if (body !== undefined) found.set(ticket.slot, body);
+    }
+    return found;
+  }
+
   #body(ctx: Ctx, slot: Slot): Uint8Array {
     const body = this.bodies.get(slotName(ctx, slot));
     if (body === undefined) throw new Error('no body');
@@ -280,9 +303,12 @@ export class FederationServer implements ServerPeer {
   }
 
   persist<Answer>(buffer: SecureBuffer, { state, records, answer }: BufferStep<Answer>): Answer | Refused {
-    this.stored.get(toHex(buffer.ctx))?.records.push(...records);
+    const stored = this.stored.get(toHex(buffer.ctx))?.records;
+    for (const entry of records) {
+      stored?.push(entry);
+      this.world.persisted('server');
+    }
     this.#keep(state);
-    for (const _ of records) this.world.persisted('server');
     return answer;
   }
 

@@ -1,5 +1,5 @@
 /** The log of an authority as a vector: a buffer is drawn and closed, devices are revoked, and a head of a lost life of the log is met. */
-import { headCodec, revocationRequestCodec, revocationsCodec } from '@basa/protocol';
+import { encodeAuthorityRecord, headCodec, revocationRequestCodec, revocationsCodec } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '../core/tools.ts';
 import { slotKeyEngine } from './vector-engines.ts';
@@ -20,7 +20,7 @@ export function logVector(): object {
     authorityKey: hex(authority.publicKey),
     serverKey: hex(server.ports.signer.publicKey),
     task: hex(task),
-    records: authority.log.map(hex),
+    records: authority.log.map((entry) => hex(encodeAuthorityRecord(entry))),
     head: hex(headCodec.encode(authority.core.head())),
     revocationRequest: hex(revocationRequestCodec.encode(request)),
     revocations: hex(revocationsCodec.encode(granted(authority.core.revocations(request).answer))),

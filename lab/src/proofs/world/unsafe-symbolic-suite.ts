@@ -2,7 +2,7 @@
  * A suite for the leak oracle and the explorer alone. It protects nothing: it has the shape of the cryptography, so that
  * the core runs and its checks bite, a hundred times faster. What a party may open, sign or derive is told by their rules.
  */
-import { equalBytes, type RandomBytes, type Signer, type Suite } from '@basa/masking';
+import { equalBytes, type Signer, type Suite } from '@basa/masking';
 
 const TAG_BYTES = 16;
 const CURVE = 0x5a;
@@ -38,17 +38,6 @@ export const unsafeSymbolicSuite: Suite = {
 /** UNSAFE: whoever knows the public key could sign; the oracle's adversary signs with its own signers only. */
 export function unsafeSymbolicSigner(publicKey: Uint8Array): Signer {
   return { publicKey, sign: (message) => digest([publicKey, message], 64) };
-}
-
-/** Bytes that never repeat and whose first word counts the draws: it names the seed. */
-export function countingBytes(onDraw: (name: number) => void, counter: { next: number }): RandomBytes {
-  return (length) => {
-    const bytes = new Uint8Array(length);
-    const name = counter.next++;
-    for (let i = 0; i < 4; i++) bytes[i] = name >>> (8 * i);
-    onDraw(name);
-    return bytes;
-  };
 }
 
 /** Bytes of a digest that tell it from others; the rest is zero. The state has eight, so sixteen are plenty. */

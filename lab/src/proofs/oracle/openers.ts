@@ -1,27 +1,9 @@
-/** The sealings of an oracle's world: attributes that hide nothing, and the real slot keys over the symbolic suite. */
+/** Sealed seeds that the adversary saw, as functions that try a key on them. */
 import { concatBytes, keysAtOnce, openWithSlotKeys, slotKeyOf } from '@basa/masking';
-import {
-  type EdgeUse,
-  ENGINE,
-  type Registration,
-  type SealedBuffer,
-  type Slot,
-  selfContext,
-  slotKeyIssuer,
-  slotSealing,
-} from '@basa/protocol';
-import { type Sealings, transparentSealings } from '@basa/simulator';
-import { ALONE } from '../one-authority.ts';
-import { unsafeSymbolicSuite as suite } from '../unsafe-symbolic-suite.ts';
-
-export const ORACLE_ENGINES = ['attributes', 'slot keys'] as const;
-export type OracleEngine = (typeof ORACLE_ENGINES)[number];
-
-export function sealingsOf(engine: OracleEngine): Sealings {
-  if (engine === 'attributes') return transparentSealings(suite);
-  const issuer = slotKeyIssuer(suite, new Uint8Array(32).fill(7));
-  return { engine: ENGINE.slotKeys, issuer, sealing: slotSealing(suite) };
-}
+import { type EdgeUse, ENGINE, type Registration, type SealedBuffer, type Slot, selfContext } from '@basa/protocol';
+import type { Sealings } from '@basa/simulator';
+import { ALONE } from '../world/one-authority.ts';
+import { unsafeSymbolicSuite as suite } from '../world/unsafe-symbolic-suite.ts';
 
 /** What somebody with a key can make of a sealed seed that was seen. */
 export type Opener = (key: Uint8Array) => Uint8Array | undefined;
