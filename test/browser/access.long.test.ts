@@ -1,19 +1,19 @@
 /** Every page in both themes, before and after it was used, under axe-core. */
 import { launchChromium } from '@basa/testkit/browser/chromium.ts';
-import { WebStage } from '@basa/testkit/browser/web-stage.ts';
+import { TestPages } from '@basa/testkit/browser/test-pages.ts';
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-let stage: WebStage;
+let pages: TestPages;
 let browser: Browser;
 
 beforeAll(async () => {
-  [stage, browser] = await Promise.all([WebStage.open(), launchChromium()]);
+  [pages, browser] = await Promise.all([TestPages.open(), launchChromium()]);
 });
 afterAll(async () => {
   await browser?.close();
-  await stage?.close();
+  await pages?.close();
 });
 
 /** What somebody does on a page, so that all of it can be seen. */
@@ -59,7 +59,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       context.setDefaultTimeout(0);
       await context.addInitScript(axe.source);
       const page = await context.newPage();
-      await page.goto(stage.url + path);
+      await page.goto(pages.url + path);
       await page.waitForLoadState('load');
       expect([path, await findings(page)]).toEqual([path, []]);
       await use(page);
@@ -72,7 +72,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 it('the checker finds what is wrong: a picture without a name, and text that nobody can read', async () => {
   const page = await browser.newPage();
   await page.addInitScript(axe.source);
-  await page.goto(stage.url);
+  await page.goto(pages.url);
   await page.evaluate(() => {
     document.body.insertAdjacentHTML('beforeend', '<img src="/icon.svg">');
     const pale = document.body.appendChild(document.createElement('p'));

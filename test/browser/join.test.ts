@@ -5,20 +5,20 @@ import { joinLink } from '@basa/cli/internal/local/pages.ts';
 import { toHex } from '@basa/masking';
 import { encodePolicy } from '@basa/protocol';
 import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
-import { quantisedOf, versionOf, WebStage, wholeUpdate } from '@basa/testkit/browser/web-stage.ts';
+import { quantisedOf, TestPages, versionOf, wholeUpdate } from '@basa/testkit/browser/test-pages.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 
 /** Only a hang is an error. */
 const FOR_LONG = { timeout: 600_000, interval: 50 };
-let stage: WebStage;
+let web: TestPages;
 let browser: Browser;
 let context: BrowserContext;
 let conduct: Conduct;
 
 beforeAll(async () => {
-  [stage, browser] = await Promise.all([WebStage.open(), launchChromium()]);
-  conduct = new Conduct(stage.url, stage.stage.urls.authority);
+  [web, browser] = await Promise.all([TestPages.open(), launchChromium()]);
+  conduct = new Conduct(web.url, web.processes.urls.authority);
   context = await browser.newContext();
   context.setDefaultTimeout(FOR_LONG.timeout);
   await overhear(context);
@@ -31,11 +31,11 @@ afterEach(async ({ task }) => {
     const kinds = news.slice(-20).map(({ view, ...one }) => JSON.stringify(one));
     console.error([page.url(), await page.textContent('#device-status'), ...kinds].join('\n'));
   }
-  console.error(JSON.stringify(await stage.stage.server.task(stage.stage.task)));
+  console.error(JSON.stringify(await web.processes.server.task(web.processes.task)));
 });
 afterAll(async () => {
   await browser?.close();
-  await stage?.close();
+  await web?.close();
 });
 
 async function open(url: string): Promise<Page> {
@@ -63,8 +63,8 @@ async function updateOf(page: Page): Promise<{ readonly quantised: number[]; rea
 async function contributeFromNode(version: number): Promise<readonly Uint32Array[]> {
   const updates: Uint32Array[] = [];
   for (const [n, name] of ['ann', 'bob'].entries()) {
-    const client = await stage.client(`${name}-${version}`);
-    const update = wholeUpdate(stage.stage.policy.dimension, 10 * version + n);
+    const client = await web.client(`${name}-${version}`);
+    const update = wholeUpdate(web.processes.policy.dimension, 10 * version + n);
     expect(await client.contribute(update, { trainedOn: (await client.model()).version })).toMatchObject({
       kind: 'accepted',
     });
@@ -74,12 +74,12 @@ async function contributeFromNode(version: number): Promise<readonly Uint32Array
 }
 
 it('a tab joins, trains MNIST and contributes beside Node clients: the sum is exact, and all the work was its worker’s', async () => {
-  const before = await stage.reached(0);
-  const page = await open(await stage.joinLink());
+  const before = await web.reached(0);
+  const page = await open(await web.joinLink());
   await heardOf(page, 'accepted');
   const nodes = await contributeFromNode(0);
   const { quantised, masked } = await updateOf(page);
-  expect(await stage.reached(1)).toEqual(versionOf(before, [quantised, ...nodes]));
+  expect(await web.reached(1)).toEqual(versionOf(before, [quantised, ...nodes]));
   await heardOf(page, 'left');
   expect(await page.evaluate(() => ({ ...document.documentElement.dataset }))).toMatchObject({
     outcome: 'included',
@@ -109,8 +109,8 @@ it('a tab joins, trains MNIST and contributes beside Node clients: the sum is ex
 });
 
 it('a tab that is killed in mid-upload, with the server restarted meanwhile, counts exactly once and sends the same bytes', async () => {
-  const before = await stage.reached(1);
-  const link = await stage.joinLink();
+  const before = await web.reached(1);
+  const link = await web.joinLink();
   let pieces = 0;
   await context.route('**/upload', async (route) => {
     // The first piece arrives; the second one never does.
@@ -125,9 +125,9 @@ it('a tab that is killed in mid-upload, with the server restarted meanwhile, cou
   void devtools.send('Page.crash').catch(() => undefined); // nobody is left to answer
   await died;
   await killed.close();
-  await stage.stage.stop('server');
+  await web.processes.stop('server');
   await context.unroute('**/upload');
-  await stage.stage.start('server');
+  await web.processes.start('server');
 
   const back = await open(link);
   await heardOf(back, 'accepted');
@@ -135,7 +135,7 @@ it('a tab that is killed in mid-upload, with the server restarted meanwhile, cou
   const again = await updateOf(back);
   expect(again.masked).toEqual(masked);
   const nodes = await contributeFromNode(1);
-  expect(await stage.reached(2)).toEqual(versionOf(before, [again.quantised, ...nodes]));
+  expect(await web.reached(2)).toEqual(versionOf(before, [again.quantised, ...nodes]));
   await heardOf(back, 'left');
   const { news } = await overheard(back);
   expect(news.filter(({ kind }) => kind === 'accepted')).toMatchObject([{ isResumed: true }]);
@@ -157,7 +157,7 @@ async function strokes(page: Page, many: number): Promise<{ name: string; mimeTy
 }
 
 it('a device with pictures of its own rests when it is told to, hidden, and without network, and goes on by itself', async () => {
-  const page = await open((await stage.joinLink({ rounds: '9' })).replace('now=', 'later='));
+  const page = await open((await web.joinLink({ rounds: '9' })).replace('now=', 'later='));
   await page.click('summary');
   await page.selectOption('#label', '1');
   await page.setInputFiles('#pictures', await strokes(page, 6));
@@ -189,8 +189,8 @@ it('a device with pictures of its own rests when it is told to, hidden, and with
 
 it('a tab whose link names a task that the server does not have joins no other', async () => {
   const page = await context.newPage();
-  const link = await stage.joinLink();
-  await page.goto(link.replace(stage.stage.task, '0'.repeat(64)));
+  const link = await web.joinLink();
+  await page.goto(link.replace(web.processes.task, '0'.repeat(64)));
   await expect
     .poll(() => page.textContent('#no-task'), FOR_LONG)
     .toMatch(/does not have the task that your link names/);
@@ -200,7 +200,7 @@ it('a tab whose link names a task that the server does not have joins no other',
 });
 
 it('a tab takes no part in a task that leaves the network to the server, whatever the server describes', async () => {
-  const { authority, authorityKey, policy, server, task: known } = stage.stage;
+  const { authority, authorityKey, policy, server, task: known } = web.processes;
   const openPolicy = { ...policy, manifestHash: new Uint8Array(32) };
   const task = await authority.createTask(openPolicy);
   await server.createTask({ policy: toHex(encodePolicy(openPolicy)) });
@@ -213,7 +213,7 @@ it('a tab takes no part in a task that leaves the network to the server, whateve
     await route.fulfill({ response: answer, json: { tasks: tasks.map((one) => ({ ...one, model })) } });
   });
   const rest = new URLSearchParams({ now: '', share: '0', rounds: '1' });
-  await page.goto(`${joinLink(stage.url, { task, authorityKey, token })}&${rest}`);
+  await page.goto(`${joinLink(web.url, { task, authorityKey, token })}&${rest}`);
   await heardOf(page, 'failed');
   const { news } = await overheard(page);
   expect(news.at(-1)).toMatchObject({ kind: 'failed', message: expect.stringContaining('leaves the network open') });
@@ -224,8 +224,8 @@ it('a tab takes no part in a task that leaves the network to the server, whateve
 it('a tab without a token says what is needed, and joins with the one that the server hands out', async () => {
   const fresh = await browser.newContext(); // this browser has not joined yet
   const page = await fresh.newPage();
-  const { task, authorityKey } = stage.stage;
-  const address = `${stage.url}/join.html#${new URLSearchParams({ task, authorityKey, share: '0', rounds: '1' })}`;
+  const { task, authorityKey } = web.processes;
+  const address = `${web.url}/join.html#${new URLSearchParams({ task, authorityKey, share: '0', rounds: '1' })}`;
   await overhear(fresh);
   await page.route('**/v1/page', async (route) => {
     const answer = await route.fetch();
@@ -247,7 +247,7 @@ it('a tab without a token says what is needed, and joins with the one that the s
   await expect.poll(() => page.textContent('#token-note'), FOR_LONG).toMatch(/hands a token to every new device/);
   await page.click('#join');
   await expect.poll(() => error.textContent(), FOR_LONG).toMatch(/no token left/);
-  await stage.offerTokens(1);
+  await web.offerTokens(1);
   await page.click('#join');
   await heardOf(page, 'connected');
   expect(await error.isVisible()).toBe(false);
@@ -258,7 +258,7 @@ it('a tab without a token says what is needed, and joins with the one that the s
 it('before it joins, a page shows an example; on a phone in two rows', async () => {
   const phone = await browser.newContext({ viewport: { width: 390, height: 800 } });
   const page = await phone.newPage();
-  await page.goto(`${stage.url}/join.html`);
+  await page.goto(`${web.url}/join.html`);
   await expect.poll(() => page.textContent('#update-note'), FOR_LONG).toMatch(/^An example, until you join/);
   const rows = () => page.evaluate(() => document.querySelector<HTMLCanvasElement>('#masked')?.height);
   expect(await rows()).toBe(2 * 28 + 1);
@@ -274,7 +274,7 @@ it('pages of another origin are refused by both services', async () => {
   await new Promise<void>((ready) => host.listen(0, '127.0.0.1', ready));
   const page = await context.newPage();
   await page.goto(`http://127.0.0.1:${(host.address() as AddressInfo).port}/`);
-  const { server, authority } = stage.stage.urls;
+  const { server, authority } = web.processes.urls;
   for (const address of [`${server}/v1/tasks`, `${authority}/v1/authority`]) {
     const answer = await page.evaluate(
       (url) =>

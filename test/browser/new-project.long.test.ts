@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { runCli } from '@basa/cli';
 import { toHex } from '@basa/masking';
 import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
-import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
+import { OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
 import { expect, it } from 'vitest';
 
 const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.html': 'text/html' };
@@ -33,19 +33,19 @@ it('a new project for browsers builds, and three tabs of it are three devices wh
   await new Promise((resolve) => site.once('listening', resolve));
   const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
   const corsOrigins = [origin];
-  const house = await House.open({ server: { corsOrigins }, authority: { corsOrigins } });
+  const services = await TestServices.open({ server: { corsOrigins }, authority: { corsOrigins } });
   const browser = await launchChromium();
   try {
     const said = await npm('create', {
-      BASA_SERVER: house.server.url,
-      BASA_AUTHORITY: house.authority.url,
-      BASA_AUTHORITY_KEY: toHex(house.authority.publicKey),
+      BASA_SERVER: services.server.url,
+      BASA_AUTHORITY: services.authority.url,
+      BASA_AUTHORITY_KEY: toHex(services.authority.publicKey),
       BASA_OPERATOR_TOKEN: OPERATOR_TOKEN,
     });
     const task = /^task (\w+)$/m.exec(said)?.[1] ?? '';
     const links = [...said.matchAll(/^http:\/\/127\.0\.0\.1:8080\/(#.*)$/gm)].map(([, hash]) => `${origin}/${hash}`);
     expect(links).toHaveLength(3);
-    const conduct = new Conduct(origin, house.server.url, house.authority.url);
+    const conduct = new Conduct(origin, services.server.url, services.authority.url);
     const context = await browser.newContext();
     context.setDefaultTimeout(0);
     const pages = await Promise.all(
@@ -58,11 +58,11 @@ it('a new project for browsers builds, and three tabs of it are three devices wh
     );
     for (const page of pages) await page.getByText('done').waitFor();
     for (const page of pages) expect(await page.locator('main').innerText()).toMatch(/accepted in slot [0-2]/);
-    await house.reached(1, task);
+    await services.reached(1, task);
     expect(conduct.faults).toEqual([]);
   } finally {
     await browser.close();
-    await house.close();
+    await services.close();
     site.close();
     rmSync(join(folder, '..'), { recursive: true });
   }

@@ -3,31 +3,31 @@
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { ENGINE } from '@basa/protocol';
 import { Conduct, launchChromium } from '@basa/testkit/browser/chromium.ts';
-import { BUFFER_SIZE, WebStage, wholeUpdate } from '@basa/testkit/browser/web-stage.ts';
+import { BUFFER_SIZE, TestPages, wholeUpdate } from '@basa/testkit/browser/test-pages.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const FOR_LONG = { timeout: 600_000, interval: 50 };
-let stage: WebStage;
+let pages: TestPages;
 let browser: Browser;
 let context: BrowserContext;
 let conduct: Conduct;
 
 beforeAll(async () => {
-  [stage, browser] = await Promise.all([WebStage.open(ENGINE.cpAbe), launchChromium()]);
-  conduct = new Conduct(stage.url, stage.stage.urls.authority);
+  [pages, browser] = await Promise.all([TestPages.open(ENGINE.cpAbe), launchChromium()]);
+  conduct = new Conduct(pages.url, pages.pages.urls.authority);
   context = await browser.newContext({ reducedMotion: 'reduce' });
   context.setDefaultTimeout(0);
 });
 afterAll(async () => {
   await browser?.close();
-  await stage?.close();
+  await pages?.close();
 });
 
 async function open(path: string): Promise<Page> {
   const page = await context.newPage();
   conduct.watch(page);
-  await page.goto(stage.url + path);
+  await page.goto(pages.url + path);
   return page;
 }
 
@@ -42,8 +42,8 @@ it('a buffer fills and its sum becomes a version while the page looks on', async
   await page.click('#buffers-line');
   const slots = (status: string) => page.locator(`#living .slot[data-status="${status}"]`).count();
   for (let n = 0; n < BUFFER_SIZE; n++) {
-    const client = await stage.client(`device-${n}`);
-    const update = wholeUpdate(stage.stage.policy.dimension, n);
+    const client = await pages.client(`device-${n}`);
+    const update = wholeUpdate(pages.pages.policy.dimension, n);
     await client.contribute(update, { trainedOn: (await client.model()).version });
     if (n < BUFFER_SIZE - 1) {
       await expect.poll(() => slots('accepted'), FOR_LONG).toBe(n + 1);
@@ -71,9 +71,9 @@ it('after a restart of the server the page goes on, and shows versions and buffe
     Promise.all(['#accuracy', '#updates', '#dropped', '#mean-age', '#ended'].map((id) => page.textContent(id)));
   await shows(page, '#ended').toContain('sum is in the model');
   const before = await lasting();
-  await stage.stage.stop('server');
+  await pages.pages.stop('server');
   await page.waitForSelector('#link:visible');
-  await stage.stage.start('server');
+  await pages.pages.start('server');
   await page.waitForSelector('#link', { state: 'hidden' });
   await shows(page, '#step-ms').toBe('nobody has asked since then');
   expect(await lasting()).toEqual(before);
@@ -81,10 +81,10 @@ it('after a restart of the server the page goes on, and shows versions and buffe
 });
 
 it('a head that the authority did not sign, or of a log that shrank, is said', async () => {
-  const about = `${stage.stage.urls.authority}/v1/authority`;
+  const about = `${pages.pages.urls.authority}/v1/authority`;
   const headNow = async () => ((await (await fetch(about)).json()) as { readonly head: string }).head;
   const older = await headNow();
-  await stage.client('one more'); // its enrolment makes the log longer
+  await pages.client('one more'); // its enrolment makes the log longer
   const page = await context.newPage();
   let head = await headNow();
   expect(head).not.toBe(older);
@@ -92,7 +92,7 @@ it('a head that the authority did not sign, or of a log that shrank, is said', a
     const answer = await route.fetch();
     await route.fulfill({ response: answer, json: { ...(await answer.json()), head } });
   });
-  await page.goto(stage.url);
+  await page.goto(pages.url);
   await shows(page, '#log-status').toMatch(/signature checked in this page$/);
   const last = head.slice(-2);
   head = head.slice(0, -2) + (last === '00' ? '01' : '00');
@@ -124,8 +124,8 @@ it('an operator logs in, pauses the task and goes on; whoever has no token is to
   await page.fill('#operator-token', 'guessed');
   await page.click('#login button');
   await shows(page, '#operator-status').toMatch(/^Refused: .*not known here/);
-  await stage.stage.server.decideSuspect(stage.stage.task, 'ab'.repeat(32), 'banned');
-  await page.fill('#operator-token', stage.stage.token);
+  await pages.pages.server.decideSuspect(pages.pages.task, 'ab'.repeat(32), 'banned');
+  await page.fill('#operator-token', pages.pages.token);
   await page.click('#login button');
   await page.click('#switch');
   await shows(page, '#mode').toBe('sealed mode, paused');
@@ -142,7 +142,7 @@ it('an operator logs in, pauses the task and goes on; whoever has no token is to
 });
 
 it('the pins of a link stay with the links from page to page, and its token with nobody', async () => {
-  const { authorityKey, task } = stage.stage;
+  const { authorityKey, task } = pages.pages;
   const page = await open(`/join.html#${new URLSearchParams({ task, authorityKey, token: 'a-token', rounds: '1' })}`);
   await expect.poll(() => page.inputValue('#token'), FOR_LONG).toBe('a-token');
   expect(page.url()).not.toContain('a-token');
@@ -205,7 +205,7 @@ it('all of them can be read by name and reached by keyboard, also on a narrow sc
   await context.newPage().then(async (page) => {
     await page.setViewportSize({ width: 360, height: 740 });
     for (const path of ['/', '/join.html', '/play.html', '/sees.html']) {
-      await page.goto(stage.url + path);
+      await page.goto(pages.url + path);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       expect([path, wide]).toEqual([path, 360]);
       await page.keyboard.press('Tab');

@@ -10,11 +10,11 @@ import {
   honestFleet,
   honestFleetGoesOn,
 } from '@basa/testkit/services/fleet.ts';
-import { House } from '@basa/testkit/services/house.ts';
+import { TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
-let house: House | undefined;
-afterEach(() => house?.close());
+let services: TestServices | undefined;
+afterEach(() => services?.close());
 
 const UNLIMITED = { burst: 1e6, perSecond: 1e6 };
 const FLOOD = 400;
@@ -40,8 +40,8 @@ async function flood(ask: (n: number) => Promise<Response>): Promise<{ statuses:
 
 describe('a flood', () => {
   it('of one device is limited for that device alone', async () => {
-    house = await House.open({ server: { addressLimit: UNLIMITED } });
-    const opened = house;
+    services = await TestServices.open({ server: { addressLimit: UNLIMITED } });
+    const opened = services;
     const fleet = await honestFleet(opened);
     const [eve] = await enrolledDevices(opened, 1);
     const { device } = eve as NonNullable<typeof eve>;
@@ -57,8 +57,8 @@ describe('a flood', () => {
   });
 
   it('of many devices that nobody enrolled is refused one by one, and costs no memory', async () => {
-    house = await House.open({ server: { addressLimit: UNLIMITED } });
-    const opened = house;
+    services = await TestServices.open({ server: { addressLimit: UNLIMITED } });
+    const opened = services;
     const fleet = await honestFleet(opened);
     const growth = await heapGrowthOf(async () => {
       const { statuses } = await flood(() =>
@@ -71,8 +71,8 @@ describe('a flood', () => {
   });
 
   it('of keys that nobody enrolled takes no place in the memory of requests: those of enrolled devices are known still', async () => {
-    house = await House.open({ server: { addressLimit: UNLIMITED, maxNonces: 8 } });
-    const opened = house;
+    services = await TestServices.open({ server: { addressLimit: UNLIMITED, maxNonces: 8 } });
+    const opened = services;
     const [honest] = await enrolledDevices(opened, 1);
     const { device, seat } = honest as NonNullable<typeof honest>;
     const nonce = nodeRandomBytes(16);
@@ -85,8 +85,8 @@ describe('a flood', () => {
   });
 
   it('from one address is limited before a signature is looked at, and passes', async () => {
-    house = await House.open({ server: { addressLimit: { burst: 200, perSecond: 10 } } });
-    const opened = house;
+    services = await TestServices.open({ server: { addressLimit: { burst: 200, perSecond: 10 } } });
+    const opened = services;
     const fleet = await honestFleet(opened);
     const { statuses, waits } = await flood(() => fetch(new URL(SERVER_PATH.about, opened.server.url)));
     expect([...statuses].sort()).toEqual([200, 429]);

@@ -15,14 +15,14 @@ import {
   rawConnection,
 } from '@basa/testkit/services/fleet.ts';
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
-import { House, oneHot } from '@basa/testkit/services/house.ts';
+import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-let house: House;
+let services: TestServices;
 beforeAll(async () => {
-  house = await House.open();
+  services = await TestServices.open();
 });
-afterAll(() => house.close());
+afterAll(() => services.close());
 
 async function problemOf(response: Response | Promise<Response>): Promise<string | undefined> {
   return problemCodeOf(await (await response).json());
@@ -32,7 +32,7 @@ describe('requests that are not what they say', () => {
   it('with huge heads are refused, and the connection ends', async () => {
     const growth = await heapGrowthOf(async () => {
       for (let n = 0; n < 20; n++) {
-        const connection = await rawConnection(house.server.url);
+        const connection = await rawConnection(services.server.url);
         connection.write(`GET /v1/server HTTP/1.1\r\nHost: x\r\nX-Huge: ${'x'.repeat(1 << 20)}\r\n\r\n`);
         expect([400, 0]).toContain((await connection.ended).status); // 0: it was cut off while it still sent
       }
@@ -46,7 +46,7 @@ describe('requests that are not what they say', () => {
     ['a negative length', 'Content-Length: -1\r\n\r\n'],
     ['chunks that are none', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'],
   ])('with %s are refused, and nothing behind them is read as a request', async (_, rest) => {
-    const connection = await rawConnection(house.server.url);
+    const connection = await rawConnection(services.server.url);
     connection.write(`POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${rest}`);
     connection.write('GET /v1/server HTTP/1.1\r\nHost: x\r\n\r\n');
     const { status, text } = await connection.ended;
@@ -57,16 +57,16 @@ describe('requests that are not what they say', () => {
   it('with compressed bodies are taken as the bytes they are: nothing is ever unpacked', async () => {
     const bomb = gzipSync(new Uint8Array(1 << 26));
     const growth = await heapGrowthOf(async () => {
-      const response = await fetch(new URL(SERVER_PATH.tasks, house.server.url), {
+      const response = await fetch(new URL(SERVER_PATH.tasks, services.server.url), {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
         body: bomb,
       });
       expect(response.status).toBeGreaterThanOrEqual(400);
       expect(response.status).toBeLessThan(500);
-      const upload = await holdUpload(house, 1);
+      const upload = await holdUpload(services, 1);
       const packed = gzipSync(upload.body);
-      const told = await send(house, upload, { body: packed, headers: { 'content-encoding': 'gzip' } });
+      const told = await send(services, upload, { body: packed, headers: { 'content-encoding': 'gzip' } });
       expect(told.status).toBeGreaterThanOrEqual(400);
       expect(told.status).toBeLessThan(500);
       await upload.client.discard();
@@ -75,17 +75,17 @@ describe('requests that are not what they say', () => {
   });
 
   it('with a number that was used before are refused, also for another body', async () => {
-    const [one] = await enrolledDevices(house, 1);
+    const [one] = await enrolledDevices(services, 1);
     const { device, seat } = one as NonNullable<typeof one>;
-    const target = SERVER_PATH.seats(house.task);
+    const target = SERVER_PATH.seats(services.task);
     const nonce = nodeRandomBytes(16);
-    await bytesOf(askSigned(house, device, 'server', target, seat, nonce));
-    expect(await problemOf(askSigned(house, device, 'server', target, seat, nonce))).toBe('replayed');
-    expect(await problemOf(askSigned(house, device, 'server', target, nodeRandomBytes(8), nonce))).toBe('replayed');
+    await bytesOf(askSigned(services, device, 'server', target, seat, nonce));
+    expect(await problemOf(askSigned(services, device, 'server', target, seat, nonce))).toBe('replayed');
+    expect(await problemOf(askSigned(services, device, 'server', target, nodeRandomBytes(8), nonce))).toBe('replayed');
   });
 
   it('of a device for the ticket of another get no key', async () => {
-    const proxy = await house.proxy('authority');
+    const proxy = await services.proxy('authority');
     const stolen: Asked[] = [];
     proxy.onAsk = (asked) => {
       if (!asked.path.endsWith('/keys')) return undefined;
@@ -93,19 +93,19 @@ describe('requests that are not what they say', () => {
       return 'cut';
     };
     const retry = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1 };
-    const victim = await house.client('victim', { authority: proxy.url, retry });
+    const victim = await services.client('victim', { authority: proxy.url, retry });
     await expect(victim.contribute(oneHot(2), { trainedOn: 0 })).rejects.toThrow();
     const { path, body, headers } = stolen[0] as Asked;
-    const [eve] = await enrolledDevices(house, 1);
+    const [eve] = await enrolledDevices(services, 1);
     const { device, certificate } = eve as NonNullable<typeof eve>;
     // As it is, in Eve's name; and with Eve's certificate, signed anew.
-    expect(await problemOf(askSigned(house, device, 'authority', path, body))).toBe('not-yours');
-    const { keyRequest } = authorityMessages(house.policy.bufferSize);
+    expect(await problemOf(askSigned(services, device, 'authority', path, body))).toBe('not-yours');
+    const { keyRequest } = authorityMessages(services.policy.bufferSize);
     const mine = { ...keyRequest.decode(body), certificate: certificateCodec.decode(certificate) };
     const forged = keyRequest.encode({ ...mine, signature: device.sign(keyRequest.statement(mine)) });
-    expect(await problemOf(askSigned(house, device, 'authority', path, forged))).toBe('tag-not-yours');
+    expect(await problemOf(askSigned(services, device, 'authority', path, forged))).toBe('tag-not-yours');
     // Word for word before the victim comes: its key is sealed to the victim, who then gets the same answer.
-    const replayed = await fetch(new URL(path, house.authority.url), {
+    const replayed = await fetch(new URL(path, services.authority.url), {
       method: 'POST',
       headers: Object.fromEntries(
         Object.entries(headers).filter(([name]) => /^(basa|content-(type|digest))/.test(name)),
@@ -118,7 +118,7 @@ describe('requests that are not what they say', () => {
   });
 
   it('for buffers that have ended, or never were, change nothing', async () => {
-    const ended = await House.open();
+    const ended = await TestServices.open();
     try {
       const proxy = await ended.proxy();
       const clients = await Promise.all(['a', 'b', 'c'].map((name) => ended.client(name, { server: proxy.url })));
@@ -141,10 +141,10 @@ describe('requests that are not what they say', () => {
   });
 
   it('leave the honest fleet where it was', async () => {
-    expect(fromHex(house.task)?.length).toBe(32);
-    const { version = 0 } = await house.taskState();
-    const fleet = await honestFleet(house);
-    await honestFleetGoesOn(house, fleet, 4);
-    expect((await house.taskState()).version).toBe(version + 1);
+    expect(fromHex(services.task)?.length).toBe(32);
+    const { version = 0 } = await services.taskState();
+    const fleet = await honestFleet(services);
+    await honestFleetGoesOn(services, fleet, 4);
+    expect((await services.taskState()).version).toBe(version + 1);
   });
 });

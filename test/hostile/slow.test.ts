@@ -12,44 +12,44 @@ import {
   rawConnection,
 } from '@basa/testkit/services/fleet.ts';
 import { headersFor, holdUpload, send } from '@basa/testkit/services/held-upload.ts';
-import { House, until } from '@basa/testkit/services/house.ts';
+import { TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
-let house: House | undefined;
-afterEach(() => house?.close());
+let services: TestServices | undefined;
+afterEach(() => services?.close());
 
 const CONNECTIONS = 100;
 
 describe('slow senders', () => {
   it('that never end their heads or bodies keep nobody else out, and are cut off', async () => {
-    house = await House.open({ server: { requestTimeoutMs: 2000 } });
-    const { server } = house;
-    const fleet = await honestFleet(house);
+    services = await TestServices.open({ server: { requestTimeoutMs: 2000 } });
+    const { server } = services;
+    const fleet = await honestFleet(services);
     const growth = await heapGrowthOf(async () => {
       const heads = await Promise.all(Array.from({ length: CONNECTIONS }, () => rawConnection(server.url)));
       for (const { write } of heads) write('GET /v1/server HTTP/1.1\r\nHost: x\r\nX-Slow: ');
       const bodies = await Promise.all(Array.from({ length: CONNECTIONS }, () => rawConnection(server.url)));
       for (const { write } of bodies)
         write('POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{');
-      await honestFleetGoesOn(house as House, fleet);
+      await honestFleetGoesOn(services as TestServices, fleet);
       await Promise.all([...heads, ...bodies].map(({ ended }) => ended));
     });
     expect(growth).toBeLessThan(64);
-    await honestFleetGoesOn(house, fleet, 4);
+    await honestFleetGoesOn(services, fleet, 4);
   });
 
   it('of an upload hold one file each, lose it when they are cut off, and may come back', async () => {
-    house = await House.open({ server: { requestTimeoutMs: 2000 } });
-    const upload = await holdUpload(house, 1);
-    const headers = headersFor(house, upload, { body: upload.body });
+    services = await TestServices.open({ server: { requestTimeoutMs: 2000 } });
+    const upload = await holdUpload(services, 1);
+    const headers = headersFor(services, upload, { body: upload.body });
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    const slow = await rawConnection(house.server.url);
+    const slow = await rawConnection(services.server.url);
     slow.write(
       `PUT ${upload.target} HTTP/1.1\r\nHost: x\r\nContent-Length: ${upload.body.length}\r\n${lines.join('')}\r\n`,
     );
     slow.write(upload.body.subarray(0, 1));
     expect((await slow.ended).text).not.toContain('"accepted":true');
-    expect(await send(house, upload)).toMatchObject({ status: 200, answer: { accepted: true } });
+    expect(await send(services, upload)).toMatchObject({ status: 200, answer: { accepted: true } });
   });
 });
 
@@ -61,13 +61,13 @@ describe('seats that nobody uses', () => {
     const specification = { admission: { places: 2 * seats } };
     // Mixed versions: what idle devices leave of a buffer is used by devices that train on a newer one.
     const policy = { versions: 'unsafeMixed' } as const;
-    house = await House.open({
+    services = await TestServices.open({
       policy,
       server: { ...unlimited, seatMs: 1_000_000 },
       authority: unlimited,
       specification,
     });
-    const opened = house;
+    const opened = services;
     const taken = new Set<string>();
     const growth = await heapGrowthOf(async () => {
       const sit = async ({ device, seat }: Awaited<ReturnType<typeof enrolledDevices>>[number]) => {

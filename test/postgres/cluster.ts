@@ -13,7 +13,7 @@ import { migrationsFor } from '@basa/server/internal/store/schema.ts';
 import { openPostgres, POSTGRES } from '@basa/service';
 import type { LocalPostgres } from '@basa/service/local-postgres';
 import { Balancer } from '@basa/testkit/processes/balancer.ts';
-import { NEVER_LATE, OPERATORS, oneHot, operate, testPolicy } from '@basa/testkit/services/house.ts';
+import { NEVER_LATE, OPERATORS, oneHot, operate, testPolicy } from '@basa/testkit/services/test-services.ts';
 
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
 /** However slow the machine is. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
 import { databaseProxy } from '@basa/testkit/processes/database-proxy.ts';
-import { oneHot, until } from '@basa/testkit/services/house.ts';
+import { oneHot, until } from '@basa/testkit/services/test-services.ts';
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import { Cluster } from './cluster.ts';

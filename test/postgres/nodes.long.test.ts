@@ -6,7 +6,7 @@ import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
-import { oneHot, operate, scraped, until } from '@basa/testkit/services/house.ts';
+import { oneHot, operate, scraped, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 

@@ -1,7 +1,7 @@
 /** Every route of both services, by what their own descriptions say of who may ask: nobody else gets past the door. */
 import { toHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
-import { House, OPERATORS } from '@basa/testkit/services/house.ts';
+import { OPERATORS, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const tokenOf = (role: 'operator' | 'auditor' | 'metrics') => ({
@@ -9,14 +9,14 @@ const tokenOf = (role: 'operator' | 'auditor' | 'metrics') => ({
   roles: [role],
 });
 const operators = [...OPERATORS, tokenOf('operator'), tokenOf('auditor'), tokenOf('metrics')];
-let house: House;
+let services: TestServices;
 beforeAll(async () => {
-  house = await House.open({
+  services = await TestServices.open({
     server: { operators, unsafePaperMode: true },
     authority: { operators, unsafePaperMode: true },
   });
 });
-afterAll(() => house.close());
+afterAll(() => services.close());
 
 interface Route {
   readonly method: string;
@@ -63,7 +63,7 @@ interface Description {
 }
 
 async function routesOf(service: 'server' | 'authority'): Promise<readonly Route[]> {
-  const { paths } = (await (await fetch(`${house[service].url}/v1/openapi.json`)).json()) as Description;
+  const { paths } = (await (await fetch(`${services[service].url}/v1/openapi.json`)).json()) as Description;
   const open: ReadonlySet<string> = new Set(FOR_ANYBODY[service]);
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([name, { summary = '' }]) => {
@@ -79,9 +79,9 @@ function ask(service: 'server' | 'authority', { method, path }: Route, token?: s
   const target = path
     .replace(/\{slot\}|\{version\}/g, '0')
     .replace('{nonce}', '0'.repeat(32))
-    .replace('{task}', house.task);
+    .replace('{task}', services.task);
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  return fetch(house[service].url + target.replace(/\{\w+\}/g, '0'.repeat(64)), { method, headers });
+  return fetch(services[service].url + target.replace(/\{\w+\}/g, '0'.repeat(64)), { method, headers });
 }
 
 const codeOf = async (answer: Response): Promise<string> =>

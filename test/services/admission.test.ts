@@ -1,23 +1,33 @@
 /** Admission over HTTP: who may train, who is told to come back, and what frees a place. */
 import type { BasaClient } from '@basa/client/node';
 import type { AdmissionView } from '@basa/protocol';
-import { countsOf, House, type HouseOptions, oneHot, scraped, until } from '@basa/testkit/services/house.ts';
+import {
+  countsOf,
+  oneHot,
+  scraped,
+  TestServices,
+  type TestServicesOptions,
+  until,
+} from '@basa/testkit/services/test-services.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
-let house: House;
-afterEach(() => house.close());
+let services: TestServices;
+afterEach(() => services.close());
 
 /** K = 3, Kmin = 2, and so many places. */
-async function opened(places: number | 'auto', options: HouseOptions = {}): Promise<House> {
-  house = await House.open({ ...options, specification: { admission: { places }, ...options.specification } });
-  return house;
+async function opened(places: number | 'auto', options: TestServicesOptions = {}): Promise<TestServices> {
+  services = await TestServices.open({
+    ...options,
+    specification: { admission: { places }, ...options.specification },
+  });
+  return services;
 }
 
 /** Several updates of one device on one version, and ages that devices tell. */
-const MIXED: HouseOptions = { policy: { versions: 'unsafeMixed' } };
+const MIXED: TestServicesOptions = { policy: { versions: 'unsafeMixed' } };
 
 async function devices(count: number): Promise<BasaClient[]> {
-  return Promise.all(Array.from({ length: count }, (_, n) => house.client(`device ${n}`)));
+  return Promise.all(Array.from({ length: count }, (_, n) => services.client(`device ${n}`)));
 }
 
 async function kindOf(client: BasaClient | undefined): Promise<string> {
@@ -26,7 +36,7 @@ async function kindOf(client: BasaClient | undefined): Promise<string> {
 }
 
 const view = async (): Promise<AdmissionView> =>
-  ((await house.taskState()) as unknown as { readonly admission: AdmissionView }).admission;
+  ((await services.taskState()) as unknown as { readonly admission: AdmissionView }).admission;
 
 describe('a place', () => {
   it('is given while there are some, is the same when asked for again, and its absence says when to come back', async () => {
@@ -39,8 +49,8 @@ describe('a place', () => {
     expect(no.kind === 'rejected' && no.retryAfterMs).toBeGreaterThan(100);
     await until(async () => (await view()).underWay === 3);
     expect(await view()).toMatchObject({ places: 3, used: 3, waiting: 1, waitingBuffers: 0 });
-    const metrics = await scraped(house.server.url);
-    const label = `{service="server",task="test 1-${house.task.slice(0, 8)}"}`;
+    const metrics = await scraped(services.server.url);
+    const label = `{service="server",task="test 1-${services.task.slice(0, 8)}"}`;
     expect([...metrics.keys()].filter((name) => name.startsWith('basa_places'))).toHaveLength(2);
     expect(
       metrics.get(`basa_places${label}`) ?? [...metrics].find(([name]) => name.startsWith('basa_places{'))?.[1],
@@ -54,7 +64,7 @@ describe('a place', () => {
     await (clients[0] as BasaClient).discard();
     expect(await kindOf(clients[3])).toBe('place');
     expect(await kindOf(clients[4])).toContain('no-place');
-    house.elapse(house.policy.uploadLeaseMs + 1);
+    services.elapse(services.policy.uploadLeaseMs + 1);
     expect(await kindOf(clients[4])).toBe('place');
   });
 
@@ -62,15 +72,15 @@ describe('a place', () => {
     await opened(3, { server: { burntSlots: { max: 2, withinMs: 3_600_000 } } });
     const [idle] = (await devices(1)) as [BasaClient];
     const first = await idle.admission();
-    house.elapse(house.policy.uploadLeaseMs + 1);
+    services.elapse(services.policy.uploadLeaseMs + 1);
     const second = await idle.admission();
     if (first.kind !== 'place' || second.kind !== 'place') throw new Error('a free place was not given');
-    expect(first.endsInMs).toBeLessThanOrEqual(house.policy.uploadLeaseMs / 8);
+    expect(first.endsInMs).toBeLessThanOrEqual(services.policy.uploadLeaseMs / 8);
     expect(second.endsInMs).toBeLessThanOrEqual(first.endsInMs / 2 + 1);
     await idle.discard();
     expect(await kindOf(idle)).toBe('place');
     expect(await kindOf(idle)).toContain('quota-exceeded');
-    house.elapse(3_600_001);
+    services.elapse(3_600_001);
     expect(await kindOf(idle)).toBe('place');
   });
 
@@ -78,10 +88,10 @@ describe('a place', () => {
     await opened(3, { server: { burntSlots: { max: 1, withinMs: 3_600_000 } } });
     const slow = await devices(3);
     for (const client of slow) await client.admission();
-    house.elapse(house.policy.uploadLeaseMs + 1);
+    services.elapse(services.policy.uploadLeaseMs + 1);
     for (const client of slow)
       expect(await client.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({ kind: 'accepted' });
-    await house.reached(1);
+    await services.reached(1);
     for (const client of slow) expect(await kindOf(client)).toBe('place');
   });
 
@@ -96,7 +106,7 @@ describe('a place', () => {
     expect(await kindOf(clients[2])).toBe('place');
     expect(await kindOf(clients[3])).toBe('no-place: every place is taken');
     await (clients[2] as BasaClient).contribute(oneHot(1), { trainedOn: 0 });
-    await house.reached(1);
+    await services.reached(1);
     await until(async () => (await view()).used === 0);
     expect(await kindOf(clients[0])).toBe('place');
     expect(await kindOf(clients[3])).toBe('place');
@@ -112,14 +122,14 @@ describe('a place', () => {
     // One is in the buffer now, two are on the way: whoever comes without a place still finds a slot beside the first.
     expect(await offer(3)).toMatchObject({ kind: 'accepted' });
     expect(await offer(4)).toMatchObject({ kind: 'accepted' });
-    expect(countsOf(await house.reached(1), 3)).toEqual([1, 0, 0, 1, 1, 0, 0, 0]);
+    expect(countsOf(await services.reached(1), 3)).toEqual([1, 0, 0, 1, 1, 0, 0, 0]);
   });
 
   it('is not held up by buffers whose authority does not close them, and is by those that are being opened', async () => {
     await opened(20);
     let answers: 'nothing' | 'late' | 'all' = 'nothing';
     const late: (() => void)[] = [];
-    await house.restartServer({
+    await services.restartServer({
       fetch: async (url, options) => {
         if (String(url).endsWith('/close') && answers === 'nothing') throw new TypeError('fetch failed');
         if (String(url).endsWith('/close') && answers === 'late') await new Promise<void>((go) => late.push(go));
@@ -130,7 +140,7 @@ describe('a place', () => {
     const filled = (from: number): Promise<unknown> =>
       Promise.all(clients.slice(from, from + 3).map((client) => client.contribute(oneHot(0), { trainedOn: 0 })));
     for (const from of [0, 3]) await filled(from);
-    await until(async () => (await view()).waitingBuffers === 0 && (await house.taskState()).buffers >= 2);
+    await until(async () => (await view()).waitingBuffers === 0 && (await services.taskState()).buffers >= 2);
     expect(await kindOf(clients[12])).toBe('place');
     answers = 'late';
     for (const from of [6, 9]) await filled(from);
@@ -138,7 +148,7 @@ describe('a place', () => {
     expect(await kindOf(clients[0])).toContain('closed buffers wait to be opened');
     answers = 'all';
     for (const go of late) go();
-    await house.reached(4);
+    await services.reached(4);
     expect(await kindOf(clients[0])).toBe('place');
   });
 
@@ -150,14 +160,14 @@ describe('a place', () => {
     for (const place of [0, 1, 2]) expect(await offer(alone, place)).toMatchObject({ kind: 'accepted' });
     expect(await offer(alone, 3)).toMatchObject({ kind: 'rejected', reason: 'no-place', update: 'free' });
     for (const other of others) expect(await offer(other, 4)).toMatchObject({ kind: 'accepted' });
-    await house.reached(1);
+    await services.reached(1);
     expect(await offer(alone, 3)).toMatchObject({ kind: 'accepted' });
   });
 
   it('of a device that may not take part is not given', async () => {
     await opened('auto');
     const [client] = await devices(1);
-    await house.operate(house.server.url, 'PUT', `/v1/tasks/${house.task}/state`, { state: 'paused' });
+    await services.operate(services.server.url, 'PUT', `/v1/tasks/${services.task}/state`, { state: 'paused' });
     expect(await kindOf(client)).toContain('task-paused');
   });
 });
@@ -168,17 +178,17 @@ describe('a buffer with enough updates', () => {
     const clients = await devices(3);
     for (const client of clients) await client.admission();
     for (const client of clients.slice(0, 2)) await client.contribute(oneHot(0), { trainedOn: 0 });
-    house.elapse(3000);
+    services.elapse(3000);
     // Two of three are in, the third still trains: ticks pass and nothing is closed.
-    const before = await house.taskState();
+    const before = await services.taskState();
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect([before.version, (await house.taskState()).version]).toEqual([0, 0]);
+    expect([before.version, (await services.taskState()).version]).toEqual([0, 0]);
     await (clients[2] as BasaClient).discard();
     await until(async () => {
-      house.elapse(1001);
-      return ((await house.taskState()).version ?? 0) > 0;
+      services.elapse(1001);
+      return ((await services.taskState()).version ?? 0) > 0;
     });
-    expect(countsOf(await house.reached(1), 2)).toEqual([2, 0, 0, 0, 0, 0, 0, 0]);
+    expect(countsOf(await services.reached(1), 2)).toEqual([2, 0, 0, 0, 0, 0, 0, 0]);
   });
 });
 
@@ -192,15 +202,15 @@ describe('the age of a sum', () => {
         await client.contribute(updates[n] as Float32Array, { trainedOn: 0 });
     };
     await round(1);
-    const first = await house.reached(1);
+    const first = await services.reached(1);
     await round(0.5); // one version old when it is applied
-    const second = await house.reached(2);
+    const second = await services.reached(2);
     const moved = Array.from(second.slice(0, 3), (value, n) => (value - (first[n] as number)) / (first[n] as number));
     for (const step of moved) expect(step).toBeCloseTo(0.5 / 2, 3);
-    const { versions } = await house.operate<{ versions: { meanAge?: number }[] }>(
-      house.server.url,
+    const { versions } = await services.operate<{ versions: { meanAge?: number }[] }>(
+      services.server.url,
       'GET',
-      `/v1/tasks/${house.task}/metrics`,
+      `/v1/tasks/${services.task}/metrics`,
     );
     expect(versions.map(({ meanAge }) => meanAge)).toEqual([undefined, 0, 1]);
   });
@@ -213,12 +223,12 @@ describe('the age of a sum', () => {
         expect(await kindOf(client)).toBe('place');
         await client.contribute(oneHot(version), { trainedOn: 0 }); // a lie from the second on
       }
-      await house.reached(version);
+      await services.reached(version);
     }
-    const { versions } = await house.operate<{ versions: { meanAge?: number }[] }>(
-      house.server.url,
+    const { versions } = await services.operate<{ versions: { meanAge?: number }[] }>(
+      services.server.url,
       'GET',
-      `/v1/tasks/${house.task}/metrics`,
+      `/v1/tasks/${services.task}/metrics`,
     );
     expect(versions.map(({ meanAge }) => meanAge)).toEqual([undefined, 0, 0, 0, 0]);
   });

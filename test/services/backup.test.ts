@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { ENGINE, SERVER_PATH } from '@basa/protocol';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
-import { countsOf, House, oneHot, until } from '@basa/testkit/services/house.ts';
+import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
 
-let house: House;
+let services: TestServices;
 afterEach(async () => {
-  await house.close();
-  rmSync(house.folder, { recursive: true, force: true });
+  await services.close();
+  rmSync(services.folder, { recursive: true, force: true });
 });
 
-/** Types `basa ... server` or `basa ... authority` with the configuration of the house's service. */
+/** Types `basa ... server` or `basa ... authority` with the configuration of the services's service. */
 async function basa(command: string, which: 'server' | 'authority', ...more: readonly string[]) {
   const settings: Record<string, string> = {
-    dataFolder: join(house.folder, which),
+    dataFolder: join(services.folder, which),
     port: '0',
     ...(which === 'server'
-      ? { authorityUrl: house.authority.url, authorityKey: toHex(house.authority.publicKey) }
-      : { keyFile: join(house.folder, 'authority.key') }),
+      ? { authorityUrl: services.authority.url, authorityKey: toHex(services.authority.publicKey) }
+      : { keyFile: join(services.folder, 'authority.key') }),
   };
   const set = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
   return basaHere([command, which, ...set, ...more, '--json']);
@@ -34,70 +34,70 @@ interface Accepted {
 /** New devices of a task that contribute one after the other; tells of each that was acknowledged. */
 async function contribute(task: string, names: readonly string[], onAccepted: (accepted: Accepted) => void) {
   for (const [n, name] of names.entries()) {
-    const client = await house.client(name, { task });
+    const client = await services.client(name, { task });
     const result = await client.contribute(oneHot(n), { trainedOn: 0 });
     if (result.kind === 'accepted') onAccepted(result);
   }
 }
 
 it('a server backed up while buffers fill and end has every update that was acknowledged before, and goes on', async () => {
-  house = await House.open({ policy: { engine: ENGINE.slotKeys, bufferSize: 2 } });
-  const [busy, quiet] = [house.task, await house.createTask()];
+  services = await TestServices.open({ policy: { engine: ENGINE.slotKeys, bufferSize: 2 } });
+  const [busy, quiet] = [services.task, await services.createTask()];
   const acknowledged: Accepted[] = [];
   await contribute(quiet, ['q0'], (accepted) => acknowledged.push(accepted));
   await contribute(busy, ['b0'], (accepted) => acknowledged.push(accepted));
   expect(acknowledged).toHaveLength(2);
 
   const load = Promise.all([contribute(busy, ['x'], () => {}), contribute(busy, ['y'], () => {})]);
-  const folders = ['backup-0', 'backup-1', 'backup-2'].map((name) => join(house.folder, name));
+  const folders = ['backup-0', 'backup-1', 'backup-2'].map((name) => join(services.folder, name));
   for (const to of folders) expect((await basa('backup', 'server', '--to', to)).code).toBe(0);
   await load;
 
   const [from = ''] = folders;
-  await house.server.close();
-  rmSync(join(house.folder, 'server'), { recursive: true });
+  await services.server.close();
+  rmSync(join(services.folder, 'server'), { recursive: true });
   const restored = await basa('restore', 'server', '--from', from);
   expect(lastLine(restored.out)).toMatchObject({ from });
   expect(restored.errors).toContain('is a rollback');
-  await house.startServer();
+  await services.startServer();
   for (const { ctx, joinTag } of acknowledged) {
-    const answer = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), house.server.url));
+    const answer = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), services.server.url));
     expect(['pending', 'included']).toContain(((await answer.json()) as { fate: string }).fate);
   }
   const doctor = await basa('doctor', 'server');
   expect(lastLine(doctor.out)).toMatchObject({ failed: 0 });
   await contribute(quiet, ['q1'], () => {});
-  expect(countsOf(await house.reached(1, quiet), 2)).toEqual([2, 0, 0, 0, 0, 0, 0, 0]);
+  expect(countsOf(await services.reached(1, quiet), 2)).toEqual([2, 0, 0, 0, 0, 0, 0, 0]);
 });
 
 it('an authority restored from a backup notices the rollback, and gives up what was open in it', async () => {
-  house = await House.open({ policy: { engine: ENGINE.slotKeys } });
+  services = await TestServices.open({ policy: { engine: ENGINE.slotKeys } });
   const held: Accepted[] = [];
-  await contribute(house.task, ['a'], (accepted) => held.push(accepted));
-  const to = join(house.folder, 'backup');
+  await contribute(services.task, ['a'], (accepted) => held.push(accepted));
+  const to = join(services.folder, 'backup');
   expect((await basa('backup', 'authority', '--to', to)).code).toBe(0);
-  await contribute(house.task, ['b'], () => {});
-  await house.authority.close();
-  rmSync(join(house.folder, 'authority'), { recursive: true });
+  await contribute(services.task, ['b'], () => {});
+  await services.authority.close();
+  rmSync(join(services.folder, 'authority'), { recursive: true });
   expect((await basa('restore', 'authority', '--from', to)).code).toBe(0);
   const { findings } = lastLine((await basa('doctor', 'authority')).out);
   expect(findings).toContainEqual(expect.objectContaining({ check: 'witness', state: 'warning' }));
   expect(findings).toContainEqual(
     expect.objectContaining({ todo: expect.stringMatching(/^enrol 1 more: until then/) }),
   );
-  await house.startAuthority();
-  house.elapse(house.policy.openMs + house.policy.closeMs);
-  await until(async () => (await house.bufferState(held[0]?.ctx ?? '')).status === 'unknown');
+  await services.startAuthority();
+  services.elapse(services.policy.openMs + services.policy.closeMs);
+  await until(async () => (await services.bufferState(held[0]?.ctx ?? '')).status === 'unknown');
 });
 
 it('what is damaged, of the other service or in the way is refused, and half a folder does not start', async () => {
-  house = await House.open();
-  const to = join(house.folder, 'backup');
+  services = await TestServices.open();
+  const to = join(services.folder, 'backup');
   await basa('backup', 'server', '--to', to);
   expect((await basa('backup', 'server', '--to', to)).errors).toContain('is not empty');
   expect((await basa('restore', 'server', '--from', to)).errors).toContain('is not empty; nothing was changed');
   expect((await basa('restore', 'authority', '--from', to)).errors).toContain('a backup of the server');
-  expect((await basa('restore', 'server', '--from', house.folder)).errors).toContain('has no manifest.json');
+  expect((await basa('restore', 'server', '--from', services.folder)).errors).toContain('has no manifest.json');
   const key = join(to, 'server.key');
   writeFileSync(
     key,
@@ -106,10 +106,12 @@ it('what is damaged, of the other service or in the way is refused, and half a f
   const damaged = await basa('restore', 'server', '--from', to);
   expect([damaged.code, damaged.errors]).toEqual([3, expect.stringContaining('server.key is not what was written')]);
 
-  const half = join(house.folder, 'half');
+  const half = join(services.folder, 'half');
   mkdirSync(half);
   writeFileSync(join(half, 'basa.sqlite'), 'The restore of this folder was cut short.');
-  await expect(house.startServer({ dataFolder: half, listen: { host: '127.0.0.1', port: 0 } })).rejects.toMatchObject({
+  await expect(
+    services.startServer({ dataFolder: half, listen: { host: '127.0.0.1', port: 0 } }),
+  ).rejects.toMatchObject({
     reason: 'dataFolder',
   });
 });

@@ -9,16 +9,16 @@ import { ascii, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { createWebSigner, webRandomBytes } from '@basa/runtime/web';
-import { House, type HouseOptions, oneHot, until } from '@basa/testkit/services/house.ts';
+import { oneHot, TestServices, type TestServicesOptions, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const retry = { attempts: 3, firstWaitMs: 20, longestWaitMs: 2000, timeoutMs: 10_000 };
-let house: House | undefined;
-afterEach(() => house?.close());
+let services: TestServices | undefined;
+afterEach(() => services?.close());
 
-async function openHouse(options: HouseOptions = {}): Promise<House> {
-  house = await House.open(options);
-  return house;
+async function openHouse(options: TestServicesOptions = {}): Promise<TestServices> {
+  services = await TestServices.open(options);
+  return services;
 }
 
 describe('the client', () => {

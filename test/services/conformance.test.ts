@@ -12,23 +12,23 @@ import { runLab } from '@basa/lab/commands/lab.ts';
 import { fromHex, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner } from '@basa/runtime/node';
-import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
+import { OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-let house: House;
-/** The first is the house's own. */
+let services: TestServices;
+/** The first is the first. */
 let authorities: readonly Authority[];
 const { signal } = new AbortController();
 beforeAll(async () => {
   const usual = { maxSkewMs: 300_000 };
   const limited = { ...usual, deviceLimit: { burst: 40, perSecond: 0.01 } };
-  house = await House.open({ server: { ...usual, revocationsMs: 200 }, authority: limited });
-  const others = [2, 3, 4].map((n) => house.furtherAuthority(`authority-${n}`));
-  authorities = [house.authority, ...(await Promise.all(others))];
-  await house.restartServer({ authorities: authorities.map(({ url, publicKey }) => ({ url, publicKey })) });
+  services = await TestServices.open({ server: { ...usual, revocationsMs: 200 }, authority: limited });
+  const others = [2, 3, 4].map((n) => services.furtherAuthority(`authority-${n}`));
+  authorities = [services.authority, ...(await Promise.all(others))];
+  await services.restartServer({ authorities: authorities.map(({ url, publicKey }) => ({ url, publicKey })) });
 });
 afterAll(async () => {
-  await house.close();
+  await services.close();
   await Promise.all(authorities.slice(1).map((authority) => authority.close()));
 });
 
@@ -38,7 +38,7 @@ const urlsOf = (count: number) =>
     .slice(0, count)
     .map(({ url }) => url)
     .join(',');
-const operators = (serverUrl = house.server.url, count = 1) => ({
+const operators = (serverUrl = services.server.url, count = 1) => ({
   server: new ServerOperator({ url: serverUrl, token: OPERATOR_TOKEN, signal }),
   authority: new AuthorityOperator({ url: urlsOf(count), token: OPERATOR_TOKEN, signal }),
 });
@@ -76,18 +76,18 @@ async function contribute(settings: Settings, killed: AbortSignal): Promise<Clie
 
 let runs = 0;
 function check(start: StartClient, isPlayed: (scene: string) => boolean): Promise<Verdict> {
-  const key = fromHex(readFileSync(join(house.folder, 'server', 'server.key'), 'utf8').trim()) as Uint8Array;
+  const key = fromHex(readFileSync(join(services.folder, 'server', 'server.key'), 'utf8').trim()) as Uint8Array;
   return checkClient({
     services: {
-      serverUrl: house.server.url,
+      serverUrl: services.server.url,
       authorityUrl: urlsOf(authorities.length),
       authorityKey: authorities.map(({ publicKey }) => toHex(publicKey)).join(','),
       serverSigner: createNodeSigner(key),
       server: operators().server,
       operatorToken: OPERATOR_TOKEN,
-      elapse: async (ms) => house.elapse(ms),
+      elapse: async (ms) => services.elapse(ms),
     },
-    folder: join(house.folder, `kit-${++runs}`),
+    folder: join(services.folder, `kit-${++runs}`),
     start,
     signal,
     isPlayed,
@@ -110,7 +110,7 @@ describe('against a client', () => {
   });
 
   it('one that believes whatever authority answers is named for it', async () => {
-    const gullible = ourClient((given) => ({ ...given, BASA_AUTHORITY_KEY: toHex(house.authority.publicKey) }));
+    const gullible = ourClient((given) => ({ ...given, BASA_AUTHORITY_KEY: toHex(services.authority.publicKey) }));
     const [failure] = failures(await check(gullible, (scene) => scene.includes('another key')));
     expect(failure).toMatchObject({ name: 'refuses an authority with another key than the pinned one' });
     expect(failure?.detail).toMatch(/saw code 0, a request for: enrolment/);
@@ -134,7 +134,7 @@ describe('against a client', () => {
   });
 
   it('one that contributes another update than it was given is named for it', async () => {
-    const mistaken = ourClient((given) => ({ ...given, BASA_UPDATE: join(house.folder, 'authority.key') }));
+    const mistaken = ourClient((given) => ({ ...given, BASA_UPDATE: join(services.folder, 'authority.key') }));
     expect(failures(await check(mistaken, (scene) => scene === 'honest services')).map(({ name }) => name)).toContain(
       'contributes',
     );
@@ -181,19 +181,19 @@ describe('against services', () => {
     });
 
   it('ours pass every check', async () => {
-    const verdict = await test(house.server.url);
+    const verdict = await test(services.server.url);
     expect(failures(verdict)).toEqual([]);
     expect(verdict.checks.length).toBeGreaterThan(60);
   });
 
   it('ours with four authorities pass every check', async () => {
-    const verdict = await test(house.server.url, (scene) => !['limits', 'revocation'].includes(scene), 4);
+    const verdict = await test(services.server.url, (scene) => !['limits', 'revocation'].includes(scene), 4);
     expect(failures(verdict)).toEqual([]);
     expect(verdict.checks.length).toBeGreaterThan(70);
   });
 
   it('the command says it in one line of JSON', async () => {
-    const flags = ['--server', house.server.url, '--authority', house.authority.url, '--token', OPERATOR_TOKEN];
+    const flags = ['--server', services.server.url, '--authority', services.authority.url, '--token', OPERATOR_TOKEN];
     let out = '';
     const stdout = {
       write: (text: string) => {
@@ -210,7 +210,7 @@ describe('against services', () => {
   });
 
   it('a server that says no in words of its own is named for it', async () => {
-    const proxy = await house.proxy();
+    const proxy = await services.proxy();
     proxy.onAnswer = (_, answer) =>
       answer.status === 405 ? { ...answer, headers: { 'content-type': 'text/plain' } } : answer;
     const [failure] = failures(await test(proxy.url, (scene) => scene === 'what anybody may ask'));
@@ -219,7 +219,7 @@ describe('against services', () => {
   });
 
   it('a server that serves another model than the logged one is named for it', async () => {
-    const proxy = await house.proxy();
+    const proxy = await services.proxy();
     proxy.onAnswer = (asked, answer) =>
       /\/models\/0$/.test(asked.path) && answer.status === 200
         ? { ...answer, body: answer.body.map((byte) => byte ^ 1) }

@@ -1,13 +1,13 @@
-import { countsOf, House, oneHot, until } from '@basa/testkit/services/house.ts';
+import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
-let house: House | undefined;
-afterEach(() => house?.close());
+let services: TestServices | undefined;
+afterEach(() => services?.close());
 
 describe('contributions over HTTP', () => {
   it('fill a buffer, and the model moves by exactly their mean', async () => {
-    const opened = await House.open();
-    house = opened;
+    const opened = await TestServices.open();
+    services = opened;
     const devices = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
     const results = await Promise.all(devices.map((device, n) => device.contribute(oneHot(n), { trainedOn: 0 })));
     expect(results.map(({ kind }) => kind)).toEqual(['accepted', 'accepted', 'accepted']);
@@ -21,8 +21,8 @@ describe('contributions over HTTP', () => {
   });
 
   it('drop out after the deposit, and the others still make their mean', async () => {
-    const opened = await House.open();
-    house = opened;
+    const opened = await TestServices.open();
+    services = opened;
     const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
     const leaving = new AbortController();
     b?.on('progress', ({ step }) => {
@@ -39,8 +39,8 @@ describe('contributions over HTTP', () => {
   });
 
   it('of many devices at once fill buffers side by side, and each counts once in one of them', async () => {
-    const opened = await House.open({ policy: { dimension: 12 } });
-    house = opened;
+    const opened = await TestServices.open({ policy: { dimension: 12 } });
+    services = opened;
     const names = Array.from({ length: 12 }, (_, n) => `device ${n}`);
     const devices = await Promise.all(names.map((name) => opened.client(name)));
     const results = await Promise.all(devices.map((device, n) => device.contribute(oneHot(n, 12), { trainedOn: 0 })));
@@ -51,8 +51,8 @@ describe('contributions over HTTP', () => {
   });
 
   it('go on after server and authority were both restarted, and count once', async () => {
-    const opened = await House.open();
-    house = opened;
+    const opened = await TestServices.open();
+    services = opened;
     const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
     await a?.contribute(oneHot(0), { trainedOn: 0 });
     await opened.server.close();

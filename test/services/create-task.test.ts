@@ -13,7 +13,7 @@ import { ascii, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service/free-port';
-import { House, OPERATOR_TOKEN } from '@basa/testkit/services/house.ts';
+import { OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const model = defineModel('mine', { height: 1, width: 1, channels: 4 }, [dense(6), relu, dense(3)]);
@@ -27,22 +27,22 @@ const examples = {
   labels: Uint8Array.of(0, 2),
 };
 
-let house: House;
+let services: TestServices;
 beforeAll(async () => {
-  house = await House.open();
+  services = await TestServices.open();
 });
-afterAll(() => house.close());
+afterAll(() => services.close());
 
 const create = (more: Partial<CreateTaskOptions> = {}) =>
   createTask({
-    server: house.server.url,
-    authority: house.authority.url,
+    server: services.server.url,
+    authority: services.authority.url,
     operatorToken: OPERATOR_TOKEN,
     model,
     ...more,
   });
 const firstModel = async (task: string): Promise<Float32Array> => {
-  const response = await fetch(new URL(SERVER_PATH.model(task, 0), house.server.url));
+  const response = await fetch(new URL(SERVER_PATH.model(task, 0), services.server.url));
   return new Float32Array(await response.arrayBuffer());
 };
 
@@ -57,11 +57,13 @@ it('a model is all it needs: the policy has the defaults and the hash of the net
     training: TASK_DEFAULTS.training,
     dimension: model.dimension,
     manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
-    serverKey: house.server.publicKey,
+    serverKey: services.server.publicKey,
   });
   expect(tokens).toEqual([]);
   expect(await firstModel(task)).toEqual(initialParameters(model, 1));
-  await expect.poll(async () => (await house.taskState(task)).accuracy, { timeout: 60_000 }).toBeGreaterThanOrEqual(0);
+  await expect
+    .poll(async () => (await services.taskState(task)).accuracy, { timeout: 60_000 })
+    .toBeGreaterThanOrEqual(0);
 });
 
 it('the same settings again are the same task', async () => {
@@ -78,10 +80,10 @@ it('what is said about training is taken beside the defaults', async () => {
 it('each token enrols a device', async () => {
   const { task, tokens } = await create({ name: 'with tokens', tokens: 2 });
   expect(tokens).toHaveLength(2);
-  const pins = { server: house.server.url, authority: house.authority.url, task };
-  const authorityKey = toHex(house.authority.publicKey);
+  const pins = { server: services.server.url, authority: services.authority.url, task };
+  const authorityKey = toHex(services.authority.publicKey);
   for (const [n, token] of tokens.entries()) {
-    const identity = `${house.folder}/enrolled-${n}`;
+    const identity = `${services.folder}/enrolled-${n}`;
     const client = await BasaClient.connect({ ...pins, authorityKey, token, identity });
     expect((await client.model()).version).toBe(0);
     await client.close();
@@ -112,7 +114,7 @@ it('an operator’s token goes over plain http to no other machine', async () =>
 it('what a service refuses names the service and what was asked; one that is not there is said to be so', async () => {
   const refused = await create({ operatorToken: 'wrong', name: 'refused' }).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(ProblemError);
-  expect(String(refused)).toContain(`${house.authority.url}/v1/tasks: `);
+  expect(String(refused)).toContain(`${services.authority.url}/v1/tasks: `);
   const server = `http://127.0.0.1:${await freePort()}`;
   const gone = await create({ server }).catch((error: unknown) => error);
   expect(gone).toBeInstanceOf(UnreachableError);

@@ -5,32 +5,32 @@ import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning'
 import { ascii, toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { hashOf, holdUpload, send } from '@basa/testkit/services/held-upload.ts';
-import { House } from '@basa/testkit/services/house.ts';
 import { snapshot } from '@basa/testkit/services/snapshot.ts';
+import { TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 /** A file of Linux that takes no byte: ENOSPC, as on a full disk. */
 const FULL = '/dev/full';
 
-let house: House;
+let services: TestServices;
 beforeAll(async () => {
-  house = await House.open({ server: { tickMs: 3_600_000 } });
+  services = await TestServices.open({ server: { tickMs: 3_600_000 } });
 });
-afterAll(() => house.close());
+afterAll(() => services.close());
 
 it.runIf(existsSync(FULL))('a piece of an upload is answered with storage-full, and can be sent again', async () => {
-  const upload = await holdUpload(house, 0);
+  const upload = await holdUpload(services, 0);
   const { body, ctx, slot } = upload;
-  const before = await snapshot(house, ctx);
-  await send(house, upload, { body: body.subarray(0, 60) });
-  const folder = join(house.folder, 'server', 'blobs', 'incoming', 'uploads', ctx, String(slot));
+  const before = await snapshot(services, ctx);
+  await send(services, upload, { body: body.subarray(0, 60) });
+  const folder = join(services.folder, 'server', 'blobs', 'incoming', 'uploads', ctx, String(slot));
   const [staged = ''] = readdirSync(folder);
   rmSync(join(folder, staged));
   symlinkSync(FULL, join(folder, staged));
-  expect(await send(house, upload)).toMatchObject({ status: 507, code: 'storage-full' });
-  expect(await snapshot(house, ctx)).toEqual(before);
-  expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(0);
-  expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
+  expect(await send(services, upload)).toMatchObject({ status: 507, code: 'storage-full' });
+  expect(await snapshot(services, ctx)).toEqual(before);
+  expect((await send(services, upload, { method: 'HEAD' })).offset).toBe(0);
+  expect((await send(services, upload)).answer).toMatchObject({ accepted: true });
 });
 
 it.runIf(existsSync(FULL))('a set of examples that does not fit leaves the one there was', async () => {
@@ -38,15 +38,15 @@ it.runIf(existsSync(FULL))('a set of examples that does not fit leaves the one t
   const { dimension, input } = model;
   const manifestHash = hashOf(ascii(manifestText(model)));
   const layers = model.layers.map(({ layer }) => layer);
-  await house.createTask({ dimension, manifestHash }, { model: { name: 'tiny', input, layers } });
+  await services.createTask({ dimension, manifestHash }, { model: { name: 'tiny', input, layers } });
   const inputs = Float32Array.of(1, 0, 0, 1);
   const bytes = encodeDataset({ name: 'two', shape: input, classes: 2, inputs, labels: Uint8Array.of(0, 1) });
-  const folder = join(house.folder, 'server', 'blobs', 'incoming', 'evaluation', house.task);
+  const folder = join(services.folder, 'server', 'blobs', 'incoming', 'evaluation', services.task);
   mkdirSync(folder, { recursive: true });
   symlinkSync(FULL, join(folder, toHex(hashOf(bytes)).slice(0, 32)));
-  const put = () => house.operate(house.server.url, 'PUT', SERVER_PATH.evaluationSet(house.task), bytes);
-  const before = await snapshot(house);
+  const put = () => services.operate(services.server.url, 'PUT', SERVER_PATH.evaluationSet(services.task), bytes);
+  const before = await snapshot(services);
   await expect(put()).rejects.toThrow('507');
-  expect(await snapshot(house)).toEqual(before);
+  expect(await snapshot(services)).toEqual(before);
   expect(await put()).toEqual({ samples: 2 });
 });

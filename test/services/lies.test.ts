@@ -7,14 +7,14 @@ import { type SlotLie, slotLies, tellingSlotLie } from '@basa/conformance/slot-l
 import { fromHex, type Signer } from '@basa/masking';
 import { descriptorCodec, drawnBufferCodec, millis } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { House, oneHot } from '@basa/testkit/services/house.ts';
+import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 const BUFFER_SIZE = 4;
 const LIES = slotLies(createNodeSigner(nodeRandomBytes(32)), BUFFER_SIZE).map(
   ({ name, reason }) => [name, reason] as const,
 );
-let house: House;
+let services: TestServices;
 let proxy: ServiceProxy;
 let serverKey: Signer;
 /** Takes slot 0, honestly. */
@@ -23,20 +23,20 @@ let firstClient: BasaClient;
 let victim: BasaClient;
 
 beforeAll(async () => {
-  house = await House.open({ policy: { bufferSize: BUFFER_SIZE } });
+  services = await TestServices.open({ policy: { bufferSize: BUFFER_SIZE } });
   serverKey = createNodeSigner(
-    fromHex(readFileSync(join(house.folder, 'server', 'server.key'), 'utf8').trim()) as Uint8Array,
+    fromHex(readFileSync(join(services.folder, 'server', 'server.key'), 'utf8').trim()) as Uint8Array,
   );
 });
-afterAll(() => house.close());
+afterAll(() => services.close());
 beforeEach(async () => {
-  await house.createTask();
-  proxy = await house.proxy();
-  firstClient = await house.client('first', { server: proxy.url });
+  await services.createTask();
+  proxy = await services.proxy();
+  firstClient = await services.client('first', { server: proxy.url });
   const contribution = await firstClient.contribute(oneHot(0), { trainedOn: 0 });
   if (contribution.kind !== 'accepted') throw new Error(contribution.reason);
   first = contribution;
-  victim = await house.client('victim', { server: proxy.url });
+  victim = await services.client('victim', { server: proxy.url });
 });
 
 describe('an update stays where it is, and nothing of it is uploaded, where the server', () => {
@@ -47,7 +47,7 @@ describe('an update stays where it is, and nothing of it is uploaded, where the 
     expect(victim.isInterrupted).toBe(false);
     const uploads = proxy.passed.filter(({ asked }) => asked.method === 'PUT');
     expect(uploads.map(({ asked }) => asked.path)).toEqual([`/v1/buffers/${first.ctx}/slots/0/upload`]);
-    const { slots } = await house.bufferState(first.ctx);
+    const { slots } = await services.bufferState(first.ctx);
     expect(slots.map(({ status }) => status)).toEqual(['accepted', 'assigned']);
   });
 

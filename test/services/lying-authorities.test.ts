@@ -20,7 +20,7 @@ import {
   voteCodec,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
-import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS, until } from '@basa/testkit/services/house.ts';
+import { NEVER_LATE, OPERATOR_TOKEN, OPERATORS, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 
 const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
@@ -29,13 +29,13 @@ const SLOW_MS = 700;
 const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
 const { closeAnswer } = authorityMessages(K);
 
-let house: House;
+let services: TestServices;
 let liar: ServiceProxy;
 let slow: ServiceProxy;
 let liarKey: Signer;
 const others: Authority[] = [];
 const urls = (): string => [liar.url, others[0]?.url, others[1]?.url, slow.url].join(',');
-const publicKeys = (): readonly Uint8Array[] => [house.authority, ...others].map(({ publicKey }) => publicKey);
+const publicKeys = (): readonly Uint8Array[] => [services.authority, ...others].map(({ publicKey }) => publicKey);
 
 beforeAll(async () => {
   const drawn: Uint8Array[] = [];
@@ -44,16 +44,16 @@ beforeAll(async () => {
     drawn.push(bytes.slice());
     return bytes;
   };
-  house = await House.open({ authority: { randomBytes } });
+  services = await TestServices.open({ authority: { randomBytes } });
   liarKey = drawn
     .filter(({ length }) => length === 32)
     .map((seed) => createNodeSigner(seed))
-    .find(({ publicKey }) => equalBytes(publicKey, house.authority.publicKey)) as Signer;
+    .find(({ publicKey }) => equalBytes(publicKey, services.authority.publicKey)) as Signer;
   for (let n = 0; n < 3; n++) {
-    const keyFile = join(house.folder, `authority-${n}.key`);
+    const keyFile = join(services.folder, `authority-${n}.key`);
     writeFileSync(keyFile, nodeRandomBytes(32));
     others[n] = await createAuthority({
-      dataFolder: join(house.folder, `authority-${n}`),
+      dataFolder: join(services.folder, `authority-${n}`),
       secret: { keyFile },
       listen: { host: '127.0.0.1', port: 0 },
       operators: OPERATORS,
@@ -61,16 +61,16 @@ beforeAll(async () => {
       lateMs: NEVER_LATE,
     });
   }
-  liar = await house.proxy('authority');
+  liar = await services.proxy('authority');
   slow = await ServiceProxy.before(() => others[2]?.url ?? '');
   const keys = publicKeys();
   const authorities = urls()
     .split(',')
     .map((url, n) => ({ url, publicKey: keys[n] as Uint8Array }));
-  await house.restartServer({ authorities });
+  await services.restartServer({ authorities });
 });
 afterAll(async () => {
-  await house.close();
+  await services.close();
   await slow.close();
   for (const one of others) await one.close();
 });
@@ -81,7 +81,7 @@ beforeEach(() => {
 
 const create = (name: string) =>
   createTask({
-    server: house.server.url,
+    server: services.server.url,
     authority: urls(),
     operatorToken: OPERATOR_TOKEN,
     model,
@@ -91,7 +91,7 @@ const create = (name: string) =>
     tokens: K,
   });
 const device = (task: string, name: string, token = '', authority = urls()): Promise<BasaClient> =>
-  house.client(name, {
+  services.client(name, {
     task,
     token,
     authority,
@@ -162,7 +162,7 @@ it('devices go on where the first authority shows another policy and tells a tim
   const authority = [liar, ...later].map(({ url }) => url).join(',');
   const clients = await Promise.all(tokens.map((token, n) => device(task, `lied-to-${n}`, token, authority)));
   await contribute(clients, 1);
-  await house.reached(1, task);
+  await services.reached(1, task);
   for (const one of later) await one.close();
 }, 120_000);
 
@@ -179,7 +179,7 @@ it('a buffer is drawn and closes where one signs other words than it is asked to
     return isSlowAt('/close')(asked);
   };
   await contribute(clients, 1);
-  await house.reached(1, task);
+  await services.reached(1, task);
 }, 120_000);
 
 it('a buffer of all four closes where one votes for another close, and another one is slow', async () => {
@@ -188,7 +188,7 @@ it('a buffer of all four closes where one votes for another close, and another o
   liar.onAnswer = ({ path }, answer) => (path.endsWith('/close') && answer.status < 400 ? otherClose(answer) : answer);
   slow.onAsk = isSlowAt('/close');
   await contribute(clients, 1);
-  await house.reached(1, task);
+  await services.reached(1, task);
 }, 120_000);
 
 it('the server asks less and less often where too few agree, and goes on when they do', async () => {
@@ -207,7 +207,7 @@ it('the server asks less and less often where too few agree, and goes on when th
   expect(asked).toBeLessThan(5); // at 0, 0.5, 1.5 and 3.5 s; without waits sixty times
   liar.behave();
   slow.behave();
-  await house.reached(1, task);
+  await services.reached(1, task);
 }, 120_000);
 
 it('the same where the first model cannot be logged', async () => {
@@ -225,7 +225,7 @@ it('the same where the first model cannot be logged', async () => {
   liar.behave();
   slow.behave();
   const { task } = await create('unlogged');
-  await house.reached(0, task);
+  await services.reached(0, task);
 }, 120_000);
 
 it('a revocation and tokens reach the others where the first authority says no', async () => {
@@ -252,5 +252,5 @@ it('a revocation and tokens reach the others where the first authority says no',
 it('an authority that calls a new task by another name is named', async () => {
   liar.onAnswer = (_, answer) => json({ task: 'ab'.repeat(32) }, answer);
   const operator = new AuthorityOperator({ url: liar.url, token: OPERATOR_TOKEN });
-  await expect(operator.createTask(house.policy)).rejects.toThrow(liar.url);
+  await expect(operator.createTask(services.policy)).rejects.toThrow(liar.url);
 });

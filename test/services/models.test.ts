@@ -2,19 +2,19 @@
 import { toHex } from '@basa/masking';
 import { modelEntryCodec, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { House, oneHot } from '@basa/testkit/services/house.ts';
+import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-let house: House;
+let services: TestServices;
 const first = Float32Array.from({ length: 8 }, (_, n) => n / 4);
 beforeAll(async () => {
   const parameters = toHex(new Uint8Array(first.buffer));
-  house = await House.open({ policy: { bufferSize: 2 }, specification: { initial: { parameters } } });
+  services = await TestServices.open({ policy: { bufferSize: 2 }, specification: { initial: { parameters } } });
 });
-afterAll(() => house.close());
+afterAll(() => services.close());
 
 const get = (version: number | string, headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(new URL(SERVER_PATH.model(house.task, version), house.server.url), { headers });
+  fetch(new URL(SERVER_PATH.model(services.task, version), services.server.url), { headers });
 const bytes = new Uint8Array(first.buffer);
 const etag = `"${toHex(nodeSuite.sha256(bytes))}"`;
 
@@ -59,11 +59,11 @@ it('a range outside is refused, one of another version or of no meaning is the w
 });
 
 it('a version never changes, and one that is not there is not found', async () => {
-  const clients = await Promise.all(['a', 'b'].map((name) => house.client(name)));
+  const clients = await Promise.all(['a', 'b'].map((name) => services.client(name)));
   await Promise.all(clients.map((client, n) => client.contribute(oneHot(n), { trainedOn: 0 })));
-  const second = await house.reached(1);
+  const second = await services.reached(1);
   expect(second).not.toEqual(first);
-  await house.restartServer();
+  await services.restartServer();
   expect(new Float32Array(await (await get(0)).arrayBuffer())).toEqual(first);
   expect(new Float32Array(await (await get(1)).arrayBuffer())).toEqual(second);
   expect((await get(2)).status).toBe(404);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { type LiveState, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { House, OPERATOR_TOKEN, oneHot, until } from '@basa/testkit/services/house.ts';
+import { OPERATOR_TOKEN, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const pages = mkdtempSync(join(tmpdir(), 'basa-pages-'));
@@ -15,23 +15,23 @@ writeFileSync(join(pages, 'site/index.html'), '<!doctype html><title>x</title>')
 writeFileSync(join(pages, 'site/parts/a.js'), 'export {};');
 writeFileSync(join(pages, 'site/.secret'), 'no page');
 writeFileSync(join(pages, 'shares/0.safetensors'), 'data');
-let house: House;
+let services: TestServices;
 
 beforeAll(async () => {
   const shown = { folder: join(pages, 'site'), sharesFolder: join(pages, 'shares') };
-  house = await House.open({
+  services = await TestServices.open({
     server: { pages: shown, corsOrigins: ['https://a.example'] },
     specification: { stop: { accuracy: 0.9, version: 50 } },
   });
 });
-afterAll(() => house.close());
+afterAll(() => services.close());
 
-const ask = (path: string, headers: Record<string, string> = {}) => fetch(house.server.url + path, { headers });
+const ask = (path: string, headers: Record<string, string> = {}) => fetch(services.server.url + path, { headers });
 
 /** Reads the stream until a state satisfies the question. */
 async function watch(isIt: (state: LiveState) => boolean): Promise<LiveState> {
   const stopped = new AbortController();
-  const answer = await fetch(house.server.url + SERVER_PATH.events(house.task), { signal: stopped.signal });
+  const answer = await fetch(services.server.url + SERVER_PATH.events(services.task), { signal: stopped.signal });
   expect(answer.headers.get('content-type')).toBe('text/event-stream');
   let text = '';
   try {
@@ -58,7 +58,7 @@ describe('pages', () => {
     const policy = answer.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'self'");
     expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'");
-    expect(policy).toContain(`connect-src 'self' ${house.authority.url}`);
+    expect(policy).toContain(`connect-src 'self' ${services.authority.url}`);
     expect(policy).not.toMatch(/'unsafe-|\*/);
     for (const rule of ["object-src 'none'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"])
       expect(policy).toContain(rule);
@@ -84,12 +84,14 @@ describe('pages', () => {
     for (const path of ['/.secret', '/parts', '/parts/%2e%2e%2fshares/0.safetensors', '/nothing.html'])
       expect([path, (await ask(path)).status]).toEqual([path, 404]);
     expect(await (await ask(SERVER_PATH.page)).json()).toEqual({
-      authority: house.authority.url,
+      authority: services.authority.url,
       shares: ['/shares/0.safetensors'],
       handsOutTokens: false,
       needsLogin: false,
     });
-    expect((await fetch(house.server.url + SERVER_PATH.pageTokens(house.task), { method: 'POST' })).status).toBe(404);
+    expect((await fetch(services.server.url + SERVER_PATH.pageTokens(services.task), { method: 'POST' })).status).toBe(
+      404,
+    );
     expect(await (await ask('/shares/0.safetensors')).text()).toBe('data');
   });
 
@@ -101,48 +103,48 @@ describe('pages', () => {
     ]);
     expect((await ask(SERVER_PATH.tasks, { origin: 'null' })).status).toBe(403);
     expect((await ask(SERVER_PATH.tasks, { origin: 'https://a.example' })).status).toBe(200);
-    expect((await ask(SERVER_PATH.tasks, { origin: house.server.url })).status).toBe(200);
+    expect((await ask(SERVER_PATH.tasks, { origin: services.server.url })).status).toBe(200);
   });
 
   it('hand out each token of the folder once, and only those of the task that is asked for', async () => {
     const tokensFolder = join(pages, 'tokens');
-    await house.restartServer({ pages: { folder: join(pages, 'site'), tokensFolder } });
-    const take = (task: string) => fetch(house.server.url + SERVER_PATH.pageTokens(task), { method: 'POST' });
-    expect((await take(house.task)).status).toBe(404);
+    await services.restartServer({ pages: { folder: join(pages, 'site'), tokensFolder } });
+    const take = (task: string) => fetch(services.server.url + SERVER_PATH.pageTokens(task), { method: 'POST' });
+    expect((await take(services.task)).status).toBe(404);
     for (const [task, token] of [
-      [house.task, 'one'],
-      [house.task, 'two'],
+      [services.task, 'one'],
+      [services.task, 'two'],
       ['0'.repeat(64), 'other'],
     ] as const) {
       mkdirSync(join(tokensFolder, task), { recursive: true });
       writeFileSync(join(tokensFolder, task, token), '');
     }
     expect(await (await ask(SERVER_PATH.page)).json()).toMatchObject({ handsOutTokens: true });
-    const answers = await Promise.all([1, 2, 3].map(() => take(house.task)));
+    const answers = await Promise.all([1, 2, 3].map(() => take(services.task)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 404]);
     const given = await Promise.all(answers.filter(({ ok }) => ok).map((answer) => answer.json()));
     expect(given.map(({ token }) => token).sort()).toEqual(['one', 'two']);
-    expect(readdirSync(join(tokensFolder, house.task))).toEqual([]);
-    await house.restartServer();
+    expect(readdirSync(join(tokensFolder, services.task))).toEqual([]);
+    await services.restartServer();
   });
 
   it('show the stream to operators alone, where the server is told so', async () => {
-    await house.restartServer({ pages: { folder: join(pages, 'site'), needsLogin: true } });
+    await services.restartServer({ pages: { folder: join(pages, 'site'), needsLogin: true } });
     expect(await (await ask(SERVER_PATH.page)).json()).toMatchObject({ needsLogin: true });
-    const events = SERVER_PATH.events(house.task);
+    const events = SERVER_PATH.events(services.task);
     expect((await ask(events)).status).toBe(401);
     expect((await ask(events, { authorization: 'Bearer somebody' })).status).toBe(401);
     const answer = await ask(events, { authorization: `Bearer ${OPERATOR_TOKEN}` });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     await answer.body?.cancel();
-    await house.restartServer();
+    await services.restartServer();
   });
 
   it('let one address have a few streams and no more, and others in all the same', async () => {
-    await house.restartServer({ pages: { folder: join(pages, 'site') }, trustedProxies: 1 });
+    await services.restartServer({ pages: { folder: join(pages, 'site') }, trustedProxies: 1 });
     const stopped = new AbortController();
     const from = (address: string) =>
-      fetch(house.server.url + SERVER_PATH.events(house.task), {
+      fetch(services.server.url + SERVER_PATH.events(services.task), {
         headers: { 'x-forwarded-for': address },
         signal: stopped.signal,
       });
@@ -155,15 +157,15 @@ describe('pages', () => {
     expect((await from('2001:db8:1:3::1')).status).toBe(200);
     stopped.abort();
     await until(async () => {
-      const again = await ask(SERVER_PATH.events(house.task), { 'x-forwarded-for': address(1) });
+      const again = await ask(SERVER_PATH.events(services.task), { 'x-forwarded-for': address(1) });
       await again.body?.cancel();
       return again.status === 200;
     });
-    await house.restartServer();
+    await services.restartServer();
   });
 
   it('are not there by default, and nor is the stream', async () => {
-    const plain = await House.open();
+    const plain = await TestServices.open();
     try {
       for (const path of ['/', SERVER_PATH.events(plain.task), SERVER_PATH.page])
         expect((await fetch(plain.server.url + path)).status).toBe(404);
@@ -176,17 +178,17 @@ describe('pages', () => {
 describe('the event stream', () => {
   it('tells of slots, versions, steps and refusals, and of nobody who took part', async () => {
     expect((await watch(() => true)).versions).toMatchObject([{ version: 0 }]);
-    const clients = await Promise.all(['a', 'b', 'c'].map((name) => house.client(name)));
+    const clients = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name)));
     const first = watch(({ buffers }) => buffers.some(({ slots }) => slots[0]?.status === 'accepted'));
     for (const [place, client] of clients.entries()) {
       await client.contribute(oneHot(place), { trainedOn: (await client.model()).version });
       if (place === 0) {
         const [buffer] = (await first).buffers;
         expect(buffer).toMatchObject({ status: 'filling', bufferSize: 3, version: 0 });
-        expect(buffer?.slots[0]?.deadline).toBeGreaterThan(house.clock());
+        expect(buffer?.slots[0]?.deadline).toBeGreaterThan(services.clock());
       }
     }
-    await house.reached(1);
+    await services.reached(1);
     await ask(SERVER_PATH.task('0'.repeat(64)));
     const state = await watch(({ refusals, versions }) => refusals['task-unknown'] === 1 && versions.length === 2);
     expect(state.buffers[0]).toMatchObject({ status: 'included', version: 0 });
@@ -202,7 +204,8 @@ describe('the event stream', () => {
   });
 
   it('tells of a state that an operator set while nothing else happens', async () => {
-    const set = (state: string) => house.operate(house.server.url, 'PUT', SERVER_PATH.taskState(house.task), { state });
+    const set = (state: string) =>
+      services.operate(services.server.url, 'PUT', SERVER_PATH.taskState(services.task), { state });
     let heard = 0;
     await watch(({ state }) => {
       if (heard++ === 0) void set('paused'); // the stream is open by now
@@ -212,8 +215,8 @@ describe('the event stream', () => {
   });
 
   it('ends with the server, which does not wait for its listeners', async () => {
-    const answer = await fetch(house.server.url + SERVER_PATH.events(house.task));
-    await house.restartServer();
+    const answer = await fetch(services.server.url + SERVER_PATH.events(services.task));
+    await services.restartServer();
     for await (const _ of answer.body as unknown as AsyncIterable<Uint8Array>);
     expect((await watch(() => true)).versions.at(-1)).toMatchObject({ version: 1 });
   });
@@ -221,7 +224,7 @@ describe('the event stream', () => {
   it('shows the buffers of the last versions after a restart as before it', async () => {
     const { buffers } = await watch(() => true);
     expect(buffers).toMatchObject([{ status: 'included', version: 0, slots: Array(3).fill({ status: 'accepted' }) }]);
-    await house.restartServer();
+    await services.restartServer();
     expect((await watch(() => true)).buffers).toEqual(buffers);
   });
 });

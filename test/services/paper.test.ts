@@ -3,31 +3,31 @@ import type { BasaClient } from '@basa/client/node';
 import { unsafePaperContribute } from '@basa/client/unsafe-paper';
 import { AUTHORITY_PATH, ENGINE, SERVER_PATH } from '@basa/protocol';
 import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
-import { countsOf, House, oneHot } from '@basa/testkit/services/house.ts';
+import { countsOf, oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-let house: House;
+let services: TestServices;
 beforeAll(async () => {
   const paper = { unsafePaperMode: true };
   const policy = { engine: ENGINE.cpAbe };
-  house = await House.open({ policy, server: paper, authority: paper, specification: { mode: 'paper' } });
+  services = await TestServices.open({ policy, server: paper, authority: paper, specification: { mode: 'paper' } });
 });
-afterAll(() => house.close());
+afterAll(() => services.close());
 
 it('three users in a row make the model move by their mean, and a restart in between changes nothing', async () => {
   for (const [n, name] of ['a', 'b', 'c'].entries()) {
-    const client = await house.client(name);
+    const client = await services.client(name);
     const contribution = await unsafePaperContribute(client, oneHot(n), { trainedOn: 0 });
     expect(contribution).toMatchObject({ kind: 'accepted', slot: n });
-    if (n === 1) await house.restartServer();
+    if (n === 1) await services.restartServer();
   }
-  expect(countsOf(await house.reached(1), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
+  expect(countsOf(await services.reached(1), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
 });
 
 it('a user who takes the turn and goes silent holds the others up, until another gets its position', async () => {
-  await house.createTask();
-  const proxy = await house.proxy();
-  const silent = await house.client('silent', { server: proxy.url, retry: AT_ONCE });
+  await services.createTask();
+  const proxy = await services.proxy();
+  const silent = await services.client('silent', { server: proxy.url, retry: AT_ONCE });
   let upload: { body: Uint8Array; path: string } | undefined;
   proxy.onAsk = (asked) => {
     if (!asked.path.endsWith('/upload')) return undefined;
@@ -35,10 +35,10 @@ it('a user who takes the turn and goes silent holds the others up, until another
     return 'cut';
   };
   await expect(unsafePaperContribute(silent, oneHot(7), { trainedOn: 0 })).rejects.toThrow('does not answer');
-  const [b, c, d] = await Promise.all(['b', 'c', 'd'].map((name) => house.client(name, { retry: AT_ONCE })));
+  const [b, c, d] = await Promise.all(['b', 'c', 'd'].map((name) => services.client(name, { retry: AT_ONCE })));
   const turn = () => unsafePaperContribute(b as BasaClient, oneHot(0), { trainedOn: 0 });
   expect(await turn()).toMatchObject({ reason: 'lease-taken', update: 'free' });
-  house.elapse(house.policy.uploadLeaseMs + 1);
+  services.elapse(services.policy.uploadLeaseMs + 1);
   expect(await turn()).toMatchObject({ kind: 'accepted', slot: 0 });
   expect(upload?.body.length).toBeGreaterThan(0);
   proxy.behave();
@@ -50,17 +50,17 @@ it('a user who takes the turn and goes silent holds the others up, until another
     kind: 'accepted',
     slot: 2,
   });
-  expect(countsOf(await house.reached(1), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
+  expect(countsOf(await services.reached(1), 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
 });
 
 it('a task in sealed mode is not served in this one', async () => {
-  await house.createTask({}, { mode: 'sealed' });
-  const client = await house.client('a');
+  await services.createTask({}, { mode: 'sealed' });
+  const client = await services.client('a');
   await expect(unsafePaperContribute(client, oneHot(0), { trainedOn: 0 })).rejects.toThrow('not run in paper mode');
 });
 
 it('without the option neither service has its routes', async () => {
-  const safe = await House.open();
+  const safe = await TestServices.open();
   try {
     for (const [url, method, path] of [
       [safe.server.url, 'POST', SERVER_PATH.unsafePaperConnect(safe.task)],

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { backupAuthority } from '@basa/authority';
 import { toHex } from '@basa/masking';
 import { backupServer } from '@basa/server';
-import { House, oneHot } from '@basa/testkit/services/house.ts';
+import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
 
-let house: House;
-afterEach(() => house.close());
+let services: TestServices;
+afterEach(() => services.close());
 
 /** What others than the owner could read, write or enter. */
 function openTo(path: string): readonly string[] {
@@ -20,23 +20,23 @@ function openTo(path: string): readonly string[] {
 it('databases, logs, locks, keys, blobs, journals, the witness and backups', async () => {
   const umask = process.umask(0);
   try {
-    house = await House.open({ policy: { bufferSize: 2 } });
-    const clients = await Promise.all(['a', 'b', 'c'].map((name) => house.client(name)));
+    services = await TestServices.open({ policy: { bufferSize: 2 } });
+    const clients = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name)));
     for (const [n, client] of clients.entries()) await client.contribute(oneHot(n), { trainedOn: 0 });
-    await house.reached(1);
-    const [server, authority] = [join(house.folder, 'server'), join(house.folder, 'authority')];
+    await services.reached(1);
+    const [server, authority] = [join(services.folder, 'server'), join(services.folder, 'authority')];
     const environment = {};
-    const keys = { authorityUrl: house.authority.url, authorityKey: toHex(house.authority.publicKey) };
+    const keys = { authorityUrl: services.authority.url, authorityKey: toHex(services.authority.publicKey) };
     await backupServer({ environment, overrides: { dataFolder: server, port: 0, ...keys } }, `${server}.backup`);
-    const keyFile = join(house.folder, 'authority.key');
+    const keyFile = join(services.folder, 'authority.key');
     await backupAuthority(
       { environment, overrides: { dataFolder: authority, port: 0, keyFile } },
       `${authority}.backup`,
     );
     const made = [server, authority, `${authority}.witness`, `${server}.backup`, `${authority}.backup`];
     expect(made.flatMap(openTo)).toEqual([]);
-    for (const device of readdirSync(join(house.folder, 'devices')))
-      expect(openTo(join(house.folder, 'devices', device))).toEqual([]);
+    for (const device of readdirSync(join(services.folder, 'devices')))
+      expect(openTo(join(services.folder, 'devices', device))).toEqual([]);
   } finally {
     process.umask(umask);
   }

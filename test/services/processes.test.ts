@@ -6,8 +6,15 @@ import { join } from 'node:path';
 import { BasaClient } from '@basa/client/node';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, encodePolicy, SERVER_PATH } from '@basa/protocol';
-import { countsOf, OPERATOR_TOKEN, OPERATORS, oneHot, testPolicy, until } from '@basa/testkit/services/house.ts';
 import { ServiceProcess } from '@basa/testkit/services/service-process.ts';
+import {
+  countsOf,
+  OPERATOR_TOKEN,
+  OPERATORS,
+  oneHot,
+  testPolicy,
+  until,
+} from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));

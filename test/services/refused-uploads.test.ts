@@ -12,12 +12,12 @@ import {
   send,
   sendRaw,
 } from '@basa/testkit/services/held-upload.ts';
-import { House, until } from '@basa/testkit/services/house.ts';
 import { filesBelow, snapshot } from '@basa/testkit/services/snapshot.ts';
+import { TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const BUFFER_SIZE = 4;
-let house: House;
+let services: TestServices;
 let upload: HeldUpload;
 let other: HeldUpload;
 
@@ -25,19 +25,19 @@ beforeAll(async () => {
   // Nothing that the server does by the clock comes between two looks at the store.
   const never = 3_600_000;
   const server = { tickMs: never, revocationsMs: never };
-  house = await House.open({ policy: { bufferSize: BUFFER_SIZE, minimum: 2 }, server });
-  upload = await holdUpload(house, 0);
-  other = await holdUpload(house, 1);
+  services = await TestServices.open({ policy: { bufferSize: BUFFER_SIZE, minimum: 2 }, server });
+  upload = await holdUpload(services, 0);
+  other = await holdUpload(services, 1);
 });
-afterAll(() => house.close());
+afterAll(() => services.close());
 
 const flipped = (bytes: Uint8Array): Uint8Array => bytes.map((byte, n) => (n === 3 ? byte ^ 1 : byte));
 
 /** Refused so, and the server is as it was. */
 async function refuses(sent: Sent, status: number, code: string, which = upload): Promise<void> {
-  const before = await snapshot(house, which.ctx);
-  expect(await send(house, which, sent)).toMatchObject({ status, code });
-  expect(await snapshot(house, which.ctx)).toEqual(before);
+  const before = await snapshot(services, which.ctx);
+  expect(await send(services, which, sent)).toMatchObject({ status, code });
+  expect(await snapshot(services, which.ctx)).toEqual(before);
 }
 
 it('a body that is shorter than what was signed is refused', () =>
@@ -46,21 +46,21 @@ it('a body that is shorter than what was signed is refused', () =>
 it('a body that is longer than the task allows is refused, declared or not', async () => {
   const longer = Buffer.concat([upload.body, Buffer.alloc(1)]);
   await refuses({ body: longer }, 413, 'body-too-large');
-  const before = await snapshot(house, upload.ctx);
-  const answer = await sendRaw(house, upload, { body: longer, headers: { 'transfer-encoding': 'chunked' } }, [
+  const before = await snapshot(services, upload.ctx);
+  const answer = await sendRaw(services, upload, { body: longer, headers: { 'transfer-encoding': 'chunked' } }, [
     `${longer.length.toString(16)}\r\n`,
     longer,
     '\r\n0\r\n\r\n',
   ]);
   expect(answer).toContain('urn:basa:problem:body-too-large');
-  expect(await snapshot(house, upload.ctx)).toEqual(before);
+  expect(await snapshot(services, upload.ctx)).toEqual(before);
 });
 
 it('a body that says it is longer than the task allows is refused before a byte of it is sent', async () => {
   const [{ length }, offset] = [upload.body, 10];
   const answer = (bytes: number, at: number) =>
     sendRaw(
-      house,
+      services,
       upload,
       { body: upload.body, offset: at, headers: { expect: '100-continue', 'content-length': String(bytes) } },
       [],
@@ -87,30 +87,30 @@ it('a body that its own device changed after it was signed for is refused', () =
   refuses({ body: flipped(upload.body) }, 422, 'body-mismatch'));
 
 it('a body that is cut off leaves nothing behind', async () => {
-  const before = await snapshot(house, upload.ctx);
+  const before = await snapshot(services, upload.ctx);
   const headers = { 'content-length': String(upload.body.length) };
   // A short body waits in memory until it is whole: the file it will go to is there, and empty.
-  const incoming = () => filesBelow(join(house.folder, 'server', 'blobs', 'incoming'));
+  const incoming = () => filesBelow(join(services.folder, 'server', 'blobs', 'incoming'));
   await sendRaw(
-    house,
+    services,
     upload,
     { body: upload.body, headers },
     [upload.body.subarray(0, 20)],
     () => incoming().length > 0,
   );
   await until(() => incoming().length === 0);
-  expect(await snapshot(house, upload.ctx)).toEqual(before);
+  expect(await snapshot(services, upload.ctx)).toEqual(before);
 });
 
 it('a request that nobody signed, or somebody else, is refused', async () => {
   await refuses({ headers: { [HEADER.signature]: '00'.repeat(64) } }, 401, 'request-signature-invalid');
-  const headers = headersFor(house, upload, { body: upload.body });
+  const headers = headersFor(services, upload, { body: upload.body });
   delete headers[HEADER.signature];
-  const before = await snapshot(house, upload.ctx);
-  const url = new URL(upload.target, house.server.url);
+  const before = await snapshot(services, upload.ctx);
+  const url = new URL(upload.target, services.server.url);
   const response = await fetch(url, { method: 'PUT', headers, body: upload.body.slice() });
   expect(await response.json()).toMatchObject({ status: 401, type: 'urn:basa:problem:unsigned' });
-  expect(await snapshot(house, upload.ctx)).toEqual(before);
+  expect(await snapshot(services, upload.ctx)).toEqual(before);
 });
 
 it("another user's upload, or one by a stranger, is refused", async () => {
@@ -135,45 +135,45 @@ it('an upload to a buffer nobody knows is refused', () =>
   refuses({ target: upload.target.replace(upload.ctx, 'ab'.repeat(32)) }, 404, 'buffer-unknown'));
 
 it('a late upload is refused before its body is sent, and so is an unauthorised one', async () => {
-  const lease = house.policy.uploadLeaseMs + 1;
-  const before = await snapshot(house, upload.ctx);
+  const lease = services.policy.uploadLeaseMs + 1;
+  const before = await snapshot(services, upload.ctx);
   const headers = { expect: '100-continue', 'content-length': String(upload.body.length) };
   const stranger = { body: upload.body, headers, signer: other.signer };
-  const early = await sendRaw(house, upload, stranger, []);
+  const early = await sendRaw(services, upload, stranger, []);
   expect(early).toContain('urn:basa:problem:not-yours');
   expect(early).not.toContain('100 Continue');
-  house.elapse(lease);
-  const late = await sendRaw(house, upload, { body: upload.body, headers }, []);
+  services.elapse(lease);
+  const late = await sendRaw(services, upload, { body: upload.body, headers }, []);
   expect(late).toContain('urn:basa:problem:lease-over');
   expect(late).not.toContain('100 Continue');
   // Without asking first, the answer comes while the sender still waits to send.
   const { expect: _, ...plain } = headers;
-  expect(await sendRaw(house, upload, { body: upload.body, headers: plain }, [])).toContain(
+  expect(await sendRaw(services, upload, { body: upload.body, headers: plain }, [])).toContain(
     'urn:basa:problem:lease-over',
   );
-  expect(await snapshot(house, upload.ctx)).toEqual(before);
-  house.elapse(-lease);
+  expect(await snapshot(services, upload.ctx)).toEqual(before);
+  services.elapse(-lease);
 });
 
 it('who asks before sending is told to go on, once the header was judged', async () => {
-  const third = await holdUpload(house, 2);
+  const third = await holdUpload(services, 2);
   const headers = { expect: '100-continue', 'content-length': String(third.body.length) };
-  const answer = await sendRaw(house, third, { body: third.body, headers }, [third.body]);
+  const answer = await sendRaw(services, third, { body: third.body, headers }, [third.body]);
   expect(answer).toMatch(/^HTTP\/1.1 100 Continue[\s\S]*"accepted":true/);
 });
 
 it('an upload is accepted once: the same again gets the same answer, other bytes are refused, a replay is one', async () => {
-  const headers = headersFor(house, upload, { body: upload.body });
-  const url = new URL(upload.target, house.server.url);
+  const headers = headersFor(services, upload, { body: upload.body });
+  const url = new URL(upload.target, services.server.url);
   const first = await fetch(url, { method: 'PUT', headers, body: upload.body.slice() });
   const said = { received: upload.body.length, accepted: true };
   expect(await first.json()).toEqual(said);
-  const before = await snapshot(house, upload.ctx);
+  const before = await snapshot(services, upload.ctx);
   const replay = await fetch(url, { method: 'PUT', headers, body: upload.body.slice() });
   expect(await replay.json()).toMatchObject({ status: 401, type: 'urn:basa:problem:replayed' });
-  expect((await send(house, upload)).answer).toEqual(said);
-  expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(upload.body.length);
-  expect(await snapshot(house, upload.ctx)).toEqual(before);
+  expect((await send(services, upload)).answer).toEqual(said);
+  expect((await send(services, upload, { method: 'HEAD' })).offset).toBe(upload.body.length);
+  expect(await snapshot(services, upload.ctx)).toEqual(before);
   const body = flipped(upload.body);
   const header = otherHeader(upload, BUFFER_SIZE, { bodyHash: hashOf(body) });
   await refuses({ header, body }, 409, 'upload-differs');

@@ -3,15 +3,15 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FIELD, ring } from '@basa/masking';
 import { hashOf, holdUpload, otherHeader, send, sendRaw } from '@basa/testkit/services/held-upload.ts';
-import { countsOf, House, oneHot, until } from '@basa/testkit/services/house.ts';
 import { snapshot } from '@basa/testkit/services/snapshot.ts';
+import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-let house: House;
+let services: TestServices;
 beforeAll(async () => {
-  house = await House.open({ policy: { bufferSize: 3, minimum: 2, dimension: 64 } });
+  services = await TestServices.open({ policy: { bufferSize: 3, minimum: 2, dimension: 64 } });
 });
-afterAll(() => house.close());
+afterAll(() => services.close());
 
 /** A body of more than the server gathers before it writes. */
 const LONG = { dimension: 200_000 };
@@ -19,7 +19,7 @@ const FIRST_BYTES = 600_000;
 
 /** Files of uploads that are not whole. */
 function staged(): readonly { readonly size: number }[] {
-  const folder = join(house.folder, 'server', 'blobs', 'incoming', 'uploads');
+  const folder = join(services.folder, 'server', 'blobs', 'incoming', 'uploads');
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return names.map((name) => statSync(join(folder, name))).filter((file) => file.isFile() && file.size > 0);
@@ -27,101 +27,101 @@ function staged(): readonly { readonly size: number }[] {
 
 describe('an upload that was cut after its half', () => {
   it('is told where it stands and goes on there, also after the server was restarted, and counts once', async () => {
-    await house.createTask();
-    const upload = await holdUpload(house, 0);
+    await services.createTask();
+    const upload = await holdUpload(services, 0);
     const half = upload.body.length >> 1;
-    const told = await send(house, upload, { body: upload.body.subarray(0, half) });
+    const told = await send(services, upload, { body: upload.body.subarray(0, half) });
     expect(told.answer).toEqual({ received: half, accepted: false });
-    await house.server.close();
-    await house.startServer();
-    expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(half);
-    const elsewhere = await send(house, upload, { body: upload.body.subarray(half + 1), offset: half + 1 });
+    await services.server.close();
+    await services.startServer();
+    expect((await send(services, upload, { method: 'HEAD' })).offset).toBe(half);
+    const elsewhere = await send(services, upload, { body: upload.body.subarray(half + 1), offset: half + 1 });
     expect(elsewhere).toMatchObject({ status: 409, code: 'offset-mismatch', offset: half });
-    const again = await send(house, upload, { body: upload.body.subarray(0, half) });
+    const again = await send(services, upload, { body: upload.body.subarray(0, half) });
     expect(again).toMatchObject({ status: 409, code: 'offset-mismatch', offset: half });
-    const rest = await send(house, upload, { body: upload.body.subarray(half), offset: half });
+    const rest = await send(services, upload, { body: upload.body.subarray(half), offset: half });
     expect(rest.answer).toEqual({ received: upload.body.length, accepted: true });
-    const [b, c] = await Promise.all(['b', 'c'].map((name) => house.client(name)));
+    const [b, c] = await Promise.all(['b', 'c'].map((name) => services.client(name)));
     await b?.contribute(oneHot(1, 64), { trainedOn: 0 });
     await c?.contribute(oneHot(2, 64), { trainedOn: 0 });
-    expect(countsOf(await house.reached(1), 3).slice(0, 4)).toEqual([1, 1, 1, 0]);
+    expect(countsOf(await services.reached(1), 3).slice(0, 4)).toEqual([1, 1, 1, 0]);
   });
 
   it('stays where it was when a piece arrives damaged', async () => {
-    await house.createTask();
-    const upload = await holdUpload(house, 0);
+    await services.createTask();
+    const upload = await holdUpload(services, 0);
     const piece = upload.body.subarray(0, 100);
-    await send(house, upload, { body: piece });
-    const before = await snapshot(house, upload.ctx);
+    await send(services, upload, { body: piece });
+    const before = await snapshot(services, upload.ctx);
     const next = upload.body.slice(100, 200);
-    const damaged = await send(house, upload, { body: next.map((byte) => byte ^ 1), signed: next, offset: 100 });
+    const damaged = await send(services, upload, { body: next.map((byte) => byte ^ 1), signed: next, offset: 100 });
     expect(damaged).toMatchObject({ code: 'digest-mismatch', offset: 100 });
-    expect(await snapshot(house, upload.ctx)).toEqual(before);
-    expect((await send(house, upload, { body: upload.body.subarray(100), offset: 100 })).answer).toMatchObject({
+    expect(await snapshot(services, upload.ctx)).toEqual(before);
+    expect((await send(services, upload, { body: upload.body.subarray(100), offset: 100 })).answer).toMatchObject({
       accepted: true,
     });
   });
 
   it('begins anew with another body: no more than one body of a slot is kept', async () => {
-    await house.createTask();
-    const upload = await holdUpload(house, 0);
-    await send(house, upload, { body: upload.body.subarray(0, 100) });
+    await services.createTask();
+    const upload = await holdUpload(services, 0);
+    await send(services, upload, { body: upload.body.subarray(0, 100) });
     const body = upload.body.map((byte, n) => (n === 200 ? byte ^ 1 : byte));
     const header = otherHeader(upload, 3, { bodyHash: hashOf(body) });
-    expect((await send(house, upload, { header, method: 'HEAD' })).offset).toBe(0);
-    const other = await send(house, upload, { header, body: body.subarray(0, 50) });
+    expect((await send(services, upload, { header, method: 'HEAD' })).offset).toBe(0);
+    const other = await send(services, upload, { header, body: body.subarray(0, 50) });
     expect(other.answer).toEqual({ received: 50, accepted: false });
-    const { blobs } = (await snapshot(house)) as { blobs: string[] };
+    const { blobs } = (await snapshot(services)) as { blobs: string[] };
     expect(blobs.filter((name) => name.includes(upload.ctx))).toHaveLength(1);
-    expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(0);
-    expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
+    expect((await send(services, upload, { method: 'HEAD' })).offset).toBe(0);
+    expect((await send(services, upload)).answer).toMatchObject({ accepted: true });
   });
 
   it('is taken over by its own device, while the old connection seems to be alive', async () => {
-    await house.createTask(LONG);
-    const upload = await holdUpload(house, 0);
+    await services.createTask(LONG);
+    const upload = await holdUpload(services, 0);
     const headers = { 'content-length': String(upload.body.length) };
     let isOver = false;
     const hanging = sendRaw(
-      house,
+      services,
       upload,
       { body: upload.body, headers },
       [upload.body.subarray(0, FIRST_BYTES)],
       () => isOver,
     );
     await until(() => staged().length > 0);
-    expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
+    expect((await send(services, upload)).answer).toMatchObject({ accepted: true });
     isOver = true;
     expect(await hanging).not.toContain('accepted');
   });
 
   it('does not hold up a server that stops, and stands where it was', async () => {
-    await house.createTask(LONG);
-    await house.restartServer({ stopWithinMs: 100 });
-    const upload = await holdUpload(house, 0);
-    await send(house, upload, { body: upload.body.subarray(0, 60) });
+    await services.createTask(LONG);
+    await services.restartServer({ stopWithinMs: 100 });
+    const upload = await holdUpload(services, 0);
+    await send(services, upload, { body: upload.body.subarray(0, 60) });
     const headers = { 'content-length': String(FIRST_BYTES + 1) };
     const piece = upload.body.subarray(60, 61 + FIRST_BYTES);
-    const hanging = sendRaw(house, upload, { body: piece, offset: 60, headers }, [piece.subarray(0, FIRST_BYTES)]);
+    const hanging = sendRaw(services, upload, { body: piece, offset: 60, headers }, [piece.subarray(0, FIRST_BYTES)]);
     await until(() => staged().some(({ size }) => size > 60));
-    await house.restartServer();
+    await services.restartServer();
     await hanging;
-    expect((await send(house, upload, { method: 'HEAD' })).offset).toBe(60);
-    expect((await send(house, upload, { body: upload.body.subarray(60), offset: 60 })).answer).toMatchObject({
+    expect((await send(services, upload, { method: 'HEAD' })).offset).toBe(60);
+    expect((await send(services, upload, { body: upload.body.subarray(60), offset: 60 })).answer).toMatchObject({
       accepted: true,
     });
   });
 
   it('leaves nothing behind when its slot is dropped', async () => {
-    await house.createTask();
-    const upload = await holdUpload(house, 0);
-    await send(house, upload, { body: upload.body.subarray(0, 100) });
+    await services.createTask();
+    const upload = await holdUpload(services, 0);
+    await send(services, upload, { body: upload.body.subarray(0, 100) });
     const here = async () =>
-      ((await snapshot(house)) as { blobs: string[] }).blobs.filter((name) => name.includes(upload.ctx)).length;
+      ((await snapshot(services)) as { blobs: string[] }).blobs.filter((name) => name.includes(upload.ctx)).length;
     expect(await here()).toBe(1);
-    house.elapse(house.policy.uploadLeaseMs + 1);
+    services.elapse(services.policy.uploadLeaseMs + 1);
     while ((await here()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await send(house, upload)).toMatchObject({ code: 'slot-dropped' });
+    expect(await send(services, upload)).toMatchObject({ code: 'slot-dropped' });
     expect(await here()).toBe(0);
   });
 });
@@ -131,11 +131,11 @@ describe('a vector', () => {
     ['of the field 2^32-5', { modulus: FIELD }],
     ['of a packed ring', { modulus: ring(21), level: 2 ** 8 }],
   ])('%s goes through both services, and its sum is right', async (_, policy) => {
-    await house.createTask(policy);
-    const clients = await Promise.all(['x', 'y', 'z'].map((name) => house.client(name, { pieceBytes: 100 })));
+    await services.createTask(policy);
+    const clients = await Promise.all(['x', 'y', 'z'].map((name) => services.client(name, { pieceBytes: 100 })));
     const results = await Promise.all(clients.map((client, n) => client.contribute(oneHot(n, 64), { trainedOn: 0 })));
     expect(results.map(({ kind }) => kind)).toEqual(['accepted', 'accepted', 'accepted']);
-    expect(countsOf(await house.reached(1), 3).slice(0, 4)).toEqual([1, 1, 1, 0]);
+    expect(countsOf(await services.reached(1), 3).slice(0, 4)).toEqual([1, 1, 1, 0]);
   });
 
   it('with an element that is not below q, or bits after the last one, is refused', async () => {
@@ -147,14 +147,14 @@ describe('a vector', () => {
         (body: Uint8Array) => body.map((byte, n) => (n === body.length - 64 - 1 ? 0xff : byte)),
       ],
     ] as const) {
-      await house.createTask(policy);
-      const upload = await holdUpload(house, 0);
-      const before = await snapshot(house, upload.ctx);
+      await services.createTask(policy);
+      const upload = await holdUpload(services, 0);
+      const before = await snapshot(services, upload.ctx);
       const body = new Uint8Array(spoil(upload.body));
       const header = otherHeader(upload, 3, { bodyHash: hashOf(body) });
-      expect(await send(house, upload, { header, body })).toMatchObject({ status: 422, code: 'body-mismatch' });
-      expect(await snapshot(house, upload.ctx)).toEqual(before);
-      expect((await send(house, upload)).answer).toMatchObject({ accepted: true });
+      expect(await send(services, upload, { header, body })).toMatchObject({ status: 422, code: 'body-mismatch' });
+      expect(await snapshot(services, upload.ctx)).toEqual(before);
+      expect((await send(services, upload)).answer).toMatchObject({ accepted: true });
     }
   });
 });

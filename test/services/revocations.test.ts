@@ -4,46 +4,46 @@ import { AUTHORITY_PATH, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { askSigned, enrolledDevices } from '@basa/testkit/services/fleet.ts';
 import { holdUpload, send } from '@basa/testkit/services/held-upload.ts';
-import { House, type HouseOptions, oneHot, until } from '@basa/testkit/services/house.ts';
+import { oneHot, TestServices, type TestServicesOptions, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
 
-let house: House;
-afterEach(() => house.close());
+let services: TestServices;
+afterEach(() => services.close());
 const NEVER = 1e9;
 
-async function open(revocationsMs: number, more: HouseOptions = {}): Promise<void> {
-  house = await House.open({ ...more, server: { revocationsMs, ...more.server } });
+async function open(revocationsMs: number, more: TestServicesOptions = {}): Promise<void> {
+  services = await TestServices.open({ ...more, server: { revocationsMs, ...more.server } });
 }
 
 function revoke(deviceKey: Uint8Array): Promise<unknown> {
   const user = toHex(nodeSuite.sha256(deviceKey));
-  return house.operate(house.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
+  return services.operate(services.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
 }
 
 /** What the server says to a device that asks for a seat. */
 async function seatOf({ device, seat }: Awaited<ReturnType<typeof enrolledDevices>>[number]): Promise<string> {
-  const answer = await askSigned(house, device, 'server', SERVER_PATH.seats(house.task), seat);
+  const answer = await askSigned(services, device, 'server', SERVER_PATH.seats(services.task), seat);
   return answer.ok ? 'seated' : ((await answer.json()) as { type: string }).type.replace('urn:basa:problem:', '');
 }
 
 it('it gets no seat once the server has looked, also after a restart without the authority', async () => {
   await open(30);
-  const [device, other] = await enrolledDevices(house, 2);
+  const [device, other] = await enrolledDevices(services, 2);
   if (device === undefined || other === undefined) throw new Error('no devices');
   expect(await seatOf(device)).toBe('seated');
   await revoke(device.device.deviceKey);
   await until(async () => (await seatOf(device)) === 'revoked');
   expect(await seatOf(other)).toBe('seated');
-  await house.restartServer({
+  await services.restartServer({
     revocationsMs: NEVER,
-    authorities: [{ url: 'http://127.0.0.1:9', publicKey: house.authority.publicKey }],
+    authorities: [{ url: 'http://127.0.0.1:9', publicKey: services.authority.publicKey }],
   });
   expect(await seatOf(device)).toBe('revoked');
 });
 
 it('it gets none after the next buffer was drawn, where the server never looks', async () => {
   await open(NEVER, { policy: { bufferSize: 2, minimum: 2 } });
-  const [device, first, second, third] = await enrolledDevices(house, 4);
+  const [device, first, second, third] = await enrolledDevices(services, 4);
   if (device === undefined || first === undefined || second === undefined || third === undefined)
     throw new Error('no devices');
   expect([await seatOf(device), await seatOf(first)]).toEqual(['seated', 'seated']);
@@ -55,28 +55,28 @@ it('it gets none after the next buffer was drawn, where the server never looks',
 
 it('its upload is refused, its slot is dropped, and an upload that was accepted before stays', async () => {
   await open(30, { policy: { bufferSize: 3, minimum: 2 } });
-  const early = await holdUpload(house, 0);
-  expect((await send(house, early)).answer).toMatchObject({ accepted: true });
-  const late = await holdUpload(house, 1);
-  await (await house.client('honest')).contribute(oneHot(2), { trainedOn: 0 });
+  const early = await holdUpload(services, 0);
+  expect((await send(services, early)).answer).toMatchObject({ accepted: true });
+  const late = await holdUpload(services, 1);
+  await (await services.client('honest')).contribute(oneHot(2), { trainedOn: 0 });
   for (const { client } of [early, late]) await revoke(client.deviceKey);
-  const [probe] = await enrolledDevices(house, 1);
+  const [probe] = await enrolledDevices(services, 1);
   if (probe === undefined) throw new Error('no device');
   await revoke(probe.device.deviceKey);
   await until(async () => (await seatOf(probe)) === 'revoked'); // the last of them is known, so all are
-  expect((await send(house, late)).code).toBe('revoked');
-  expect((await send(house, late, { method: 'HEAD' })).status).toBe(403);
-  expect((await send(house, early)).answer).toMatchObject({ accepted: true });
-  house.elapse(house.policy.uploadLeaseMs + 1);
-  await house.reached(1);
-  expect((await house.bufferState(early.ctx)).accepted).toEqual([0, 2]);
+  expect((await send(services, late)).code).toBe('revoked');
+  expect((await send(services, late, { method: 'HEAD' })).status).toBe(403);
+  expect((await send(services, early)).answer).toMatchObject({ accepted: true });
+  services.elapse(services.policy.uploadLeaseMs + 1);
+  await services.reached(1);
+  expect((await services.bufferState(early.ctx)).accepted).toEqual([0, 2]);
 });
 
 it('its deposit is refused, and its update is free', async () => {
   await open(30);
-  const proxy = await house.proxy();
-  const client = await house.client('revoked', { server: proxy.url });
-  const [probe] = await enrolledDevices(house, 1);
+  const proxy = await services.proxy();
+  const client = await services.client('revoked', { server: proxy.url });
+  const [probe] = await enrolledDevices(services, 1);
   if (probe === undefined) throw new Error('no device');
   client.on('progress', ({ step }) => {
     // It has its seat by now; the first tries to deposit do not arrive before the server knows.

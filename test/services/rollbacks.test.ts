@@ -2,31 +2,31 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
-import { countsOf, House, oneHot, until } from '@basa/testkit/services/house.ts';
 import { blobsOf } from '@basa/testkit/services/snapshot.ts';
+import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
 
-let house: House;
-afterEach(() => house.close());
+let services: TestServices;
+afterEach(() => services.close());
 
-const folderOf = (which: string): string => join(house.folder, which);
+const folderOf = (which: string): string => join(services.folder, which);
 
 /** Sets the clock of a folder back: `work` happened, and is forgotten. */
 async function forgotten(which: 'authority' | 'server', work: () => Promise<unknown>): Promise<void> {
-  const start = () => (which === 'authority' ? house.startAuthority() : house.startServer());
-  await house[which].close();
+  const start = () => (which === 'authority' ? services.startAuthority() : services.startServer());
+  await services[which].close();
   cpSync(folderOf(which), folderOf('old'), { recursive: true });
   await start();
   await work();
-  await house[which].close();
+  await services[which].close();
   rmSync(folderOf(which), { recursive: true });
   cpSync(folderOf('old'), folderOf(which), { recursive: true });
   await start();
 }
 
 it('an authority that forgot a buffer gives it up; the server follows, and its updates are held for good', async () => {
-  house = await House.open();
-  const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => house.client(name)));
+  services = await TestServices.open();
+  const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name)));
   const accepted: { ctx: string; joinTag: string }[] = [];
   await forgotten('authority', async () => {
     for (const [n, client] of [a, b].entries()) {
@@ -37,26 +37,26 @@ it('an authority that forgot a buffer gives it up; the server follows, and its u
   const [first] = accepted;
   if (first === undefined) throw new Error('not accepted');
   expect(await c?.contribute(oneHot(2), { trainedOn: 0 })).toMatchObject({ kind: 'rejected', update: 'free' });
-  house.elapse(house.policy.uploadLeaseMs + 1); // the slot of the third is dropped, and the buffer full
-  await until(async () => (await house.bufferState(first.ctx)).status === 'unknown');
+  services.elapse(services.policy.uploadLeaseMs + 1); // the slot of the third is dropped, and the buffer full
+  await until(async () => (await services.bufferState(first.ctx)).status === 'unknown');
   expect(await a?.outcome(first)).toBe('unknown');
   expect(await a?.contribute(oneHot(0), { trainedOn: 0 })).toMatchObject({
     reason: 'delta-committed',
     detail: 'unknown',
   });
   // What it knows it still serves.
-  const clients = await Promise.all(['d', 'e', 'f'].map((name) => house.client(name)));
+  const clients = await Promise.all(['d', 'e', 'f'].map((name) => services.client(name)));
   for (const [n, client] of clients.entries()) await client.contribute(oneHot(3 + n), { trainedOn: 0 });
-  expect(countsOf(await house.reached(1), 3)).toEqual([0, 0, 0, 1, 1, 1, 0, 0]);
+  expect(countsOf(await services.reached(1), 3)).toEqual([0, 0, 0, 1, 1, 1, 0, 0]);
 });
 
 it('a model whose buffer the authority forgot to have closed is never logged: it goes, and the version is made anew', async () => {
-  house = await House.open({ policy: { bufferSize: 2 } });
-  const clients = await Promise.all(['a', 'b', 'c', 'd'].map((name) => house.client(name)));
+  services = await TestServices.open({ policy: { bufferSize: 2 } });
+  const clients = await Promise.all(['a', 'b', 'c', 'd'].map((name) => services.client(name)));
   const contributions: string[] = [];
   await forgotten('authority', async () => {
     let isWaiting = false;
-    await house.restartServer({
+    await services.restartServer({
       fetch: (url, options) => {
         if (!String(url).endsWith('/model-log')) return fetch(url, options);
         isWaiting = true;
@@ -69,40 +69,40 @@ it('a model whose buffer the authority forgot to have closed is never logged: it
     }
     await until(() => isWaiting);
   });
-  const models = () => blobsOf(join(house.folder, 'server', 'blobs', 'models')).filter((name) => /\/1-/.test(name));
+  const models = () => blobsOf(join(services.folder, 'server', 'blobs', 'models')).filter((name) => /\/1-/.test(name));
   expect(models()).toHaveLength(1);
-  await house.restartServer();
-  await until(async () => (await house.bufferState(contributions[0] ?? '')).status === 'unknown');
+  await services.restartServer();
+  await until(async () => (await services.bufferState(contributions[0] ?? '')).status === 'unknown');
   await until(() => models().length === 0);
   for (const [n, client] of clients.slice(2).entries()) await client.contribute(oneHot(2 + n), { trainedOn: 0 });
-  expect(countsOf(await house.reached(1), 2)).toEqual([0, 0, 1, 1, 0, 0, 0, 0]);
+  expect(countsOf(await services.reached(1), 2)).toEqual([0, 0, 1, 1, 0, 0, 0, 0]);
 });
 
 it('a server does not draw buffers for a model that one of the two has forgotten', async () => {
-  house = await House.open({ policy: { bufferSize: 2 } });
-  const clients = await Promise.all(['a', 'b'].map((name) => house.client(name)));
-  const late = await house.client('late', { retry: AT_ONCE });
+  services = await TestServices.open({ policy: { bufferSize: 2 } });
+  const clients = await Promise.all(['a', 'b'].map((name) => services.client(name)));
+  const late = await services.client('late', { retry: AT_ONCE });
   await forgotten('authority', async () => {
     for (const [n, client] of clients.entries()) await client.contribute(oneHot(n), { trainedOn: 0 });
-    await house.reached(1);
+    await services.reached(1);
   });
   const no = await late.contribute(oneHot(5), { trainedOn: 0 });
   expect(no).toMatchObject({ reason: 'authority-unreachable', update: 'free' });
   expect('detail' in no && no.detail).toContain('one of the services was rolled back');
-  await until(async () => (await house.taskState()).buffers === 0);
-  expect((await house.taskState()).version).toBe(1);
+  await until(async () => (await services.taskState()).buffers === 0);
+  expect((await services.taskState()).version).toBe(1);
 });
 
 it('nor one that the server itself has forgotten', async () => {
-  house = await House.open({ policy: { bufferSize: 2 } });
-  const clients = await Promise.all(['a', 'b'].map((name) => house.client(name)));
-  const late = await house.client('late', { retry: AT_ONCE });
+  services = await TestServices.open({ policy: { bufferSize: 2 } });
+  const clients = await Promise.all(['a', 'b'].map((name) => services.client(name)));
+  const late = await services.client('late', { retry: AT_ONCE });
   await late.model();
   await forgotten('server', async () => {
     for (const [n, client] of clients.entries()) await client.contribute(oneHot(n), { trainedOn: 0 });
-    await house.reached(1);
+    await services.reached(1);
   });
   expect(await late.contribute(oneHot(5), { trainedOn: 0 })).toMatchObject({ reason: 'authority-unreachable' });
-  await until(async () => (await house.taskState()).buffers === 0);
-  expect((await house.taskState()).version).toBe(0);
+  await until(async () => (await services.taskState()).buffers === 0);
+  expect((await services.taskState()).version).toBe(0);
 });

@@ -6,7 +6,7 @@ import type { ServiceProxy } from '@basa/conformance/service-proxy.ts';
 import { toHex } from '@basa/masking';
 import { authorityMessages, type DeviceRecord, deviceRecordCodec, KIND, openEnvelope } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { House, oneHot } from '@basa/testkit/services/house.ts';
+import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 interface Found {
@@ -18,23 +18,23 @@ const secrets: Found[] = [];
 const lines: string[] = [];
 /** What server and authority say to each other. */
 const between: Uint8Array[] = [];
-let house: House;
+let services: TestServices;
 let proxies: readonly ServiceProxy[];
 let joinTag: Uint8Array;
 
 beforeAll(async () => {
   const log = { level: 'trace', stream: { write: (line: string) => void lines.push(line) } } as const;
-  house = await House.open({ server: { log, fetch: listeningFetch }, authority: { log } });
-  proxies = [await house.proxy('server'), await house.proxy('authority')];
+  services = await TestServices.open({ server: { log, fetch: listeningFetch }, authority: { log } });
+  proxies = [await services.proxy('server'), await services.proxy('authority')];
   for (const [n, name] of ['a', 'b', 'c'].entries()) await contribute(name, n);
-  await house.reached(1);
-  await house.server.close();
-  await house.authority.close();
+  await services.reached(1);
+  await services.server.close();
+  await services.authority.close();
 });
 afterAll(async () => {
-  await house.startAuthority();
-  await house.startServer();
-  await house.close();
+  await services.startAuthority();
+  await services.startServer();
+  await services.close();
 });
 
 async function contribute(name: string, place: number): Promise<void> {
@@ -43,7 +43,7 @@ async function contribute(name: string, place: number): Promise<void> {
   const records: DeviceRecord[] = [];
   const identity = overheard(name, inMemoryStoreForTests(createNodeSigner(secretKey)), records);
   const [server, authority] = proxies.map(({ url }) => url) as [string, string];
-  const client = await house.client(name, { identity, server, authority });
+  const client = await services.client(name, { identity, server, authority });
   const contribution = await client.contribute(oneHot(place), { trainedOn: 0 });
   if (contribution.kind !== 'accepted') throw new Error(contribution.reason);
   joinTag = new Uint8Array(Buffer.from(contribution.joinTag, 'hex'));
@@ -100,11 +100,11 @@ const listeningFetch: typeof fetch = async (url, options) => {
 /** Everything that was written or sent, by where it is. */
 function places(): readonly Found[] {
   const files = ['server', 'authority'].flatMap((which) => {
-    const folder = join(house.folder, which);
+    const folder = join(services.folder, which);
     return readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .map((name) => join(folder, name))
       .filter((path) => statSync(path).isFile())
-      .map((path) => ({ what: path.slice(house.folder.length + 1), bytes: new Uint8Array(readFileSync(path)) }));
+      .map((path) => ({ what: path.slice(services.folder.length + 1), bytes: new Uint8Array(readFileSync(path)) }));
   });
   const bodies = proxies.flatMap(({ passed }) =>
     passed.flatMap(({ asked, answer }) => [

@@ -16,15 +16,15 @@ import { toHex } from '@basa/masking';
 import { type CloseAnswerOf, isRefused } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { TaskAuthorities } from '@basa/server/internal/authority/task-authorities.ts';
-import { House, NEVER_LATE, OPERATOR_TOKEN, OPERATORS, until } from '@basa/testkit/services/house.ts';
+import { NEVER_LATE, OPERATOR_TOKEN, OPERATORS, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 const model = defineModel('small', { height: 1, width: 1, channels: 3 }, [dense(2)]);
 const K = 3;
 
-let house: House;
+let services: TestServices;
 const others: Authority[] = [];
-const places = (): readonly Authority[] => [house.authority, ...others];
+const places = (): readonly Authority[] => [services.authority, ...others];
 const urls = (): string =>
   places()
     .map(({ url }) => url)
@@ -37,8 +37,8 @@ const keys = (): string =>
 async function startOther(n: number): Promise<void> {
   const port = others[n] === undefined ? 0 : Number(new URL(others[n].url).port);
   others[n] = await createAuthority({
-    dataFolder: join(house.folder, `authority-${n}`),
-    secret: { keyFile: join(house.folder, `authority-${n}.key`) },
+    dataFolder: join(services.folder, `authority-${n}`),
+    secret: { keyFile: join(services.folder, `authority-${n}.key`) },
     listen: { host: '127.0.0.1', port },
     operators: OPERATORS,
     keyLimit: { burst: 1000, perSecond: 1000 },
@@ -47,21 +47,21 @@ async function startOther(n: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  house = await House.open();
+  services = await TestServices.open();
   for (let n = 0; n < 3; n++) {
-    writeFileSync(join(house.folder, `authority-${n}.key`), nodeRandomBytes(32));
+    writeFileSync(join(services.folder, `authority-${n}.key`), nodeRandomBytes(32));
     await startOther(n);
   }
-  await house.restartServer({ authorities: places().map(({ url, publicKey }) => ({ url, publicKey })) });
+  await services.restartServer({ authorities: places().map(({ url, publicKey }) => ({ url, publicKey })) });
 });
 afterAll(async () => {
-  await house.close();
+  await services.close();
   for (const one of others) await one.close();
 });
 
 const create = (more: Partial<CreateTaskOptions> = {}) =>
   createTask({
-    server: house.server.url,
+    server: services.server.url,
     authority: urls(),
     operatorToken: OPERATOR_TOKEN,
     model,
@@ -75,7 +75,7 @@ const operator = (missed: Error[] = []): AuthorityOperator =>
 const oneHot = (place: number): Float32Array =>
   Float32Array.from({ length: model.dimension }, (_, n) => (n === place ? 1 : 0));
 const device = (task: string, name: string, token: string | undefined): Promise<BasaClient> =>
-  house.client(name, {
+  services.client(name, {
     task,
     authority: urls(),
     authorityKey: keys(),
@@ -85,7 +85,7 @@ const device = (task: string, name: string, token: string | undefined): Promise<
 
 /** A server is ready whatever its authorities do; it says what is missing. */
 async function enough(): Promise<string | undefined> {
-  const answer = await fetch(new URL('/readyz', house.server.url));
+  const answer = await fetch(new URL('/readyz', services.server.url));
   const { status, checks } = (await answer.json()) as { status: string; checks: Record<string, string> };
   expect([answer.status, status]).toEqual([200, 'ready']);
   return checks['enough authorities'];
@@ -96,7 +96,7 @@ async function fill(clients: readonly BasaClient[], version: number, task: strin
     clients.map((client) => client.contribute(oneHot(version), { trainedOn: version - 1 })),
   );
   expect(told.map(({ kind }) => kind)).toEqual(clients.map(() => 'accepted'));
-  await house.reached(version, task);
+  await services.reached(version, task);
 }
 
 it('trains with all of them, with one down, waits with two down, and goes on', async () => {

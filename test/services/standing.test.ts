@@ -6,11 +6,11 @@ import { AUTHORITY_PATH, certificateCodec, ctxOf, drawnBufferCodec, ENGINE, SERV
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { askSigned, bytesOf, enrolledDevices, seatRequestOf } from '@basa/testkit/services/fleet.ts';
 import { AT_ONCE } from '@basa/testkit/services/held-upload.ts';
-import { House, type HouseOptions, oneHot, until } from '@basa/testkit/services/house.ts';
+import { oneHot, TestServices, type TestServicesOptions, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
-let house: House;
-afterEach(() => house.close());
+let services: TestServices;
+afterEach(() => services.close());
 const WEEK_MS = 7 * 86_400_000;
 /** However long it takes until what happens has happened. */
 const AGAIN_AND_AGAIN = { attempts: 1e6, firstWaitMs: 1, longestWaitMs: 20, timeoutMs: 60_000 };
@@ -18,7 +18,7 @@ const AGAIN_AND_AGAIN = { attempts: 1e6, firstWaitMs: 1, longestWaitMs: 20, time
 type Enrolled = Awaited<ReturnType<typeof enrolledDevices>>[number];
 
 async function enrolled(): Promise<Enrolled> {
-  const [device] = await enrolledDevices(house, 1);
+  const [device] = await enrolledDevices(services, 1);
   if (device === undefined) throw new Error('no device');
   return device;
 }
@@ -30,8 +30,8 @@ async function codeOf(asked: Promise<Response>): Promise<string> {
 }
 
 async function asking({ device, certificate }: Enrolled, target: string): Promise<Response> {
-  const body = target.endsWith('/seats') ? await seatRequestOf(house, certificate) : certificate;
-  return askSigned(house, device, 'server', target, body);
+  const body = target.endsWith('/seats') ? await seatRequestOf(services, certificate) : certificate;
+  return askSigned(services, device, 'server', target, body);
 }
 
 /** The words of a certificate, signed by somebody who is no authority of the task. */
@@ -42,7 +42,7 @@ function forged(certificate: Uint8Array): Uint8Array {
   return certificateCodec.encode({ ...real, endorsements: real.endorsements.map((one) => ({ ...one, signature })) });
 }
 
-const PAPER: HouseOptions = {
+const PAPER: TestServicesOptions = {
   policy: { engine: ENGINE.cpAbe },
   server: { unsafePaperMode: true },
   authority: { unsafePaperMode: true },
@@ -53,24 +53,24 @@ describe.each([
   ['admissions', {}],
   ['seats', {}],
   ['unsafePaperConnect', PAPER],
-] as const)('at %s', (step, options: HouseOptions) => {
-  const ask = (who: Enrolled, at = house.task) => codeOf(asking(who, SERVER_PATH[step](at)));
+] as const)('at %s', (step, options: TestServicesOptions) => {
+  const ask = (who: Enrolled, at = services.task) => codeOf(asking(who, SERVER_PATH[step](at)));
 
   it('a certificate counts that the authority signed for this task and device, until it ends or is revoked', async () => {
-    house = await House.open({ ...options, server: { ...options.server, revocationsMs: 30 } });
-    const first = house.task;
+    services = await TestServices.open({ ...options, server: { ...options.server, revocationsMs: 30 } });
+    const first = services.task;
     const [mine, other] = [await enrolled(), await enrolled()];
     expect(await ask(mine)).toBe('ok');
     expect(await ask({ ...other, certificate: forged(other.certificate) })).toBe('certificate-invalid');
     expect(await ask({ ...other, certificate: mine.certificate })).toBe('not-yours');
     const revoked = await enrolled();
     const user = toHex(nodeSuite.sha256(revoked.device.deviceKey));
-    await house.operate(house.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
+    await services.operate(services.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
     await until(async () => (await ask(revoked)) === 'revoked');
-    await house.createTask();
+    await services.createTask();
     const elsewhere = await enrolled();
     expect([await ask(elsewhere, first), await ask(elsewhere)]).toEqual(['certificate-invalid', 'ok']);
-    house.elapse(WEEK_MS + 1);
+    services.elapse(WEEK_MS + 1);
     expect(await ask(other, first)).toBe('certificate-expired');
   });
 });
@@ -78,9 +78,9 @@ describe.each([
 describe('a deposit', () => {
   /** What the server says to the deposit of a device for which this happened after it took its seat. */
   async function answerAfter(happens: (user: string) => Promise<unknown>): Promise<string> {
-    house = await House.open();
-    const proxy = await house.proxy();
-    const client = await house.client('device', { server: proxy.url, retry: AGAIN_AND_AGAIN });
+    services = await TestServices.open();
+    const proxy = await services.proxy();
+    const client = await services.client('device', { server: proxy.url, retry: AGAIN_AND_AGAIN });
     const answers: string[] = [];
     let happening: Promise<unknown> | undefined;
     let hasHappened = false;
@@ -105,26 +105,26 @@ describe('a deposit', () => {
 
   /** All seats of the buffer are others' by now. */
   const othersSitDown = async () => {
-    for (const other of await enrolledDevices(house, house.policy.bufferSize))
-      expect(await codeOf(asking(other, SERVER_PATH.seats(house.task)))).toBe('ok');
+    for (const other of await enrolledDevices(services, services.policy.bufferSize))
+      expect(await codeOf(asking(other, SERVER_PATH.seats(services.task)))).toBe('ok');
   };
 
   it('is taken after the time of its seat where another seat is free, and refused where others sit in all of them', async () => {
-    expect(await answerAfter(async () => house.elapse(31_000))).toBe('ok');
-    await house.close();
+    expect(await answerAfter(async () => services.elapse(31_000))).toBe('ok');
+    await services.close();
     const lapses = async () => {
-      house.elapse(31_000);
+      services.elapse(31_000);
       await othersSitDown();
     };
     expect(await answerAfter(lapses)).toBe('seat-missing');
   });
 
   it('counts for the buffer of its address alone', async () => {
-    house = await House.open();
-    const proxy = await house.proxy();
+    services = await TestServices.open();
+    const proxy = await services.proxy();
     const signer = createNodeSigner(nodeRandomBytes(32));
     const identity = inMemoryStoreForTests(signer);
-    const client = await house.client('device', { identity, server: proxy.url, retry: AT_ONCE });
+    const client = await services.client('device', { identity, server: proxy.url, retry: AT_ONCE });
     let deposit = new Uint8Array();
     proxy.onAsk = ({ path, body }) => {
       if (!path.endsWith('/deposits')) return undefined;
@@ -132,16 +132,16 @@ describe('a deposit', () => {
       return 'cut';
     };
     await client.contribute(oneHot(0), { trainedOn: 0 }).catch(() => undefined);
-    await house.createTask();
-    const drawn = await bytesOf(asking(await enrolled(), SERVER_PATH.seats(house.task)));
+    await services.createTask();
+    const drawn = await bytesOf(asking(await enrolled(), SERVER_PATH.seats(services.task)));
     const target = SERVER_PATH.deposits(ctxOf(nodeSuite, drawnBufferCodec.decode(drawn).descriptor));
-    const answer = await askSigned(house, signingDevice(signer), 'server', target, deposit);
+    const answer = await askSigned(services, signingDevice(signer), 'server', target, deposit);
     expect(await answer.json()).toMatchObject({ status: 400, detail: expect.stringContaining('deposit.ctx') });
   });
 
   it('of a device that was banned since it sat down is refused', async () => {
     const ban = (user: string) =>
-      house.operate(house.server.url, 'PUT', SERVER_PATH.suspicion(house.task, user), { state: 'banned' });
+      services.operate(services.server.url, 'PUT', SERVER_PATH.suspicion(services.task, user), { state: 'banned' });
     expect(await answerAfter(ban)).toBe('banned');
   });
 });

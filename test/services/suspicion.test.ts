@@ -5,11 +5,11 @@ import { type BasaClient, inMemoryStoreForTests, nodeOutside } from '@basa/clien
 import { toHex } from '@basa/masking';
 import { SERVER_PATH, userIdOf } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { House, oneHot, operate, scraped, until } from '@basa/testkit/services/house.ts';
+import { oneHot, operate, scraped, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
 
-let house: House;
-afterEach(() => house?.close());
+let services: TestServices;
+afterEach(() => services?.close());
 
 interface Suspects {
   readonly suspects: readonly {
@@ -21,7 +21,7 @@ interface Suspects {
 }
 
 const suspects = async () =>
-  (await operate<Suspects>(house.server.url, 'GET', SERVER_PATH.suspicions(house.task))).suspects;
+  (await operate<Suspects>(services.server.url, 'GET', SERVER_PATH.suspicions(services.task))).suspects;
 
 /** Its sum fails the guard words. */
 async function liar(): Promise<{ readonly client: BasaClient; readonly user: string }> {
@@ -32,18 +32,18 @@ async function liar(): Promise<{ readonly client: BasaClient; readonly user: str
     vector[1] = ((vector[1] ?? 0) + 1) >>> 0;
   };
   const client = await connect({ ...real, mask }, inMemoryStoreForTests(signer), {
-    server: house.server.url,
-    authority: house.authority.url,
-    authorityKey: toHex(house.authority.publicKey),
-    task: house.task,
-    token: await house.token(),
+    server: services.server.url,
+    authority: services.authority.url,
+    authorityKey: toHex(services.authority.publicKey),
+    task: services.task,
+    token: await services.token(),
   });
   return { client, user: toHex(userIdOf(nodeSuite, signer.publicKey)) };
 }
 
 /** One sum of these, which all of them wait for. */
 async function sum(clients: readonly BasaClient[]): Promise<string> {
-  const { version = 0 } = await house.taskState();
+  const { version = 0 } = await services.taskState();
   const results = await Promise.all(
     clients.map((client, n) =>
       client.contribute(
@@ -57,15 +57,15 @@ async function sum(clients: readonly BasaClient[]): Promise<string> {
   const [ctx = ''] = ctxs;
   let status = '';
   await until(async () => {
-    ({ status } = await house.bufferState(ctx));
+    ({ status } = await services.bufferState(ctx));
     return status === 'included' || status === 'quarantined';
   });
   return status;
 }
 
 it('spoils sums until it is suspended, and honest devices go on; an operator clears or bans it', async () => {
-  house = await House.open({ policy: { bufferSize: 3, minimum: 2 } });
-  const honest = await Promise.all(['a', 'b', 'c', 'd'].map((name) => house.client(name)));
+  services = await TestServices.open({ policy: { bufferSize: 3, minimum: 2 } });
+  const honest = await Promise.all(['a', 'b', 'c', 'd'].map((name) => services.client(name)));
   const [a, b, c, d] = honest as [BasaClient, BasaClient, BasaClient, BasaClient];
   for (let n = 0; n < 5; n++) {
     expect(await sum([a, b, c])).toBe('included');
@@ -80,7 +80,7 @@ it('spoils sums until it is suspended, and honest devices go on; an operator cle
   const offer = async () =>
     client.contribute(
       oneHot(5).map((x) => x * Math.random()),
-      { trainedOn: (await house.taskState()).version ?? 0 },
+      { trainedOn: (await services.taskState()).version ?? 0 },
     );
   for (let tries = 0; (await suspects())[0]?.state !== 'suspended'; tries++) {
     if (tries > 60) throw new Error('it was never suspended');
@@ -96,16 +96,16 @@ it('spoils sums until it is suspended, and honest devices go on; an operator cle
   expect(refused.kind === 'rejected' && (refused.retryAfterMs ?? 0)).toBeGreaterThanOrEqual(1000);
   expect(await client.admission()).toMatchObject({ reason: 'suspended' });
   expect(await suspects()).toMatchObject([{ user, state: 'suspended', sumsLeft: 50 }]);
-  await house.restartServer();
+  await services.restartServer();
   expect(await offer()).toMatchObject({ reason: 'suspended' });
   expect(await sum([a, b, d])).toBe('included');
   await until(async () => {
-    const metrics = await scraped(house.server.url);
+    const metrics = await scraped(services.server.url);
     return [...metrics].some(([name, value]) => name.startsWith('basa_devices_suspended{') && value === 1);
   });
 
   const decide = (state: string) =>
-    operate(house.server.url, 'PUT', SERVER_PATH.suspicion(house.task, user), { state });
+    operate(services.server.url, 'PUT', SERVER_PATH.suspicion(services.task, user), { state });
   expect(await decide('clear')).toMatchObject({ user, state: 'clear' });
   expect(await suspects()).toEqual([]);
   expect(await client.admission()).toMatchObject({ kind: 'place' });

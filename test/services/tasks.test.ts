@@ -6,17 +6,24 @@ import { defineModel, dense, encodeDataset, manifestText } from '@basa/learning'
 import { ascii, toHex } from '@basa/masking';
 import { encodePolicy, SERVER_PATH } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { countsOf, House, OPERATOR_TOKEN, oneHot, testPolicy, until } from '@basa/testkit/services/house.ts';
+import {
+  countsOf,
+  OPERATOR_TOKEN,
+  oneHot,
+  TestServices,
+  testPolicy,
+  until,
+} from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-let house: House;
+let services: TestServices;
 beforeAll(async () => {
-  house = await House.open({ policy: { bufferSize: 2 } });
+  services = await TestServices.open({ policy: { bufferSize: 2 } });
 });
-afterAll(() => house.close());
+afterAll(() => services.close());
 
-const pair = (task = house.task): Promise<BasaClient[]> =>
-  Promise.all(['a', 'b'].map((name) => house.client(name, { task })));
+const pair = (task = services.task): Promise<BasaClient[]> =>
+  Promise.all(['a', 'b'].map((name) => services.client(name, { task })));
 
 async function contributeAll(clients: readonly BasaClient[], delta: (n: number) => Float32Array, trainedOn = 0) {
   const results = await Promise.all(clients.map((client, n) => client.contribute(delta(n), { trainedOn })));
@@ -24,12 +31,12 @@ async function contributeAll(clients: readonly BasaClient[], delta: (n: number) 
 }
 
 function putState(state: 'paused' | 'running' | 'finished'): Promise<{ state: string }> {
-  return house.operate(house.server.url, 'PUT', SERVER_PATH.taskState(house.task), { state });
+  return services.operate(services.server.url, 'PUT', SERVER_PATH.taskState(services.task), { state });
 }
 
 async function asOperator(path: string, body: object, method = 'POST'): Promise<{ status: number; text: string }> {
   const isBytes = body instanceof Uint8Array;
-  const response = await fetch(new URL(path, house.server.url), {
+  const response = await fetch(new URL(path, services.server.url), {
     method,
     headers: {
       authorization: `Bearer ${OPERATOR_TOKEN}`,
@@ -41,21 +48,25 @@ async function asOperator(path: string, body: object, method = 'POST'): Promise<
 }
 
 it('two tasks at once keep their updates, models and devices apart', async () => {
-  const one = await house.createTask();
-  const two = await house.createTask({ dimension: 5 });
+  const one = await services.createTask();
+  const two = await services.createTask({ dimension: 5 });
   const [ones, twos] = [await pair(one), await pair(two)];
   await Promise.all([contributeAll(ones, (n) => oneHot(n)), contributeAll(twos, (n) => oneHot(4 - n, 5))]);
-  expect(countsOf(await house.reached(1, one), 2)).toEqual([1, 1, 0, 0, 0, 0, 0, 0]);
-  expect(countsOf(await house.reached(1, two), 2)).toEqual([0, 0, 0, 1, 1]);
-  const { tasks } = await house.operate<{ tasks: { task: string }[] }>(house.server.url, 'GET', SERVER_PATH.tasks);
+  expect(countsOf(await services.reached(1, one), 2)).toEqual([1, 1, 0, 0, 0, 0, 0, 0]);
+  expect(countsOf(await services.reached(1, two), 2)).toEqual([0, 0, 0, 1, 1]);
+  const { tasks } = await services.operate<{ tasks: { task: string }[] }>(
+    services.server.url,
+    'GET',
+    SERVER_PATH.tasks,
+  );
   expect(tasks.map(({ task }) => task)).toEqual(expect.arrayContaining([one, two]));
 });
 
 it('a paused task gives no seats, and goes on when it is told to, also after a restart', async () => {
-  await house.createTask();
+  await services.createTask();
   const [a] = await pair();
   expect(await putState('paused')).toMatchObject({ state: 'paused' });
-  await house.restartServer();
+  await services.restartServer();
   const no = await a?.contribute(oneHot(0), { trainedOn: 0 });
   expect(no).toMatchObject({ reason: 'task-paused', update: 'free', retryAfterMs: 30_000 });
   expect(await putState('running')).toMatchObject({ state: 'running' });
@@ -64,39 +75,39 @@ it('a paused task gives no seats, and goes on when it is told to, also after a r
 
 describe('a task ends', () => {
   it('at its last version', async () => {
-    await house.createTask({}, { stop: { version: 1 } });
+    await services.createTask({}, { stop: { version: 1 } });
     const clients = await pair();
     await contributeAll(clients, (n) => oneHot(n));
-    await until(async () => (await house.taskState()).state === 'finished');
-    expect((await house.taskState()).why).toBe('version 1 reached');
+    await until(async () => (await services.taskState()).state === 'finished');
+    expect((await services.taskState()).why).toBe('version 1 reached');
     const no = await clients[0]?.contribute(oneHot(5), { trainedOn: 1 });
     expect(no).toMatchObject({ reason: 'task-finished', detail: 'version 1 reached' });
     await expect(putState('running')).rejects.toThrow('410');
   });
 
   it('when an operator finishes it, for good; then it can be removed, and stays removed', async () => {
-    const kept = house.task;
-    const task = await house.createTask();
+    const kept = services.task;
+    const task = await services.createTask();
     await contributeAll(await pair(task), (n) => oneHot(n));
-    await house.reached(1, task);
+    await services.reached(1, task);
     expect((await asOperator(SERVER_PATH.task(task), {}, 'DELETE')).text).toContain('finish it');
     expect(await putState('finished')).toMatchObject({ state: 'finished', why: 'an operator finished it' });
     expect(await putState('finished')).toMatchObject({ state: 'finished' });
     await expect(putState('running')).rejects.toThrow('410');
-    await until(async () => (await house.taskState()).buffers === 0);
+    await until(async () => (await services.taskState()).buffers === 0);
     expect(JSON.parse((await asOperator(SERVER_PATH.task(task), {}, 'DELETE')).text)).toEqual({ removed: true });
-    const asked = async () => (await fetch(new URL(SERVER_PATH.model(task, 1), house.server.url))).status;
+    const asked = async () => (await fetch(new URL(SERVER_PATH.model(task, 1), services.server.url))).status;
     expect(await asked()).toBe(404);
-    await house.restartServer();
+    await services.restartServer();
     expect(await asked()).toBe(404);
-    expect((await fetch(new URL(SERVER_PATH.task(kept), house.server.url))).status).toBe(200);
+    expect((await fetch(new URL(SERVER_PATH.task(kept), services.server.url))).status).toBe(200);
   });
 
   it('when its time is over', async () => {
-    await house.createTask({}, { stop: { afterMs: 100_000 } });
-    expect((await house.taskState()).state).toBe('running');
-    house.elapse(100_000);
-    await until(async () => (await house.taskState()).state === 'finished');
+    await services.createTask({}, { stop: { afterMs: 100_000 } });
+    expect((await services.taskState()).state).toBe('running');
+    services.elapse(100_000);
+    await until(async () => (await services.taskState()).state === 'finished');
   });
 
   it('when it is accurate enough on the held-out examples', async () => {
@@ -110,7 +121,7 @@ describe('a task ends', () => {
       initial: { parameters },
       stop: { accuracy: 0.9 },
     };
-    await house.createTask({ dimension, manifestHash }, specification);
+    await services.createTask({ dimension, manifestHash }, specification);
     const examples = {
       name: 'two corners',
       shape: input,
@@ -118,23 +129,23 @@ describe('a task ends', () => {
       inputs: Float32Array.of(1, 0, 0, 1, 2, 0, 0, 2),
       labels: Uint8Array.of(0, 1, 0, 1),
     };
-    const path = SERVER_PATH.evaluationSet(house.task);
+    const path = SERVER_PATH.evaluationSet(services.task);
     const bad = { ...examples, labels: Uint8Array.of(0, 1, 0, 7) };
     expect((await asOperator(path, encodeDataset(bad), 'PUT')).text).toContain('label 7');
     expect((await asOperator(path, nodeRandomBytes(100), 'PUT')).status).toBe(400);
     expect(JSON.parse((await asOperator(path, encodeDataset(examples), 'PUT')).text)).toEqual({ samples: 4 });
-    expect(await house.taskState()).toMatchObject({ state: 'running', accuracy: 0.5 }); // always the first class
+    expect(await services.taskState()).toMatchObject({ state: 'running', accuracy: 0.5 }); // always the first class
     // Other examples take the place of the first ones, also for the worker that has read those.
     const turned = { ...examples, labels: Uint8Array.of(1, 1, 1, 1) };
     await asOperator(path, encodeDataset(turned), 'PUT');
-    expect((await house.taskState()).accuracy).toBe(0);
+    expect((await services.taskState()).accuracy).toBe(0);
     await asOperator(path, encodeDataset(examples), 'PUT');
     const delta = new Float32Array(dimension);
     delta[0] = -1; // weights are [outputs, inputs]
     delta[3] = -1;
     await contributeAll(await pair(), (n) => delta.map((value) => value / (n + 1)));
-    await until(async () => (await house.taskState()).state === 'finished');
-    expect(await house.taskState()).toMatchObject({ accuracy: 1, why: 'accuracy 1.0000 reached at version 1' });
+    await until(async () => (await services.taskState()).state === 'finished');
+    expect(await services.taskState()).toMatchObject({ accuracy: 1, why: 'accuracy 1.0000 reached at version 1' });
   });
 });
 
@@ -142,14 +153,14 @@ it('momentum outlives a restart: the same updates give the same bits', async () 
   const serverStep = { kind: 'fedavg', rate: 0.3, momentum: 0.9 } as const;
   const models: Float32Array[] = [];
   for (const isRestarted of [false, true]) {
-    await house.createTask({}, { serverStep });
+    await services.createTask({}, { serverStep });
     const clients = await pair();
     for (const version of [0, 1, 2]) {
       await contributeAll(clients, (n) => oneHot((version + n) % 8), version);
-      await house.reached(version + 1);
-      if (isRestarted) await house.restartServer();
+      await services.reached(version + 1);
+      if (isRestarted) await services.restartServer();
     }
-    models.push(await house.reached(3));
+    models.push(await services.reached(3));
   }
   expect(models[1]).toEqual(models[0]);
   // Without memory the third step would not still move where only the first one did.
@@ -157,7 +168,7 @@ it('momentum outlives a restart: the same updates give the same bits', async () 
 });
 
 describe('a task is refused', () => {
-  const policy = (change: object) => toHex(encodePolicy({ ...testPolicy(house.keys), ...change }));
+  const policy = (change: object) => toHex(encodePolicy({ ...testPolicy(services.keys), ...change }));
   it.each([
     ['with a policy that is none', () => ({ policy: 'abcd' }), 400, ''],
     [
@@ -203,15 +214,15 @@ describe('a task is refused', () => {
   });
 
   it('with other settings than before; with the same ones it is the same', async () => {
-    await house.createTask();
-    const same = { policy: toHex(encodePolicy(house.policy)), serverStep: WHOLE_STEP };
+    await services.createTask();
+    const same = { policy: toHex(encodePolicy(services.policy)), serverStep: WHOLE_STEP };
     expect((await asOperator(SERVER_PATH.tasks, same)).status).toBe(200);
     expect((await asOperator(SERVER_PATH.tasks, { ...same, stallMs: 5 })).text).toContain('task-exists');
   });
 });
 
 it('a clock that is wrong is told the right time, and the client goes on by it', async () => {
-  const skewed = await House.open({
+  const skewed = await TestServices.open({
     policy: { bufferSize: 2 },
     server: { maxSkewMs: 300_000 },
     authority: { maxSkewMs: 300_000 },

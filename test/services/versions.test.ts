@@ -2,16 +2,16 @@
 import type { BasaClient } from '@basa/client/node';
 import { SERVER_PATH } from '@basa/protocol';
 import { hashOf, holdUpload, otherHeader, send } from '@basa/testkit/services/held-upload.ts';
-import { House, oneHot, until } from '@basa/testkit/services/house.ts';
+import { oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, expect, it } from 'vitest';
 
-let house: House;
-afterEach(() => house?.close());
+let services: TestServices;
+afterEach(() => services?.close());
 
 const PLACES = { specification: { admission: { places: 10 } } };
 
 async function placed(count: number): Promise<BasaClient[]> {
-  const clients = await Promise.all(Array.from({ length: count }, (_, n) => house.client(`device ${n}`)));
+  const clients = await Promise.all(Array.from({ length: count }, (_, n) => services.client(`device ${n}`)));
   for (const client of clients) expect(await client.admission()).toMatchObject({ kind: 'place' });
   return clients;
 }
@@ -19,17 +19,17 @@ async function placed(count: number): Promise<BasaClient[]> {
 const give = (client: BasaClient | undefined, n: number, trainedOn: number) =>
   (client as BasaClient).contribute(oneHot(n), { trainedOn });
 const statusOf = async (result: Awaited<ReturnType<typeof give>>): Promise<string> =>
-  result.kind === 'accepted' ? (await house.bufferState(result.ctx)).status : result.reason;
+  result.kind === 'accepted' ? (await services.bufferState(result.ctx)).status : result.reason;
 
 it('updates of two versions never meet in one buffer, and an older version closes once nobody is on the way to it', async () => {
-  house = await House.open({ policy: { bufferSize: 3, minimum: 2 }, ...PLACES });
+  services = await TestServices.open({ policy: { bufferSize: 3, minimum: 2 }, ...PLACES });
   const clients = await placed(5);
   for (const client of clients) await client.model(); // version 0
   for (const n of [0, 1, 2]) expect(await give(clients[n], n, 0)).toMatchObject({ kind: 'accepted' });
-  await house.reached(1);
+  await services.reached(1);
   const late = await give(clients[3], 3, 0);
   expect(late).toMatchObject({ kind: 'accepted' });
-  const fresh = await house.client('fresh');
+  const fresh = await services.client('fresh');
   await fresh.admission();
   await fresh.model();
   const newer = await give(fresh, 5, 1);
@@ -39,15 +39,15 @@ it('updates of two versions never meet in one buffer, and an older version close
   expect(last).toMatchObject({ kind: 'accepted', ctx: late.ctx });
   // Two of three slots are filled, and nobody else trains on version 0.
   await until(async () => (await statusOf(late)) === 'included');
-  expect((await house.bufferState(newer.ctx)).status).toBe('filling');
+  expect((await services.bufferState(newer.ctx)).status).toBe('filling');
 });
 
 it('an update is refused when too few devices are left for its version, and its device contributes on the newest one', async () => {
-  house = await House.open({ policy: { bufferSize: 3, minimum: 2 }, ...PLACES });
+  services = await TestServices.open({ policy: { bufferSize: 3, minimum: 2 }, ...PLACES });
   const clients = await placed(4);
   for (const client of clients) await client.model();
   for (const n of [0, 1, 2]) expect(await give(clients[n], n, 0)).toMatchObject({ kind: 'accepted' });
-  await house.reached(1);
+  await services.reached(1);
   const refusal = await give(clients[3], 3, 0);
   expect(refusal).toMatchObject({
     reason: 'version-over',
@@ -60,28 +60,28 @@ it('an update is refused when too few devices are left for its version, and its 
 });
 
 it('a buffer that can never have enough updates is given up at once, and its devices may give their update again', async () => {
-  house = await House.open({ policy: { bufferSize: 3, minimum: 3 }, ...PLACES });
+  services = await TestServices.open({ policy: { bufferSize: 3, minimum: 3 }, ...PLACES });
   const [first, second, third] = await placed(3);
   const stuck = await give(first, 0, 0);
-  const dropOut = await holdUpload(house, 1);
-  house.elapse(house.policy.uploadLeaseMs + 1);
+  const dropOut = await holdUpload(services, 1);
+  services.elapse(services.policy.uploadLeaseMs + 1);
   await until(async () => (await statusOf(stuck)) === 'aborted');
   await dropOut.client.discard();
   const again = await give(first, 0, 0);
   if (again.kind !== 'accepted' || stuck.kind !== 'accepted') throw new Error('not accepted');
   expect(again.ctx).not.toBe(stuck.ctx);
   for (const client of [second, third]) expect(await give(client, 2, 0)).toMatchObject({ kind: 'accepted' });
-  await house.reached(1);
+  await services.reached(1);
 });
 
 it('a spoilt sum makes a version with the same parameters, so that its devices go on', async () => {
-  house = await House.open({ policy: { bufferSize: 3, minimum: 2 } });
-  const [a, b] = [await house.client('a'), await house.client('b')];
+  services = await TestServices.open({ policy: { bufferSize: 3, minimum: 2 } });
+  const [a, b] = [await services.client('a'), await services.client('b')];
   const { parameters: before } = await a.model();
   const spoilt = await give(a, 0, 0);
-  const cheat = await holdUpload(house, 1);
+  const cheat = await holdUpload(services, 1);
   const body = cheat.body.map((byte, n) => (n === 5 ? byte ^ 1 : byte)); // the second guard word
-  await send(house, cheat, { header: otherHeader(cheat, 3, { bodyHash: hashOf(body) }), body });
+  await send(services, cheat, { header: otherHeader(cheat, 3, { bodyHash: hashOf(body) }), body });
   await give(b, 2, 0);
   await until(async () => (await statusOf(spoilt)) === 'quarantined');
   const { version, parameters } = await a.model();
@@ -91,16 +91,16 @@ it('a spoilt sum makes a version with the same parameters, so that its devices g
 });
 
 it('a server that shows a device a buffer of another version is refused, and nothing is deposited (O1)', async () => {
-  house = await House.open({ policy: { bufferSize: 3, minimum: 2 } });
-  const proxy = await house.proxy();
-  const seats = () => proxy.passed.filter(({ asked }) => asked.path === SERVER_PATH.seats(house.task));
-  const clients = await Promise.all(['a', 'b', 'c'].map((name) => house.client(name, { server: proxy.url })));
+  services = await TestServices.open({ policy: { bufferSize: 3, minimum: 2 } });
+  const proxy = await services.proxy();
+  const seats = () => proxy.passed.filter(({ asked }) => asked.path === SERVER_PATH.seats(services.task));
+  const clients = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name, { server: proxy.url })));
   for (const [n, client] of clients.entries()) await give(client, n, 0);
-  await house.reached(1);
+  await services.reached(1);
   const [ofVersion0] = seats();
   proxy.onAnswer = (asked, answer) =>
-    asked.path === SERVER_PATH.seats(house.task) ? (ofVersion0?.answer ?? answer) : answer;
-  const victim = await house.client('victim', { server: proxy.url });
+    asked.path === SERVER_PATH.seats(services.task) ? (ofVersion0?.answer ?? answer) : answer;
+  const victim = await services.client('victim', { server: proxy.url });
   await victim.model();
   const deposits = () => proxy.passed.filter(({ asked }) => asked.path.endsWith('/deposits')).length;
   const before = deposits();

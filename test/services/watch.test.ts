@@ -1,7 +1,7 @@
 /** What operators see of both services: metrics, readiness, log lines, and the trace of one buffer. */
 import { rmSync } from 'node:fs';
 import { METRICS } from '@basa/service';
-import { House, OPERATOR_TOKEN, oneHot, scraped, until } from '@basa/testkit/services/house.ts';
+import { OPERATOR_TOKEN, oneHot, scraped, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import {
   InMemorySpanExporter,
   NodeTracerProvider,
@@ -14,17 +14,17 @@ const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
 const lines: string[] = [];
 const clippedRatios: number[] = [];
-let house: House;
+let services: TestServices;
 let ctx: string;
 let label: string;
 
 beforeAll(async () => {
   provider.register();
   const log = { level: 'info', stream: { write: (line: string) => void lines.push(line) } } as const;
-  house = await House.open({ server: { log }, authority: { log } });
-  label = `task="test 1-${house.task.slice(0, 8)}"`;
+  services = await TestServices.open({ server: { log }, authority: { log } });
+  label = `task="test 1-${services.task.slice(0, 8)}"`;
   for (const [place, name] of ['a', 'b', 'c'].entries()) {
-    const client = await house.client(name);
+    const client = await services.client(name);
     client.on('quantized', ({ clipped, entries }) => clippedRatios.push(clipped / entries));
     client.on('slotted', (seat) => {
       ctx = seat.ctx;
@@ -33,14 +33,14 @@ beforeAll(async () => {
     if (place === 0) delta[7] = 5; // beyond the clip of 1
     await client.contribute(delta, { trainedOn: 0 });
   }
-  await house.reached(1);
+  await services.reached(1);
   // The last step that is traced ends a moment after the version is there.
   await until(() => exporter.getFinishedSpans().some((span) => span.name === 'task' && partyOf(span) === 'server'));
 });
 afterAll(async () => {
-  await house.close();
+  await services.close();
   await provider.shutdown();
-  rmSync(house.folder, { recursive: true });
+  rmSync(services.folder, { recursive: true });
 });
 
 async function scrape(url: string): Promise<string> {
@@ -50,14 +50,14 @@ async function scrape(url: string): Promise<string> {
 
 describe('metrics', () => {
   it.each(['server', 'authority'] as const)('of the %s are those of the table, and no others', async (service) => {
-    const text = await scrape(house[service].url);
+    const text = await scrape(services[service].url);
     const told = [...text.matchAll(/^# HELP (\S+) (.*)$/gm)].map(([, name, help]) => [name, help]);
     const known = Object.entries(METRICS).filter(([, { on }]) => on === 'both' || on === service);
     expect(new Map(told as [string, string][])).toEqual(new Map(known.map(([name, { help }]) => [name, help])));
   });
 
   it('count what became of one buffer', async () => {
-    const server = await scraped(house.server.url);
+    const server = await scraped(services.server.url);
     for (const name of ['basa_seats_total', 'basa_deposits_total', 'basa_uploads_accepted_total'])
       expect([name, server.get(`${name}{${label}}`)]).toEqual([name, 3]);
     expect(server.get(`basa_buffers_frozen_total{${label},why="resolved"}`)).toBe(1);
@@ -73,7 +73,7 @@ describe('metrics', () => {
     expect(server.get('basa_sent_bytes_total{step="model"}')).toBeGreaterThanOrEqual(32);
     expect(server.get('basa_authority_up')).toBe(1);
 
-    const authority = await scraped(house.authority.url);
+    const authority = await scraped(services.authority.url);
     expect(authority.get('basa_keys_issued_total')).toBe(3);
     expect(authority.get('basa_abe_seconds_count')).toBe(6); // three edges, and three selves at the close
     expect(authority.get('basa_outcomes_total{outcome="closed"}')).toBe(1);
@@ -82,24 +82,27 @@ describe('metrics', () => {
   });
 
   it('show a buffer that fills: its fill, its slots and its leases', async () => {
-    const client = await house.client('d');
+    const client = await services.client('d');
     await client.contribute(oneHot(3), { trainedOn: 1 });
-    house.elapse(60_000);
-    const server = await scraped(house.server.url);
+    services.elapse(60_000);
+    const server = await scraped(services.server.url);
     expect(server.get(`basa_buffer_fill_ratio{${label}}`)).toBeCloseTo(1 / 3);
     expect(server.get(`basa_buffer_age_seconds{${label}}`)).toBeGreaterThanOrEqual(60);
     expect(server.get(`basa_buffers{${label},status="filling"}`)).toBe(1);
     expect(server.get(`basa_slots{${label},state="accepted"}`)).toBe(1);
     expect(server.get(`basa_slots{${label},state="free"}`)).toBe(2);
     expect(server.get(`basa_leases{${label},state="running"}`)).toBe(0);
-    expect((await scraped(house.authority.url)).get('basa_open_buffers')).toBe(1);
+    expect((await scraped(services.authority.url)).get('basa_open_buffers')).toBe(1);
   });
 
   it('count a no by its reason, and the log has the reason without the words of the request', async () => {
-    const answer = await fetch(new URL('/v1/tasks?my-secret', house.server.url), { method: 'POST', body: 'my-secret' });
+    const answer = await fetch(new URL('/v1/tasks?my-secret', services.server.url), {
+      method: 'POST',
+      body: 'my-secret',
+    });
     expect(answer.status).toBe(401);
     await until(async () =>
-      (await scraped(house.server.url)).has('basa_refusals_total{step="other",reason="operator-token-missing"}'),
+      (await scraped(services.server.url)).has('basa_refusals_total{step="other",reason="operator-token-missing"}'),
     );
     expect(lines.map((line) => JSON.parse(line))).toContainEqual(
       expect.objectContaining({ service: 'server', refused: 'operator-token-missing', statusCode: 401 }),
@@ -108,7 +111,7 @@ describe('metrics', () => {
   });
 
   it('name no buffer and no device', async () => {
-    const text = (await scrape(house.server.url)) + (await scrape(house.authority.url));
+    const text = (await scrape(services.server.url)) + (await scrape(services.authority.url));
     expect(text).not.toContain(ctx.slice(0, 16));
     const values = [...text.matchAll(/="([^"]*)"/g)].map(([, value]) => value);
     expect(values.filter((value) => /[0-9a-f]{12}/.test(value ?? ''))).toEqual([]);
@@ -125,7 +128,7 @@ it('each line of the logs names its service', () => {
 
 it('a server without its authority is ready, and says so', async () => {
   const ready = async () => {
-    const answer = await fetch(new URL('/readyz', house.server.url));
+    const answer = await fetch(new URL('/readyz', services.server.url));
     return { code: answer.status, ...((await answer.json()) as { status: string; checks: Record<string, string> }) };
   };
   expect(await ready()).toEqual({
@@ -133,11 +136,11 @@ it('a server without its authority is ready, and says so', async () => {
     status: 'ready',
     checks: { database: 'ok', blobs: 'ok', authority: 'ok' },
   });
-  await house.authority.close();
+  await services.authority.close();
   await until(async () => (await ready()).checks['authority'] === 'failed');
   expect(await ready()).toMatchObject({ code: 200, status: 'ready', checks: { database: 'ok', blobs: 'ok' } });
-  expect((await scraped(house.server.url)).get('basa_authority_up')).toBe(0);
-  await house.startAuthority();
+  expect((await scraped(services.server.url)).get('basa_authority_up')).toBe(0);
+  await services.startAuthority();
 });
 
 describe('the trace of a buffer', () => {

@@ -1,7 +1,7 @@
 /** Q3: an authority sends its answer a byte at a time, so that it is never silent and never done. */
 import { type AttemptSoFar, timeLeftMs } from '@basa/protocol';
 import type { Attack, AttackResult } from './attack.ts';
-import { stopping } from './council-stage.ts';
+import { stopping } from './council-scene.ts';
 
 const TIMEOUT = { timeoutMs: 30_000 };
 const DRIP_MS = 2_000;

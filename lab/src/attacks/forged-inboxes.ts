@@ -10,44 +10,44 @@ import {
   forgedTicket,
   linkOf,
 } from './forgery.ts';
-import { PaperStage } from './paper-stage.ts';
-import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { PaperScene } from './paper-scene.ts';
+import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer, tell } from './server-moves.ts';
 
 export const D1: Attack = {
   id: 'D1',
   schedule: 'everybody is told "k = K-1" and given ciphertexts the server forged',
   broken(setting) {
-    const stage = new PaperStage(setting);
-    const last = stage.world.bufferSize - 1;
+    const scene = new PaperScene(setting);
+    const last = scene.world.bufferSize - 1;
     for (const name of ['U0', 'U1', 'U2']) {
       const connection = {
-        ...stage.connect(name),
-        ticket: stage.forgeTicket(name, last),
-        inbox: [stage.forgeCiphertext(last), stage.forgeCiphertext(last)],
+        ...scene.connect(name),
+        ticket: scene.forgeTicket(name, last),
+        inbox: [scene.forgeCiphertext(last), scene.forgeCiphertext(last)],
       };
-      stage.arrive(connection, stage.mask(name, connection));
-      stage.timeOut();
+      scene.arrive(connection, scene.mask(name, connection));
+      scene.timeOut();
     }
-    return stage.result();
+    return scene.result();
   },
   sealed(setting) {
     // Nobody colludes, so that the smallest minimum is safe: the server may close with any two.
-    const stage = new SealedStage(setting, { minimum: 2 });
-    const { server } = stage.world;
+    const scene = new SealedScene(setting, { minimum: 2 });
+    const { server } = scene.world;
     const ctx = server.drawBuffer();
-    const fakes = [0, 1, 2].map(() => fakeDeposit(stage, ctx));
+    const fakes = [0, 1, 2].map(() => fakeDeposit(scene, ctx));
     const links: ChainLink[] = [];
-    stage.lies.seat = () => server.buffer(ctx);
-    stage.lies.upload = () => ({ kind: 'accepted' });
+    scene.lies.seat = () => server.buffer(ctx);
+    scene.lies.upload = () => ({ kind: 'accepted' });
     /** Tells the next user that it comes after so many fakes. */
     const deceive = (name: string, slot: number): void => {
-      stage.lies.deposit = (bytes) => {
-        const link = linkOf(stage, bytes);
+      scene.lies.deposit = (bytes) => {
+        const link = linkOf(scene, bytes);
         links.push(link);
-        return forgedAnswer(stage, link, fakes.slice(0, slot));
+        return forgedAnswer(scene, link, fakes.slice(0, slot));
       };
-      stage.go(stage.honest(name));
+      scene.go(scene.honest(name));
     };
     deceive('U0', 3); // believes it, gets the key, uploads
     deceive('U1', 3); // the authority has given this slot's key
@@ -55,11 +55,11 @@ export const D1: Attack = {
     deceive('U3', 2); // the authority knows another deposit in slot 1
     const [u0, , u2] = links as [ChainLink, ChainLink, ChainLink];
     const [f0, f1, f2] = fakes as [ChainLink, ChainLink, ChainLink];
-    forgedClose(stage, ctx, [f0, f1, f2, u0], [3]);
-    forgedClose(stage, ctx, [f0, u2, f2, u0], [1, 3]);
-    forgedClose(stage, ctx, [f0, f1, f2, u0], [0, 1, 2, 3]);
-    forgedClose(stage, ctx, [f0, u2], [0, 1]);
-    return stage.result();
+    forgedClose(scene, ctx, [f0, f1, f2, u0], [3]);
+    forgedClose(scene, ctx, [f0, u2, f2, u0], [1, 3]);
+    forgedClose(scene, ctx, [f0, f1, f2, u0], [0, 1, 2, 3]);
+    forgedClose(scene, ctx, [f0, u2], [0, 1]);
+    return scene.result();
   },
 };
 
@@ -67,36 +67,36 @@ export const D2: Attack = {
   id: 'D2',
   schedule: 'the server keeps c_02 back from U2; U1 colludes',
   broken(setting) {
-    const stage = new PaperStage(setting);
-    stage.contribute('U0');
-    stage.contributeAsColluder('U1');
-    const honest = stage.connect('U2');
+    const scene = new PaperScene(setting);
+    scene.contribute('U0');
+    scene.contributeAsColluder('U1');
+    const honest = scene.connect('U2');
     const connection = { ...honest, inbox: honest.inbox.slice(1) };
-    stage.arrive(connection, stage.mask('U2', connection));
-    return stage.result();
+    scene.arrive(connection, scene.mask('U2', connection));
+    return scene.result();
   },
   sealed(setting) {
-    const stage = new SealedStage(setting, ALL_OF_THREE);
-    const [u0, omitted, shifted, swapped] = stage.honestOnes('U0', 'U2', 'U3', 'U4');
-    const eve = stage.colluder('U1');
-    stage.go(u0);
-    stage.go(eve);
+    const scene = new SealedScene(setting, ALL_OF_THREE);
+    const [u0, omitted, shifted, swapped] = scene.honestOnes('U0', 'U2', 'U3', 'U4');
+    const eve = scene.colluder('U1');
+    scene.go(u0);
+    scene.go(eve);
     const { ctx } = eve;
-    const { server } = stage.world;
-    const [first, second] = chainOf(stage, ctx) as [ChainLink, ChainLink];
+    const { server } = scene.world;
+    const [first, second] = chainOf(scene, ctx) as [ChainLink, ChainLink];
     // The ticket for slot 2, with the edge of U0 left out.
-    tell(stage, omitted, ctx, [first, second], (mine) =>
+    tell(scene, omitted, ctx, [first, second], (mine) =>
       server.messages.depositAnswer.encode({
-        ticket: forgedTicket(stage, mine, [first, second]),
-        inbox: forgedInbox(stage, [first, second]).slice(1),
+        ticket: forgedTicket(scene, mine, [first, second]),
+        inbox: forgedInbox(scene, [first, second]).slice(1),
       }),
     );
     // A chain in which U0 never was.
-    tell(stage, shifted, ctx, [second]);
+    tell(scene, shifted, ctx, [second]);
     // A chain in which U0 deposited seeds of the server's.
-    tell(stage, swapped, ctx, [fakeDeposit(stage, ctx, first.joinTag), second]);
-    stage.go(stage.honest('U5'));
-    closeBuffer(stage, ctx);
-    return stage.result();
+    tell(scene, swapped, ctx, [fakeDeposit(scene, ctx, first.joinTag), second]);
+    scene.go(scene.honest('U5'));
+    closeBuffer(scene, ctx);
+    return scene.result();
   },
 };

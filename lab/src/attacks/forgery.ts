@@ -21,7 +21,7 @@ import {
   viewsOf,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import type { SealedStage } from './sealed-stage.ts';
+import type { SealedScene } from './sealed-scene.ts';
 
 /** A deposit as a chain of views holds it, real or made up. */
 export interface ChainLink {
@@ -30,7 +30,7 @@ export interface ChainLink {
 }
 
 /** The real deposits of a buffer, in slot order. */
-export function chainOf({ world }: SealedStage, ctx: Ctx): readonly ChainLink[] {
+export function chainOf({ world }: SealedScene, ctx: Ctx): readonly ChainLink[] {
   const { slots } = world.server.buffer(ctx);
   return world.server.deposits(ctx).map((deposit, slot) => {
     const { joinTag } = (slots[slot] as (typeof slots)[number]).ticket;
@@ -39,7 +39,7 @@ export function chainOf({ world }: SealedStage, ctx: Ctx): readonly ChainLink[] 
 }
 
 /** The deposit that came in, as a link. */
-export function linkOf({ world }: SealedStage, bytes: Uint8Array): ChainLink {
+export function linkOf({ world }: SealedScene, bytes: Uint8Array): ChainLink {
   const { suite } = world.environment.tools;
   const deposit = world.server.messages.deposit.decode(bytes);
   const { ctx, nonce, certificate } = deposit;
@@ -47,7 +47,7 @@ export function linkOf({ world }: SealedStage, bytes: Uint8Array): ChainLink {
 }
 
 /** A deposit of nobody, well sealed, over seeds the server drew; under a real user's tag if one is given. */
-export function fakeDeposit({ world, adversary }: SealedStage, ctx: Ctx, joinTag?: JoinTag): ChainLink {
+export function fakeDeposit({ world, adversary }: SealedScene, ctx: Ctx, joinTag?: JoinTag): ChainLink {
   const { suite } = world.environment.tools;
   const drawn = world.server.buffer(ctx);
   const { randomBytes, sealings } = world;
@@ -78,15 +78,15 @@ export function fakeDeposit({ world, adversary }: SealedStage, ctx: Ctx, joinTag
 }
 
 /** "You are in slot l, after these": a ticket with a chain and proofs that hold, whatever is true. */
-export function forgedAnswer(stage: SealedStage, mine: ChainLink, earlier: readonly ChainLink[]): Uint8Array {
-  const { server } = stage.world;
+export function forgedAnswer(scene: SealedScene, mine: ChainLink, earlier: readonly ChainLink[]): Uint8Array {
+  const { server } = scene.world;
   return server.messages.depositAnswer.encode({
-    ticket: forgedTicket(stage, mine, earlier),
-    inbox: forgedInbox(stage, earlier),
+    ticket: forgedTicket(scene, mine, earlier),
+    inbox: forgedInbox(scene, earlier),
   });
 }
 
-export function forgedTicket({ world }: SealedStage, mine: ChainLink, earlier: readonly ChainLink[]): Ticket {
+export function forgedTicket({ world }: SealedScene, mine: ChainLink, earlier: readonly ChainLink[]): Ticket {
   const { suite } = world.environment.tools;
   const { ctx, root } = mine.deposit;
   const links = earlier.map(({ joinTag, deposit }) => ({ joinTag, root: deposit.root }));
@@ -101,7 +101,7 @@ export function forgedTicket({ world }: SealedStage, mine: ChainLink, earlier: r
   return { ...body, signature: world.server.ports.signer.sign(ticketCodec.statement(body)) };
 }
 
-export function forgedInbox({ world }: SealedStage, earlier: readonly ChainLink[]): readonly InboxEntry[] {
+export function forgedInbox({ world }: SealedScene, earlier: readonly ChainLink[]): readonly InboxEntry[] {
   const { suite } = world.environment.tools;
   return earlier.map(({ joinTag, deposit }, i) => {
     const outbox = outboxOf(suite, deposit, { joinTag, slot: i as Slot });
@@ -111,7 +111,7 @@ export function forgedInbox({ world }: SealedStage, earlier: readonly ChainLink[
 
 /** A request to close, with deposits and accepted slots of the server's choice and the headers it has. */
 export function forgedClose(
-  { world, headers }: SealedStage,
+  { world, headers }: SealedScene,
   ctx: Ctx,
   chain: readonly ChainLink[],
   accepted: readonly number[],

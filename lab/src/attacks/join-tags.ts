@@ -11,7 +11,7 @@ import {
 } from '@basa/protocol';
 import { type FederationDevice, granted, LEASE_MS } from '@basa/simulator';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import { SealedStage } from './sealed-stage.ts';
+import { SealedScene } from './sealed-scene.ts';
 import { closeBuffer } from './server-moves.ts';
 
 export const J1: Attack = {
@@ -28,23 +28,23 @@ export const J1: Attack = {
 
 /** U0 is dropped after its upload was seen: its edge key is released, and with its self key the upload would be bare. */
 function repeatedNonce(setting: AttackSetting): AttackResult {
-  const stage = new SealedStage(setting);
-  const [victim, u1, u2] = stage.honestOnes('U0', 'U1', 'U2');
-  const eve = stage.colluder('Eve');
-  stage.go(victim, 'key');
+  const scene = new SealedScene(setting);
+  const [victim, u1, u2] = scene.honestOnes('U0', 'U1', 'U2');
+  const eve = scene.colluder('Eve');
+  scene.go(victim, 'key');
   victim.receiveKeyAndFreeze('upload');
   const seen = victim.session as FrozenSession;
-  stage.world.now = millis(stage.world.now + LEASE_MS + 1);
-  stage.go(victim);
-  prepareWithNonceOf(stage, eve, victim);
-  stage.go(eve, 'key');
+  scene.world.now = millis(scene.world.now + LEASE_MS + 1);
+  scene.go(victim);
+  prepareWithNonceOf(scene, eve, victim);
+  scene.go(eve, 'key');
   eve.receiveKeyAndFreeze('upload');
   signForSelfSeed(eve, seen.header.selfName);
-  stage.go(eve);
-  stage.go(u1);
-  stage.go(u2);
-  closeBuffer(stage, seen.member.ctx);
-  return stage.result();
+  scene.go(eve);
+  scene.go(u1);
+  scene.go(u2);
+  closeBuffer(scene, seen.member.ctx);
+  return scene.result();
 }
 
 /** Eve's header names the victim's self seed as hers: whatever the authority releases for it is what she is after. */
@@ -53,7 +53,7 @@ function signForSelfSeed(eve: FederationDevice, selfName: Uint8Array): void {
   eve.restart();
 }
 
-function prepareWithNonceOf({ world }: SealedStage, eve: FederationDevice, victim: FederationDevice): void {
+function prepareWithNonceOf({ world }: SealedScene, eve: FederationDevice, victim: FederationDevice): void {
   const { nonce } = victim.records[0] as Extract<UserRecord, { kind: 'prepared' }>;
   const offered = granted(world.server.seat(eve.seatRequest()));
   const { descriptor, slotKeys } = granted(

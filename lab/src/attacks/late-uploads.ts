@@ -3,24 +3,24 @@
 import { millis } from '@basa/protocol';
 import { type FederationDevice, LEASE_MS } from '@basa/simulator';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import { PaperStage } from './paper-stage.ts';
+import { PaperScene } from './paper-scene.ts';
 import { DIMENSION } from './sample-update.ts';
-import { SealedStage } from './sealed-stage.ts';
+import { SealedScene } from './sealed-scene.ts';
 import { closeBuffer, giveSlotAgain } from './server-moves.ts';
 
 export const B1: Attack = {
   id: 'B1',
   schedule: 'Ua at k = 2 is late, but its bytes arrive; Ub is accepted at k = 2; nobody colludes',
   broken(setting) {
-    const stage = new PaperStage(setting);
-    lateAtTwo(stage, DIMENSION);
-    stage.contribute('Ub');
-    return stage.result();
+    const scene = new PaperScene(setting);
+    lateAtTwo(scene, DIMENSION);
+    scene.contribute('Ub');
+    return scene.result();
   },
   sealed: (setting) =>
     lateInSealed(
       setting,
-      (stage) => stage.honest('Ub'),
+      (scene) => scene.honest('Ub'),
       (bytes) => bytes,
     ),
 };
@@ -29,46 +29,46 @@ export const B2: Attack = {
   id: 'B2',
   schedule: 'half of the late bytes of Ua arrive; Ub, who colludes, is accepted at k = 2',
   broken(setting) {
-    const stage = new PaperStage(setting);
-    lateAtTwo(stage, DIMENSION / 2);
-    stage.contributeAsColluder('Ub');
-    return stage.result();
+    const scene = new PaperScene(setting);
+    lateAtTwo(scene, DIMENSION / 2);
+    scene.contributeAsColluder('Ub');
+    return scene.result();
   },
   sealed: (setting) =>
     lateInSealed(
       setting,
-      (stage) => stage.colluder('Ub'),
+      (scene) => scene.colluder('Ub'),
       (bytes, sealedBytes) => bytes.subarray(0, bytes.length - 2 * sealedBytes - (4 * DIMENSION) / 2),
     ),
 };
 
-function lateAtTwo(stage: PaperStage, elements: number): void {
-  stage.contribute('U0');
-  stage.contribute('U1');
-  const connection = stage.connect('Ua');
-  const late = stage.mask('Ua', connection);
-  stage.timeOut();
-  stage.arrive(connection, late, elements);
+function lateAtTwo(scene: PaperScene, elements: number): void {
+  scene.contribute('U0');
+  scene.contribute('U1');
+  const connection = scene.connect('Ua');
+  const late = scene.mask('Ua', connection);
+  scene.timeOut();
+  scene.arrive(connection, late, elements);
 }
 
 function lateInSealed(
   setting: AttackSetting,
-  enrol: (stage: SealedStage) => FederationDevice,
+  enrol: (scene: SealedScene) => FederationDevice,
   cut: (bytes: Uint8Array, sealedBytes: number) => Uint8Array,
 ): AttackResult {
-  const stage = new SealedStage(setting);
-  const [u0, u1, late, u3] = stage.honestOnes('U0', 'U1', 'Ua', 'U3');
-  const second = enrol(stage);
-  stage.go(u0);
-  stage.go(u1);
-  stage.go(late, 'key');
+  const scene = new SealedScene(setting);
+  const [u0, u1, late, u3] = scene.honestOnes('U0', 'U1', 'Ua', 'U3');
+  const second = enrol(scene);
+  scene.go(u0);
+  scene.go(u1);
+  scene.go(late, 'key');
   late.receiveKeyAndFreeze('upload');
-  stage.world.now = millis(stage.world.now + LEASE_MS + 1);
+  scene.world.now = millis(scene.world.now + LEASE_MS + 1);
   // In slot 2 two backups follow the vector: the cut goes through the vector.
-  stage.world.server.upload(cut(late.uploadBytes(), stage.world.sealings.sealing.sealedBytes));
-  giveSlotAgain(stage, second, late.ctx, 2);
-  stage.go(u3);
+  scene.world.server.upload(cut(late.uploadBytes(), scene.world.sealings.sealing.sealedBytes));
+  giveSlotAgain(scene, second, late.ctx, 2);
+  scene.go(u3);
   // Slot 2 is dropped: its edge key is released, what opens its self seed never.
-  closeBuffer(stage, late.ctx);
-  return stage.result();
+  closeBuffer(scene, late.ctx);
+  return scene.result();
 }

@@ -11,7 +11,7 @@ import {
 } from '@basa/protocol';
 import { CLOSE_MS, type Federation, type FederationAuthority, type FederationDevice, OPEN_MS } from '@basa/simulator';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import { type Arrival, COUNCIL, councilWorld, inTime, LIAR, signedOutcome, stopping } from './council-stage.ts';
+import { type Arrival, COUNCIL, councilWorld, inTime, LIAR, signedOutcome, stopping } from './council-scene.ts';
 
 const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
 

@@ -3,7 +3,7 @@ import type { Ctx, Versions } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { LEVEL } from './sample-update.ts';
-import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer, tellTheTruth } from './server-moves.ts';
 
 /** Logged by the server: tiny weights leave tiny gradients. They are not zero, so that no block vanishes. */
@@ -22,30 +22,30 @@ export const O1: Attack = {
 };
 
 function isolated(setting: AttackSetting, versions: Versions): AttackResult {
-  const stage = new SealedStage(setting, { ...ALL_OF_THREE, versions });
-  const { server } = stage.world;
-  for (const round of ['V', 'W']) makeVersion(stage, round);
+  const scene = new SealedScene(setting, { ...ALL_OF_THREE, versions });
+  const { server } = scene.world;
+  for (const round of ['V', 'W']) makeVersion(scene, round);
   let shared: Ctx | undefined;
   for (const name of ['U0', 'U1']) {
-    const device = stage.honest(name);
-    const quiet = stage.update(device).map((value) => QUIET * value);
-    granted(stage.offer(device, quiet, 'upload', QUIET_VERSION));
+    const device = scene.honest(name);
+    const quiet = scene.update(device).map((value) => QUIET * value);
+    granted(scene.offer(device, quiet, 'upload', QUIET_VERSION));
     shared = device.ctx;
   }
-  const victim = stage.honest(VICTIM);
-  const update = stage.update(victim);
+  const victim = scene.honest(VICTIM);
+  const update = scene.update(victim);
   // The server shows the victim the buffer of the others, then one of its own version.
-  stage.lies.seat = () => server.buffer(shared as Ctx);
-  const answer = stage.offer(victim, update, 'upload', NORMAL_VERSION);
-  tellTheTruth(stage);
-  if (answer.kind === 'refused') stage.offer(victim, update, 'upload', NORMAL_VERSION);
-  for (const { ctx, status } of server.buffers.values()) if (status === 'filling') closeBuffer(stage, ctx);
-  return stage.nearResult();
+  scene.lies.seat = () => server.buffer(shared as Ctx);
+  const answer = scene.offer(victim, update, 'upload', NORMAL_VERSION);
+  tellTheTruth(scene);
+  if (answer.kind === 'refused') scene.offer(victim, update, 'upload', NORMAL_VERSION);
+  for (const { ctx, status } of server.buffers.values()) if (status === 'filling') closeBuffer(scene, ctx);
+  return scene.nearResult();
 }
 
-function makeVersion(stage: SealedStage, round: string): void {
-  const devices = [0, 1, 2].map((n) => stage.honest(`${round}${n}`));
-  for (const device of devices) stage.go(device);
+function makeVersion(scene: SealedScene, round: string): void {
+  const devices = [0, 1, 2].map((n) => scene.honest(`${round}${n}`));
+  for (const device of devices) scene.go(device);
   const [first] = devices;
-  if (first !== undefined) stage.world.server.finish(first.ctx);
+  if (first !== undefined) scene.world.server.finish(first.ctx);
 }

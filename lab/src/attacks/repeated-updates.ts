@@ -1,7 +1,7 @@
 /** P1: one device gives several updates on one version, in sums of overlapping groups: with training that repeats itself they subtract. */
 import type { Versions } from '@basa/protocol';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer } from './server-moves.ts';
 
 export const P1: Attack = {
@@ -14,16 +14,16 @@ export const P1: Attack = {
 };
 
 function overlapping(setting: AttackSetting, versions: Versions): AttackResult {
-  const stage = new SealedStage(setting, { ...ALL_OF_THREE, versions });
-  const [first, second, ...others] = stage.honestOnes('U0', 'U1', 'U2', 'U3');
+  const scene = new SealedScene(setting, { ...ALL_OF_THREE, versions });
+  const [first, second, ...others] = scene.honestOnes('U0', 'U1', 'U2', 'U3');
   for (const other of others) {
     for (const device of [first, second, other]) {
       if (device.session !== undefined) device.newUpdate();
-      stage.go(device);
+      scene.go(device);
     }
     // The sum becomes no version, as it is with a server that says that it was spoilt.
-    for (const { ctx, status } of stage.world.server.buffers.values())
-      if (status === 'filling') closeBuffer(stage, ctx);
+    for (const { ctx, status } of scene.world.server.buffers.values())
+      if (status === 'filling') closeBuffer(scene, ctx);
   }
-  return stage.result();
+  return scene.result();
 }

@@ -2,7 +2,7 @@
 import { EMPTY_LEDGER, millis, type Outcome, outcomeCodec, releaseDelta } from '@basa/protocol';
 import { CLOSE_MS, type FederationDevice, OPEN_MS } from '@basa/simulator';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer } from './server-moves.ts';
 
 export const I1: Attack = {
@@ -19,30 +19,30 @@ export const I1: Attack = {
 
 function resubmission(
   setting: AttackSetting,
-  persuade: (stage: SealedStage, device: FederationDevice, stillOpen: Outcome) => void,
+  persuade: (scene: SealedScene, device: FederationDevice, stillOpen: Outcome) => void,
 ): AttackResult {
-  const stage = new SealedStage(setting, ALL_OF_THREE);
-  const { server, authority } = stage.world;
-  const users = ['U0', 'U1'].map((name) => stage.honest(name));
-  const kept = stage.honest('V');
-  for (const device of [...users, kept]) stage.go(device);
+  const scene = new SealedScene(setting, ALL_OF_THREE);
+  const { server, authority } = scene.world;
+  const users = ['U0', 'U1'].map((name) => scene.honest(name));
+  const kept = scene.honest('V');
+  for (const device of [...users, kept]) scene.go(device);
   const stillOpen = authority.outcome(kept.ctx);
-  closeBuffer(stage, kept.ctx);
-  for (const device of users) persuade(stage, device, stillOpen);
-  const eve = stage.colluder('Eve');
+  closeBuffer(scene, kept.ctx);
+  for (const device of users) persuade(scene, device, stillOpen);
+  const eve = scene.colluder('Eve');
   const second = server.drawBuffer();
-  stage.lies.seat = () => server.buffer(second);
+  scene.lies.seat = () => server.buffer(second);
   for (const device of [...users, eve]) {
     device.leave();
-    stage.go(device);
+    scene.go(device);
   }
-  closeBuffer(stage, second);
-  return stage.result();
+  closeBuffer(scene, second);
+  return scene.result();
 }
 
 /** All the server has: its own signature, and true words of the authority about other buffers and other times. */
-function lieAboutOutcome(stage: SealedStage, device: FederationDevice, stillOpen: Outcome): void {
-  const { world } = stage;
+function lieAboutOutcome(scene: SealedScene, device: FederationDevice, stillOpen: Outcome): void {
+  const { world } = scene;
   const { ctx } = device;
   const body = { ctx, status: 'aborted' as const, accepted: [] };
   const forged = { ...body, signature: world.server.ports.signer.sign(outcomeCodec.statement(body)) };
@@ -54,7 +54,7 @@ function lieAboutOutcome(stage: SealedStage, device: FederationDevice, stillOpen
   const ports = { suite: device.suite, council: world.policy };
   for (const outcome of [forged, aborted, { ...aborted, ctx }, stillOpen, world.authority.outcome(ctx)]) {
     const { state, answer } = releaseDelta(ports, device, device.deltaId, [{ authority: 0, outcome }]);
-    if (answer.kind === 'refused') stage.note(answer);
+    if (answer.kind === 'refused') scene.note(answer);
     device.ledger = state.ledger;
   }
 }

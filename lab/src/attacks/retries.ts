@@ -2,52 +2,52 @@
 import { buildInput, maskInput } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import type { Attack } from './attack.ts';
-import { PaperStage } from './paper-stage.ts';
-import { SealedStage, sessionOf } from './sealed-stage.ts';
+import { PaperScene } from './paper-scene.ts';
+import { SealedScene, sessionOf } from './sealed-scene.ts';
 import { closeBuffer } from './server-moves.ts';
 
 export const C1: Attack = {
   id: 'C1',
   schedule: 'the upload of U2 at k = 2 seems lost; it trains again, connects again and uploads under the same seeds',
   broken(setting) {
-    const stage = new PaperStage(setting);
-    stage.contribute('U0');
-    stage.contribute('U1');
-    const connection = stage.connect('U2');
-    stage.arrive(connection, stage.mask('U2', connection, 'U2 before'));
-    stage.timeOut();
-    stage.contribute('U2');
-    return stage.result();
+    const scene = new PaperScene(setting);
+    scene.contribute('U0');
+    scene.contribute('U1');
+    const connection = scene.connect('U2');
+    scene.arrive(connection, scene.mask('U2', connection, 'U2 before'));
+    scene.timeOut();
+    scene.contribute('U2');
+    return scene.result();
   },
   sealed(setting) {
-    const stage = new SealedStage(setting);
-    const [u0, u1, u2, u3] = stage.honestOnes('U0', 'U1', 'U2', 'U3');
-    stage.go(u0);
-    stage.go(u1);
+    const scene = new SealedScene(setting);
+    const [u0, u1, u2, u3] = scene.honestOnes('U0', 'U1', 'U2', 'U3');
+    scene.go(u0);
+    scene.go(u1);
     // The server has the bytes and says it has not.
-    stage.go(u2, 'key');
+    scene.go(u2, 'key');
     u2.receiveKeyAndFreeze('upload');
-    const { server, environment, now } = stage.world;
+    const { server, environment, now } = scene.world;
     server.upload(u2.uploadBytes());
     const { ctx } = u2;
     const { descriptor } = server.buffer(ctx);
     const retrained = granted(
       buildInput(descriptor, {
-        delta: stage.update(u2, 1),
+        delta: scene.update(u2, 1),
         trainedOn: descriptor.version,
         randomWords: environment.randomWords(8),
       }),
     );
     u2.restart();
     const masked = maskInput(u2.ports, sessionOf(u2), retrained.vector);
-    if (masked.kind === 'refused') stage.note(masked);
+    if (masked.kind === 'refused') scene.note(masked);
     else throw new Error(`masked another input at ${now}`);
     // The same bytes again, and the update once more in another buffer.
-    stage.go(u2);
+    scene.go(u2);
     u2.leave();
-    stage.go(u2, 'upload', 1);
-    stage.go(u3);
-    closeBuffer(stage, u0.ctx);
-    return stage.result();
+    scene.go(u2, 'upload', 1);
+    scene.go(u3);
+    closeBuffer(scene, u0.ctx);
+    return scene.result();
   },
 };

@@ -3,7 +3,7 @@ import { AttributeAuthority, type Head } from '@basa/protocol';
 import type { FederationAuthority } from '@basa/simulator';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { chainOf, forgedClose } from './forgery.ts';
-import { SealedStage } from './sealed-stage.ts';
+import { SealedScene } from './sealed-scene.ts';
 import { closeBuffer } from './server-moves.ts';
 
 export const R1: Attack = {
@@ -16,22 +16,22 @@ export const R1: Attack = {
 };
 
 function closedTwice(setting: AttackSetting, show: (authority: FederationAuthority, head: Head) => void): AttackResult {
-  const stage = new SealedStage(setting);
-  const { authority } = stage.world;
+  const scene = new SealedScene(setting);
+  const { authority } = scene.world;
   const old = authority.lostLife().head();
   meet(authority, old);
-  const devices = ['U0', 'U1', 'U2', 'V'].map((name) => stage.honest(name));
-  for (const device of devices) stage.go(device);
+  const devices = ['U0', 'U1', 'U2', 'V'].map((name) => scene.honest(name));
+  for (const device of devices) scene.go(device);
   const { ctx } = devices[0] as (typeof devices)[number];
   const snapshot = [...authority.log];
-  closeBuffer(stage, ctx);
+  closeBuffer(scene, ctx);
   const seen = authority.core.head();
   authority.log = snapshot;
   authority.core = AttributeAuthority.restore(authority.ports, authority.records);
   // The server shows what was met before, in the hope that it uses the answer up; then a user comes with the newest head.
   for (const head of [old, seen]) show(authority, head);
-  forgedClose(stage, ctx, chainOf(stage, ctx), [0, 1, 2]);
-  return stage.result();
+  forgedClose(scene, ctx, chainOf(scene, ctx), [0, 1, 2]);
+  return scene.result();
 }
 
 function meet(authority: FederationAuthority, head: Head): void {

@@ -2,11 +2,11 @@
 import { authorityMessages, type Ctx, closeRequestOf, millis } from '@basa/protocol';
 import { type FederationDevice, LEASE_MS } from '@basa/simulator';
 import { type ChainLink, chainOf, forgedAnswer, forgedClose, linkOf } from './forgery.ts';
-import type { SealedStage } from './sealed-stage.ts';
+import type { SealedScene } from './sealed-scene.ts';
 
 /** The server tells the device that it has a slot that somebody else was given, after the deposits that are there. */
-export function giveSlotAgain(stage: SealedStage, device: FederationDevice, ctx: Ctx, slot: number): void {
-  tell(stage, device, ctx, chainOf(stage, ctx).slice(0, slot));
+export function giveSlotAgain(scene: SealedScene, device: FederationDevice, ctx: Ctx, slot: number): void {
+  tell(scene, device, ctx, chainOf(scene, ctx).slice(0, slot));
 }
 
 /**
@@ -14,37 +14,37 @@ export function giveSlotAgain(stage: SealedStage, device: FederationDevice, ctx:
  * be closed at once with all of them.
  */
 export function tell(
-  stage: SealedStage,
+  scene: SealedScene,
   device: FederationDevice,
   ctx: Ctx,
   earlier: readonly ChainLink[],
-  answerTo: (mine: ChainLink) => Uint8Array = (mine) => forgedAnswer(stage, mine, earlier),
+  answerTo: (mine: ChainLink) => Uint8Array = (mine) => forgedAnswer(scene, mine, earlier),
 ): void {
   const claimed: ChainLink[] = [];
-  const { lies } = stage;
-  lies.seat = () => stage.world.server.buffer(ctx);
+  const { lies } = scene;
+  lies.seat = () => scene.world.server.buffer(ctx);
   lies.upload = () => ({ kind: 'accepted' });
   lies.deposit = (bytes) => {
-    const mine = linkOf(stage, bytes);
+    const mine = linkOf(scene, bytes);
     claimed.push(mine);
     return answerTo(mine);
   };
-  const answer = stage.go(device);
+  const answer = scene.go(device);
   if (answer.kind === 'accepted') {
     const chain = [...earlier, ...claimed];
-    forgedClose(stage, ctx, chain, [...chain.keys()]);
+    forgedClose(scene, ctx, chain, [...chain.keys()]);
   }
-  tellTheTruth(stage);
+  tellTheTruth(scene);
 }
 
-export function tellTheTruth({ lies }: SealedStage): void {
+export function tellTheTruth({ lies }: SealedScene): void {
   lies.seat = undefined;
   lies.deposit = undefined;
   lies.upload = undefined;
 }
 
 /** The leases run out, and the buffer is closed with whoever uploaded: the adversary gets all keys that are released. */
-export function closeBuffer({ world }: SealedStage, ctx: Ctx): void {
+export function closeBuffer({ world }: SealedScene, ctx: Ctx): void {
   const { server, authority } = world;
   world.now = millis(world.now + LEASE_MS + 1);
   server.tick();

@@ -19,7 +19,7 @@ import {
   LIAR,
   otherClose,
   stopping,
-} from './council-stage.ts';
+} from './council-scene.ts';
 
 /** How long the server waits for a fourth answer where it has three. */
 const GRACE_MS = 500;

@@ -2,7 +2,7 @@
 import { type NewestModel, receiveNewest, type Versions } from '@basa/protocol';
 import type { FederationDevice } from '@basa/simulator';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer } from './server-moves.ts';
 
 /** Version 0 is the server's own choice: with dead units, say, it leaves no gradient. */
@@ -24,41 +24,41 @@ export const M1: Attack = {
 };
 
 /** Gives the version a device trains on after it was shown an answer. */
-type Believe = (stage: SealedStage, device: FederationDevice, answer: NewestModel) => number;
+type Believe = (scene: SealedScene, device: FederationDevice, answer: NewestModel) => number;
 
 function replayed(setting: AttackSetting, versions: Versions, believe: Believe): AttackResult {
-  const stage = new SealedStage(setting, { ...ALL_OF_THREE, versions });
-  const { world } = stage;
+  const scene = new SealedScene(setting, { ...ALL_OF_THREE, versions });
+  const { world } = scene;
   const old = world.authority.newestModel(world.randomBytes(16));
-  const first = ['W0', 'W1', 'W2'].map((name) => stage.honest(name));
-  for (const device of first) stage.go(device);
+  const first = ['W0', 'W1', 'W2'].map((name) => scene.honest(name));
+  for (const device of first) scene.go(device);
   world.server.finish((first[0] as FederationDevice).ctx);
   for (const name of ['U0', 'U1', 'U2']) {
-    const device = stage.honest(name);
-    newestVersion(stage, device); // it was there when version 1 came
-    const version = name === 'U2' ? newestVersion(stage, device) : believe(stage, device, old);
+    const device = scene.honest(name);
+    newestVersion(scene, device); // it was there when version 1 came
+    const version = name === 'U2' ? newestVersion(scene, device) : believe(scene, device, old);
     const scale = version === DEAD_VERSION ? TINY : 1;
-    stage.offer(
+    scene.offer(
       device,
-      stage.update(device).map((value) => scale * value),
+      scene.update(device).map((value) => scale * value),
       'upload',
       version,
     );
   }
-  for (const { ctx, status } of world.server.buffers.values()) if (status === 'filling') closeBuffer(stage, ctx);
-  return stage.result();
+  for (const { ctx, status } of world.server.buffers.values()) if (status === 'filling') closeBuffer(scene, ctx);
+  return scene.result();
 }
 
 /** As the client asks: with a nonce, and what it has seen in its ledger. A replay is refused, and it asks again. */
-function newestVersion(stage: SealedStage, device: FederationDevice, shown?: NewestModel): number {
-  const { authority, policy, randomBytes, task } = stage.world;
+function newestVersion(scene: SealedScene, device: FederationDevice, shown?: NewestModel): number {
+  const { authority, policy, randomBytes, task } = scene.world;
   const nonce = randomBytes(16);
   const question = { suite: device.suite, council: policy, task, nonce, isPast: () => false };
   const answers = [{ authority: 0, answer: shown ?? authority.newestModel(nonce) }];
   const { state, answer } = receiveNewest(question, device, answers);
   if ('kind' in answer) {
-    stage.note(answer);
-    return newestVersion(stage, device);
+    scene.note(answer);
+    return newestVersion(scene, device);
   }
   device.ledger = state.ledger;
   return answer.version;

@@ -3,8 +3,8 @@ import { descriptorCodec } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import type { Attack } from './attack.ts';
 import { forgedAnswer, linkOf } from './forgery.ts';
-import { PaperStage } from './paper-stage.ts';
-import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { PaperScene } from './paper-scene.ts';
+import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer, tellTheTruth } from './server-moves.ts';
 
 /** S(t - tau) = (1 + 2^52)^-1/2: about 1.5e-8 of the update is left. */
@@ -15,32 +15,32 @@ export const G1: Attack = {
   id: 'G1',
   schedule: 'all but U2 are told a huge t, so that their weighted updates quantise to zero',
   broken(setting) {
-    const stage = new PaperStage(setting, { staleness: STALENESS });
+    const scene = new PaperScene(setting, { staleness: STALENESS });
     for (const name of ['U0', 'U1', 'U2']) {
-      const honest = stage.connect(name);
+      const honest = scene.connect(name);
       const connection = name === 'U2' ? honest : { ...honest, version: HUGE };
-      const prepared = stage.mask(name, connection);
-      stage.arrive(connection, prepared);
-      granted(stage.world.upload(stage.user(name), prepared));
+      const prepared = scene.mask(name, connection);
+      scene.arrive(connection, prepared);
+      granted(scene.world.upload(scene.user(name), prepared));
     }
-    return stage.result();
+    return scene.result();
   },
   sealed(setting) {
-    const stage = new SealedStage(setting, ALL_OF_THREE);
-    const { server } = stage.world;
+    const scene = new SealedScene(setting, ALL_OF_THREE);
+    const { server } = scene.world;
     const ctx = server.drawBuffer();
     const { descriptor, slotKeys } = server.buffer(ctx);
     const body = { ...descriptor, version: HUGE };
     // The authority's signature on other words, then the server's own.
     const lies = [body, { ...body, signature: server.ports.signer.sign(descriptorCodec.statement(body)) }];
     for (const [n, lie] of lies.entries()) {
-      stage.lies.seat = () => ({ descriptor: lie, slotKeys });
-      stage.lies.deposit = (bytes) => forgedAnswer(stage, linkOf(stage, bytes), []);
-      stage.go(stage.honest(`V${n}`));
+      scene.lies.seat = () => ({ descriptor: lie, slotKeys });
+      scene.lies.deposit = (bytes) => forgedAnswer(scene, linkOf(scene, bytes), []);
+      scene.go(scene.honest(`V${n}`));
     }
-    tellTheTruth(stage);
-    for (const name of ['U0', 'U1', 'U2']) stage.go(stage.honest(name));
-    closeBuffer(stage, ctx);
-    return stage.result();
+    tellTheTruth(scene);
+    for (const name of ['U0', 'U1', 'U2']) scene.go(scene.honest(name));
+    closeBuffer(scene, ctx);
+    return scene.result();
   },
 };

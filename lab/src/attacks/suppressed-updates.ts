@@ -5,7 +5,7 @@
 import { type Block, millis } from '@basa/protocol';
 import { type FederationDevice, SEAT_MS } from '@basa/simulator';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer } from './server-moves.ts';
 
 /** What is left of an update quantises to zero, though no float of it is zero. */
@@ -14,8 +14,8 @@ const NAMES = ['U0', 'U1', 'U2'];
 const VICTIM = 'U2';
 
 /** A device that trains: the gradient is its own, the rate is what it goes by. */
-function trained(stage: SealedStage, device: FederationDevice, rate: number): Float32Array {
-  return stage.update(device).map((gradient) => rate * gradient);
+function trained(scene: SealedScene, device: FederationDevice, rate: number): Float32Array {
+  return scene.update(device).map((gradient) => rate * gradient);
 }
 
 export const K1: Attack = {
@@ -23,31 +23,31 @@ export const K1: Attack = {
   schedule: 'the server tells all but U2 to train at a tiny rate, so that their updates quantise to zero',
   mutant: 'a device that trains by the server’s hint, and looks for zeros before it quantises',
   broken(setting) {
-    const stage = new SealedStage(setting, ALL_OF_THREE);
+    const scene = new SealedScene(setting, ALL_OF_THREE);
     for (const name of NAMES) {
-      const device = stage.honest(name);
+      const device = scene.honest(name);
       device.blocks = [];
-      stage.offer(device, trained(stage, device, hintFor(stage, name)));
+      scene.offer(device, trained(scene, device, hintFor(scene, name)));
     }
-    closeAll(stage);
-    return stage.result();
+    closeAll(scene);
+    return scene.result();
   },
   sealed(setting) {
-    const stage = new SealedStage(setting, ALL_OF_THREE);
+    const scene = new SealedScene(setting, ALL_OF_THREE);
     // Whoever goes by the hint all the same, by its own application's choice, deposits nothing.
-    const gullible = stage.honest('V');
-    stage.offer(gullible, trained(stage, gullible, hintFor(stage, 'V')));
-    lapseSeats(stage);
+    const gullible = scene.honest('V');
+    scene.offer(gullible, trained(scene, gullible, hintFor(scene, 'V')));
+    lapseSeats(scene);
     for (const name of NAMES) {
-      const device = stage.honest(name);
-      stage.offer(device, trained(stage, device, stage.world.pins.policy.training.learningRate));
+      const device = scene.honest(name);
+      scene.offer(device, trained(scene, device, scene.world.pins.policy.training.learningRate));
     }
-    closeAll(stage);
-    return stage.result();
+    closeAll(scene);
+    return scene.result();
   },
 };
 
-function hintFor({ world }: SealedStage, name: string): number {
+function hintFor({ world }: SealedScene, name: string): number {
   return name === VICTIM ? world.policy.training.learningRate : TINY;
 }
 
@@ -64,34 +64,34 @@ export const L1: Attack = {
 };
 
 function deadBlock(setting: AttackSetting, blocks: readonly Block[]): AttackResult {
-  const stage = new SealedStage(setting, { ...ALL_OF_THREE, dimension: 3 * 64 });
+  const scene = new SealedScene(setting, { ...ALL_OF_THREE, dimension: 3 * 64 });
   const offer = (name: string, isDead: boolean): void => {
-    const device = stage.honest(name);
+    const device = scene.honest(name);
     device.blocks = blocks;
     const [offset, length] = DEAD;
-    const delta = stage.update(device).map((value, k) => {
+    const delta = scene.update(device).map((value, k) => {
       return isDead && k >= offset && k < offset + length ? TINY * value : value;
     });
-    stage.offer(device, delta);
+    scene.offer(device, delta);
   };
   for (const name of NAMES) offer(name, name !== VICTIM);
   // Whoever was refused leaves its place to others, who train on something else.
-  lapseSeats(stage);
-  for (const name of ['U3', 'U4']) if (isOpen(stage)) offer(name, false);
-  closeAll(stage);
-  return stage.resultOn(DEAD);
+  lapseSeats(scene);
+  for (const name of ['U3', 'U4']) if (isOpen(scene)) offer(name, false);
+  closeAll(scene);
+  return scene.resultOn(DEAD);
 }
 
 /** Whoever has a seat and deposits nothing loses it after a while. */
-function lapseSeats({ world }: SealedStage): void {
+function lapseSeats({ world }: SealedScene): void {
   world.now = millis(world.now + SEAT_MS);
 }
 
 /** Whether the one buffer has room. */
-function isOpen({ world }: SealedStage): boolean {
+function isOpen({ world }: SealedScene): boolean {
   return [...world.server.buffers.values()].some(({ slots, descriptor }) => slots.length < descriptor.bufferSize);
 }
 
-function closeAll(stage: SealedStage): void {
-  for (const { ctx } of stage.world.server.buffers.values()) closeBuffer(stage, ctx);
+function closeAll(scene: SealedScene): void {
+  for (const { ctx } of scene.world.server.buffers.values()) closeBuffer(scene, ctx);
 }

@@ -4,7 +4,7 @@
  * it is for. A second process that comes after the first finds in the ledger what was given away.
  */
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
-import { ALL_OF_THREE, SealedStage } from './sealed-stage.ts';
+import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer } from './server-moves.ts';
 
 export const N1: Attack = {
@@ -16,17 +16,17 @@ export const N1: Attack = {
 };
 
 function twoProcesses(setting: AttackSetting, when: 'at once' | 'one after the other'): AttackResult {
-  const stage = new SealedStage(setting, ALL_OF_THREE);
-  const { server } = stage.world;
-  const users = ['U0', 'U1'].map((name) => stage.honest(name));
-  const victim = stage.honest('V');
-  const early = users.map((device) => stage.secondProcess(device));
-  for (const device of [...users, victim]) stage.go(device);
-  closeBuffer(stage, victim.ctx);
-  const second = when === 'at once' ? early : users.map((device) => stage.secondProcess(device));
+  const scene = new SealedScene(setting, ALL_OF_THREE);
+  const { server } = scene.world;
+  const users = ['U0', 'U1'].map((name) => scene.honest(name));
+  const victim = scene.honest('V');
+  const early = users.map((device) => scene.secondProcess(device));
+  for (const device of [...users, victim]) scene.go(device);
+  closeBuffer(scene, victim.ctx);
+  const second = when === 'at once' ? early : users.map((device) => scene.secondProcess(device));
   const ctx = server.drawBuffer();
-  stage.lies.seat = () => server.buffer(ctx);
-  for (const device of [...second, stage.colluder('Eve')]) stage.go(device);
-  closeBuffer(stage, ctx);
-  return stage.result();
+  scene.lies.seat = () => server.buffer(ctx);
+  for (const device of [...second, scene.colluder('Eve')]) scene.go(device);
+  closeBuffer(scene, ctx);
+  return scene.result();
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLocalPostgres } from '@basa/service/local-postgres';
 import { type Bundle, bundleProcesses } from '@basa/testkit/processes/bundle.ts';
-import { Stage } from '@basa/testkit/processes/stage.ts';
+import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { BenchResult } from './result.ts';
 import { HeldDevices, type HeldRequest } from './server/held-devices.ts';
 import { loadHttp } from './server/load.ts';
@@ -90,10 +90,10 @@ async function measure(
   };
   const nodes = place.nodes === 0 ? {} : { nodes: { count: place.nodes, databaseUrl: database.url, random: () => 0 } };
   const server = { tickMs: 1000, seatMs: HOUR_MS, ...(place.nodes > 0 && { blobs: place.blobs }) };
-  const stage = await Stage.open({ bundle, policy, server, ...nodes });
+  const processes = await TestProcesses.open({ bundle, policy, server, ...nodes });
   try {
     const rounds: Round[] = [];
-    for (let round = 0; round < ROUNDS; round++) rounds.push(await playRound(stage, database.pid));
+    for (let round = 0; round < ROUNDS; round++) rounds.push(await playRound(processes, database.pid));
     const best = (of: (round: Round) => number): number => Math.max(...rounds.map(of));
     const least = (of: (round: Round) => number): number => Math.min(...rounds.map(of));
     return {
@@ -105,21 +105,21 @@ async function measure(
       databaseMs: least(({ databaseMs }) => databaseMs),
     };
   } finally {
-    await stage.close();
+    await processes.close();
   }
 }
 
 /** Requests are made through one address, and sent to the nodes in turn. */
-async function playRound(stage: Stage, databasePid: number): Promise<Round> {
-  const urls = stage.servers.map((name) => stage.urls[name] ?? '');
+async function playRound(processes: TestProcesses, databasePid: number): Promise<Round> {
+  const urls = processes.servers.map((name) => processes.urls[name] ?? '');
   const spread = (requests: readonly HeldRequest[]): readonly HeldRequest[] =>
     requests.map((one, n) => ({ ...one, url: new URL(new URL(one.url).pathname, urls[n % urls.length]).href }));
-  const devices = new HeldDevices(stage);
+  const devices = new HeldDevices(processes);
   try {
     await devices.enrol(BUFFERS * BUFFER_SIZE);
     const deposits = await loadHttp(spread(await devices.until(/deposits$/)), AT_ONCE);
     const requests = spread(await devices.until(/upload$/));
-    const pids = stage.servers.map((name) => stage.children.get(name)?.pid ?? 0);
+    const pids = processes.servers.map((name) => processes.children.get(name)?.pid ?? 0);
     const before = { node: cpuSeconds(pids, 'alone'), database: cpuSeconds([databasePid], 'with children') };
     const uploads = await loadHttp(requests, AT_ONCE);
     const perUpload = (seconds: number): number => (1000 * seconds) / requests.length;

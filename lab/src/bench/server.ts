@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess, stopProcess } from '@basa/cli/internal/local/service-process.ts';
-import { Stage, type StageOptions } from '@basa/testkit/processes/stage.ts';
+import { TestProcesses, type TestProcessesOptions } from '@basa/testkit/processes/test-processes.ts';
 import { bundleTrial, type TrialBundle } from '../trials/bundle.ts';
 import type { BenchResult } from './result.ts';
 import type { HeldRequest } from './server/held-devices.ts';
@@ -67,18 +67,18 @@ export async function benchServer({ quick }: { readonly quick: boolean }): Promi
   };
 }
 
-function stageOf({ dimension, bufferSize }: Size): Omit<StageOptions, 'bundle'> {
+function stageOf({ dimension, bufferSize }: Size): Omit<TestProcessesOptions, 'bundle'> {
   const policy = { dimension, bufferSize, uploadLeaseMs: 3_600_000, openMs: 7_200_000, closeMs: 7_200_000 };
   return { policy, server: { tickMs: 1000, seatMs: 3_600_000 } };
 }
 
 async function measure(bundle: TrialBundle, discardUrl: string, size: Size): Promise<Measured> {
-  const stage = await Stage.open({ bundle, ...stageOf(size) });
+  const processes = await TestProcesses.open({ bundle, ...stageOf(size) });
   try {
-    const options = { stage, buffers: size.buffers, atOnce: AT_ONCE, discardUrl };
+    const options = { processes, buffers: size.buffers, atOnce: AT_ONCE, discardUrl };
     let bytes = Number.NaN;
     const stopHalfWay = async (uploads: readonly HeldRequest[]): Promise<Load> => {
-      bytes = await bytesPerUpload(stage.children.get('server')?.pid ?? 0, uploads);
+      bytes = await bytesPerUpload(processes.children.get('server')?.pid ?? 0, uploads);
       return { perSecond: 0, ms: [] };
     };
     // In a process that had no uploads before; the other steps of this round warm everything up.
@@ -87,7 +87,7 @@ async function measure(bundle: TrialBundle, discardUrl: string, size: Size): Pro
     for (let round = 0; round < size.rounds; round++) rounds.push(await playRound(options));
     return bestOf(size.name, rounds, bytes);
   } finally {
-    await stage.close();
+    await processes.close();
   }
 }
 

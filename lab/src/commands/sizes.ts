@@ -1,4 +1,4 @@
-/** `npm run lab -- sizes`: lines of code and words of pages by room, beside the budgets of the house. It shows, and never fails. */
+/** `npm run lab -- sizes`: lines of code and words of pages by room, beside the budgets of the services. It shows, and never fails. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ interface Budget {
   readonly budget: number;
 }
 
-/** The parts of the house that have a budget, by the path of a file. */
+/** The parts of the services that have a budget, by the path of a file. */
 const PARTS: readonly { readonly what: string; readonly budget: number; readonly holds: RegExp }[] = [
   { what: 'packages src', budget: 56_000, holds: /^packages\/[^/]+\/(?:src|assembly)\// },
   { what: 'tests', budget: 28_000, holds: /^(?:packages\/[^/]+\/|lab\/|scripts\/)?test\// },
@@ -30,7 +30,7 @@ const PARTS: readonly { readonly what: string; readonly budget: number; readonly
 
 export const sizes: Command = command({
   name: 'sizes',
-  summary: 'counts lines and words by room, beside the budgets of the house',
+  summary: 'counts lines and words by room, beside the budgets of the services',
   flags: {},
   notes: ['Lines of every code file that git tracks, and words of every page.'],
   async run({ terminal }) {

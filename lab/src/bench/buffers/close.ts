@@ -1,7 +1,7 @@
 /** A real close with drop-outs: devices of the SDK fill a buffer of a server in a process of its own, some never upload. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RING_32 } from '@basa/masking';
-import { Stage } from '@basa/testkit/processes/stage.ts';
+import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { nodeTools } from '@basa/virtual-time';
 import { bundleTrial } from '../../trials/bundle.ts';
 import { vectorPrices } from '../protocols/prices.ts';
@@ -35,13 +35,13 @@ const AT_ONCE = 4;
 export async function measureClose(setting: CloseSetting): Promise<MeasuredClose> {
   const { bufferSize, dropped, dimension, workers } = setting;
   const long = { uploadLeaseMs: 3_600_000, openMs: 7_200_000, closeMs: 7_200_000 };
-  const stage = await Stage.open({
+  const processes = await TestProcesses.open({
     bundle: await bundleTrial(),
     policy: { dimension, bufferSize, minimum: bufferSize - dropped, modulus: RING_32, ...long },
     specification: { stallMs: STALL_MS },
     server: { workers, tickMs: LOOK_MS, seatMs: 3_600_000 },
   });
-  const devices = new HeldDevices(stage);
+  const devices = new HeldDevices(processes);
   try {
     await devices.enrol(bufferSize);
     const uploads = await devices.until(/upload$/);
@@ -52,9 +52,9 @@ export async function measureClose(setting: CloseSetting): Promise<MeasuredClose
       uploads.filter((_, n) => !leaves.has(n)),
       AT_ONCE,
     );
-    const pid = stage.children.get('server')?.pid ?? 0;
+    const pid = processes.children.get('server')?.pid ?? 0;
     const until = async (isReached: (status: string) => boolean): Promise<{ at: number; cpu: number }> => {
-      while (!isReached((await stage.server.buffer(ctx)).status)) await sleep(LOOK_MS);
+      while (!isReached((await processes.server.buffer(ctx)).status)) await sleep(LOOK_MS);
       return { at: performance.now(), cpu: cpuSeconds([pid], 'alone') };
     };
     const began = await until((status) => status !== 'filling');
@@ -69,6 +69,6 @@ export async function measureClose(setting: CloseSetting): Promise<MeasuredClose
     };
   } finally {
     await devices.close();
-    await stage.close();
+    await processes.close();
   }
 }

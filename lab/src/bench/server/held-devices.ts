@@ -4,7 +4,7 @@ import type { BasaClient } from '@basa/client/internal/basa-client.ts';
 import { connect } from '@basa/client/internal/connect.ts';
 import { inMemoryStoreForTests, nodeOutside } from '@basa/client/node';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
-import type { Stage } from '@basa/testkit/processes/stage.ts';
+import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 
 export interface HeldRequest {
   readonly method: string;
@@ -17,18 +17,18 @@ const TRIES = 3;
 const RETRY = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1, timeoutMs: 600_000 };
 
 export class HeldDevices {
-  readonly #stage: Stage;
+  readonly #processes: TestProcesses;
   readonly #clients: BasaClient[] = [];
   readonly #held: HeldRequest[] = [];
   #holds: RegExp = /deposits$/;
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
+  constructor(processes: TestProcesses) {
+    this.#processes = processes;
   }
 
   async enrol(count: number): Promise<void> {
-    const { stage } = { stage: this.#stage };
-    const tokens = await stage.authority.tokens(stage.task, count, Date.now() + 86_400_000);
+    const { processes } = { processes: this.#processes };
+    const tokens = await processes.authority.tokens(processes.task, count, Date.now() + 86_400_000);
     for (const token of tokens) {
       const real = nodeOutside();
       const transport: typeof real.transport = {
@@ -41,7 +41,7 @@ export class HeldDevices {
       };
       this.#clients.push(
         await connect({ ...real, transport }, inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))), {
-          ...stage.services,
+          ...processes.services,
           token,
           retry: RETRY,
           pieceBytes: 2 ** 30,
@@ -54,7 +54,7 @@ export class HeldDevices {
   async until(holds: RegExp): Promise<readonly HeldRequest[]> {
     this.#holds = holds;
     this.#held.length = 0;
-    const delta = new Float32Array(this.#stage.policy.dimension);
+    const delta = new Float32Array(this.#processes.policy.dimension);
     for (const [n, client] of this.#clients.entries()) {
       delta[0] = 1 / (n + 2);
       await this.#goOn(client, delta);

@@ -2,7 +2,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Stage, type StageOptions } from '@basa/testkit/processes/stage.ts';
+import { TestProcesses, type TestProcessesOptions } from '@basa/testkit/processes/test-processes.ts';
 import { bundleTrial } from '../../trials/bundle.ts';
 import { formatTable } from '../table.ts';
 import type { HeldRequest } from './held-devices.ts';
@@ -28,18 +28,18 @@ const LABELS: Readonly<Record<Exclude<keyof StepSums, 'requests'>, string>> = {
 };
 
 export async function profileUploads(
-  options: Omit<StageOptions, 'bundle'>,
-  round: Omit<RoundOptions, 'stage' | 'sendUploads'>,
+  options: Omit<TestProcessesOptions, 'bundle'>,
+  round: Omit<RoundOptions, 'processes' | 'sendUploads'>,
 ): Promise<string> {
   const bundle = await bundleTrial({ watched: true });
-  const stage = await Stage.open({ ...options, bundle });
+  const processes = await TestProcesses.open({ ...options, bundle });
   try {
-    const file = join(stage.folder, 'steps.json');
-    await stage.stop('server');
-    await stage.start('server', { BASA_STEPS: file }, [bundle.file('steps')]);
+    const file = join(processes.folder, 'steps.json');
+    await processes.stop('server');
+    await processes.start('server', { BASA_STEPS: file }, [bundle.file('steps')]);
     const takeSteps = async (): Promise<StepSums> => {
       rmSync(file, { force: true });
-      stage.children.get('server')?.kill('SIGUSR2');
+      processes.children.get('server')?.kill('SIGUSR2');
       for (;;) {
         await sleep(LOOK_MS);
         try {
@@ -54,10 +54,10 @@ export async function profileUploads(
       steps = await takeSteps();
       return load;
     };
-    for (let n = 0; n < ROUNDS; n++) await playRound({ ...round, stage, sendUploads });
+    for (let n = 0; n < ROUNDS; n++) await playRound({ ...round, processes, sendUploads });
     return stepTable(steps as StepSums);
   } finally {
-    await stage.close();
+    await processes.close();
   }
 }
 

@@ -1,6 +1,6 @@
 /** One round of a benchmark: devices fill some buffers, step by step, each step by all of them at once and timed. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Stage } from '@basa/testkit/processes/stage.ts';
+import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { loadDisk } from './disk.ts';
 import { HeldDevices, type HeldRequest } from './held-devices.ts';
 import { type Load, loadHttp, loadTcp } from './load.ts';
@@ -18,7 +18,7 @@ export interface Round {
 }
 
 export interface RoundOptions {
-  readonly stage: Stage;
+  readonly processes: TestProcesses;
   readonly buffers: number;
   readonly atOnce: number;
   readonly discardUrl: string;
@@ -27,11 +27,11 @@ export interface RoundOptions {
 }
 
 export async function playRound(options: RoundOptions): Promise<Round> {
-  const { stage, buffers, atOnce, discardUrl } = options;
+  const { processes, buffers, atOnce, discardUrl } = options;
   const send = (requests: readonly HeldRequest[]): Promise<Load> => loadHttp(requests, atOnce);
-  const { version: before = 0 } = await stage.server.task(stage.task);
-  const devices = new HeldDevices(stage);
-  await devices.enrol(buffers * stage.policy.bufferSize);
+  const { version: before = 0 } = await processes.server.task(processes.task);
+  const devices = new HeldDevices(processes);
+  await devices.enrol(buffers * processes.policy.bufferSize);
   const seats = await send(await devices.until(/seats$/));
   const deposits = await send(await devices.until(/deposits$/));
   const keys = await send(await devices.until(/keys$/));
@@ -45,7 +45,7 @@ export async function playRound(options: RoundOptions): Promise<Round> {
   await loadHttp(last, last.length);
   const began = performance.now();
   const reached = async (version: number): Promise<number> => {
-    while (((await stage.server.task(stage.task)).version ?? 0) < version) await sleep(LOOK_MS);
+    while (((await processes.server.task(processes.task)).version ?? 0) < version) await sleep(LOOK_MS);
     return performance.now() - began;
   };
   const closeMs = await reached(before + 1);

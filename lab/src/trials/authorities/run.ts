@@ -6,7 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RandomStream, randomStream } from '@basa/learning';
-import { type AuthorityName, type ProcessName, Stage } from '@basa/testkit/processes/stage.ts';
+import { type AuthorityName, type ProcessName, TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { bundleTrial, type TrialBundle } from '../bundle.ts';
 import { Fleet } from '../crash/fleet.ts';
 import { Plan } from '../crash/plan.ts';
@@ -51,23 +51,23 @@ export async function runAuthorities({
   onLine = () => {},
 }: AuthoritiesOptions): Promise<AuthoritiesReport> {
   const bundle = await bundleTrial({ watched: true });
-  const stage = await Stage.open({
+  const basa = await TestProcesses.open({
     bundle,
     authorities: AUTHORITIES,
     policy: { dimension: Math.max(MIN_PLACES, kills * PLACES_PER_KILL), threshold: THRESHOLD },
     specification: { stallMs: STALL_MS },
   });
-  const trial = new Trial(stage, bundle, randomStream(seed, 'authorities'), onLine);
+  const trial = new Trial(basa, bundle, randomStream(seed, 'authorities'), onLine);
   try {
     return await trial.run(kills);
   } finally {
     trial.killDevices();
-    await stage.close();
+    await basa.close();
   }
 }
 
 class Trial {
-  readonly #stage: Stage;
+  readonly #basa: TestProcesses;
   readonly #bundle: TrialBundle;
   readonly #chance: RandomStream;
   readonly #plan: Plan;
@@ -75,8 +75,8 @@ class Trial {
   readonly #onLine: (line: string) => void;
   #kills = 0;
 
-  constructor(stage: Stage, bundle: TrialBundle, chance: RandomStream, onLine: (line: string) => void) {
-    this.#stage = stage;
+  constructor(basa: TestProcesses, bundle: TrialBundle, chance: RandomStream, onLine: (line: string) => void) {
+    this.#basa = basa;
     this.#bundle = bundle;
     this.#chance = chance;
     this.#plan = new Plan(chance);
@@ -84,19 +84,19 @@ class Trial {
   }
 
   async run(kills: number): Promise<AuthoritiesReport> {
-    const stage = this.#stage;
+    const basa = this.#basa;
     const fleet = await Fleet.enrolled({
-      stage,
+      basa,
       script: this.#bundle.file('devices'),
       processes: 2,
       devicesEach: DEVICES_EACH,
       chance: this.#chance,
     });
     this.#devices.push(await fleet.start(0, {}, []));
-    await grown(stage, 1);
+    await grown(basa, 1);
 
-    while (this.#kills < kills * FIRST_SHARE) await this.#strike(fleet, this.#anyOf(stage.authorities));
-    await grown(stage, VERSIONS);
+    while (this.#kills < kills * FIRST_SHARE) await this.#strike(fleet, this.#anyOf(basa.authorities));
+    await grown(basa, VERSIONS);
 
     const downForAll = Math.floor(this.#chance.unit() * AUTHORITIES);
     const [first, ...others] = this.#beginningWith(downForAll);
@@ -105,21 +105,21 @@ class Trial {
     // These devices enrol while one is down.
     this.#devices.push(await fleet.start(1, {}, []));
     while (this.#kills < kills) await this.#strike(fleet, this.#anyOf([...others, 'server']));
-    await grown(stage, VERSIONS);
+    await grown(basa, VERSIONS);
     const versionsWithOneDown = (await this.#version()) - before;
 
     const second = this.#anyOf(others);
     const { versions: versionsWithTwoDown, words } = await this.#twoDown(fleet, second);
     await this.#start(second);
-    await grown(stage, VERSIONS);
+    await grown(basa, VERSIONS);
     this.#onLine(`the fleet goes on with ${second}`);
     await this.#start(first);
-    await grown(stage, VERSIONS);
+    await grown(basa, VERSIONS);
     this.killDevices();
     await Promise.all(this.#devices.map(gone));
-    await settle(stage, this.#bundle.file('clock-ahead'));
+    await settle(basa, this.#bundle.file('clock-ahead'));
 
-    const { problems, ...verdict } = await judge(stage, fleet.acknowledged);
+    const { problems, ...verdict } = await judge(basa, fleet.acknowledged);
     return {
       kills: this.#kills,
       ...verdict,
@@ -169,9 +169,9 @@ class Trial {
   }
 
   async #start(name: ProcessName, environment: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
-    const stage = this.#stage;
-    const listening = stage.start(name, environment, [this.#bundle.file('durable-moments')]);
-    const child = stage.children.get(name) as ChildProcess;
+    const basa = this.#basa;
+    const listening = basa.start(name, environment, [this.#bundle.file('durable-moments')]);
+    const child = basa.children.get(name) as ChildProcess;
     if (child.stderr !== null)
       createInterface({ input: child.stderr }).on('line', (line) => {
         const [, moment] = /^moment: (.*)$/.exec(line) ?? [];
@@ -185,7 +185,7 @@ class Trial {
   }
 
   async #kill(name: ProcessName, why: string): Promise<void> {
-    const child = this.#stage.children.get(name) as ChildProcess;
+    const child = this.#basa.children.get(name) as ChildProcess;
     child.kill('SIGKILL');
     await gone(child);
     if (child.signalCode !== 'SIGKILL') throw new Error(`${name} ended by itself with code ${child.exitCode}`);
@@ -199,7 +199,7 @@ class Trial {
   }
 
   async #version(): Promise<number> {
-    return (await this.#stage.server.task(this.#stage.task)).version ?? 0;
+    return (await this.#basa.server.task(this.#basa.task)).version ?? 0;
   }
 
   #anyOf<Name>(names: readonly Name[]): Name {
@@ -208,7 +208,7 @@ class Trial {
 
   /** That one, then the others. */
   #beginningWith(index: number): readonly [AuthorityName, ...AuthorityName[]] {
-    const { authorities } = this.#stage;
+    const { authorities } = this.#basa;
     return [authorities[index] as AuthorityName, ...authorities.filter((_, n) => n !== index)];
   }
 }

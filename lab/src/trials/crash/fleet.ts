@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { RandomStream } from '@basa/learning';
-import type { Stage } from '@basa/testkit/processes/stage.ts';
+import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { DevicesWork, FromDevices, ToDevices } from './messages.ts';
 
 export interface Acknowledged {
@@ -13,7 +13,7 @@ export interface Acknowledged {
 }
 
 export interface FleetOptions {
-  readonly stage: Stage;
+  readonly basa: TestProcesses;
   /** The bundled `devices.ts`. */
   readonly script: string;
   readonly processes: number;
@@ -42,14 +42,14 @@ export class Fleet {
   }
 
   static async enrolled(options: FleetOptions): Promise<Fleet> {
-    const { stage, processes, devicesEach } = options;
-    const tokens = await stage.authority.tokens(stage.task, processes * devicesEach, Date.now() + 86_400_000);
+    const { basa, processes, devicesEach } = options;
+    const tokens = await basa.authority.tokens(basa.task, processes * devicesEach, Date.now() + 86_400_000);
     const works = Array.from({ length: processes }, (_, n) => ({
-      ...stage.services,
-      dimension: stage.policy.dimension,
+      ...basa.services,
+      dimension: basa.policy.dimension,
       devices: tokens.slice(n * devicesEach, (n + 1) * devicesEach).map((token, i) => {
         const number = n * devicesEach + i;
-        return { number, token, folder: join(stage.folder, 'devices', String(n), String(number)) };
+        return { number, token, folder: join(basa.folder, 'devices', String(n), String(number)) };
       }),
     }));
     return new Fleet(options, works);
@@ -91,8 +91,7 @@ export class Fleet {
   /** A device that was killed goes on with the coordinate it had. */
   #placeOf(device: number): number {
     const place = this.#places.get(device) ?? this.#nextPlace++;
-    if (place >= this.#options.stage.policy.dimension)
-      throw new Error('the model has too few coordinates for this run');
+    if (place >= this.#options.basa.policy.dimension) throw new Error('the model has too few coordinates for this run');
     this.#places.set(device, place);
     return place;
   }

@@ -13,7 +13,7 @@ import {
 import { nodeSuite } from '@basa/runtime/node';
 import { messagesOf } from '@basa/server/internal/buffers/messages.ts';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
-import type { Stage } from '@basa/testkit/processes/stage.ts';
+import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { type Asked, faultsOf, type HistoryCall, mayHaveBegun } from './history.ts';
 
 const LOOK_MS = 100;
@@ -68,7 +68,7 @@ export class Recorder {
   }
 
   /** Asks any node about every buffer that was seen and has not ended, until it is stopped. */
-  async watch({ urls, token }: Stage): Promise<void> {
+  async watch({ urls, token }: TestProcesses): Promise<void> {
     const headers = { authorization: `Bearer ${token}` };
     while (this.#isWatching) {
       const open = new Set(this.#history.map(({ call }) => call.ctx).filter((ctx) => !this.#ended.has(ctx)));
@@ -87,7 +87,7 @@ export class Recorder {
   }
 
   /** Calls that contradict others only by their times: their devices had asked before, without an answer. */
-  explained(policy: Stage['policy']): number {
+  explained(policy: TestProcesses['policy']): number {
     const bare = faultsOf(
       this.#history.map(({ call }) => call),
       policy.bufferSize,
@@ -95,7 +95,7 @@ export class Recorder {
     return bare.length + this.#faults.length - this.faults(policy).length;
   }
 
-  faults({ bufferSize }: Stage['policy']): readonly string[] {
+  faults({ bufferSize }: TestProcesses['policy']): readonly string[] {
     const history = this.#history.map(({ call, asked }) =>
       call.kind === 'status' ? call : { ...call, begun: mayHaveBegun(call.begun, asked) },
     );

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { randomStream } from '@basa/learning';
 import { ENGINE } from '@basa/protocol';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
-import { type ProcessName, Stage } from '@basa/testkit/processes/stage.ts';
+import { type ProcessName, TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { bundleTrial } from '../bundle.ts';
 import { PowerCuts } from '../powercut/shim.ts';
 import { CrashDatabase } from './crash-database.ts';
@@ -82,28 +82,28 @@ async function crash(
     random: () => balancing.unit(),
     onExchange: (exchange: Exchange): void => recorder.note(exchange),
   };
-  const stage: Stage = await Stage.open({
+  const basa: TestProcesses = await TestProcesses.open({
     bundle,
     policy: { dimension, engine: engine === 'cp-abe' ? ENGINE.cpAbe : ENGINE.slotKeys },
     specification: { stallMs: STALL_MS },
     ...(nodes && { nodes, server: { leaseMs: LEASE_MS } }),
   });
-  recorder.policy = stage.policy;
+  recorder.policy = basa.policy;
   const running = new Set<ChildProcess>();
   const cutting = randomStream(seed, 'power cuts');
-  const cutsFolder = `${stage.folder}-cuts`;
+  const cutsFolder = `${basa.folder}-cuts`;
   try {
     const powerCuts = isPowerCut ? new PowerCuts(cutsFolder, () => cutting.unit()) : undefined;
     const script = bundle.file('devices');
     const fleet = await Fleet.enrolled({
-      stage,
+      basa,
       script,
       processes: DEVICE_PROCESSES,
       devicesEach: DEVICES_EACH,
       chance,
     });
     const plan = new Plan(chance);
-    const watching = database === undefined ? undefined : recorder.watch(stage);
+    const watching = database === undefined ? undefined : recorder.watch(basa);
     let left = kills;
 
     /** Waits until the fleet has taken so many steps, or cannot. */
@@ -115,7 +115,7 @@ async function crash(
     };
     const tell = (what: string): void => onKill(`${kills - left} ${what}`);
     /** Starts it, lets it work, and sees it die; after the last kill it stays. */
-    const haunt = async (
+    const killAgain = async (
       role: string,
       kept: string,
       start: (die: Readonly<Record<string, string>>) => Promise<ChildProcess>,
@@ -124,7 +124,7 @@ async function crash(
         left--;
         const { moment, nth, afterSteps } = plan.next(role);
         const die = moment === undefined ? {} : { BASA_DIE_AT: moment, BASA_DIE_NTH: String(nth) };
-        const life = powerCuts?.life(join(stage.folder, kept));
+        const life = powerCuts?.life(join(basa.folder, kept));
         const child = await start({ ...die, ...life?.environment });
         if (role === 'server' && database !== undefined && left > 0 && chance.unit() < STOPPED_SHARE) {
           left--;
@@ -159,9 +159,9 @@ async function crash(
     };
     const service = (name: ProcessName) => async (die: Readonly<Record<string, string>>) => {
       for (;;) {
-        await gone(stage.children.get(name));
-        const listening = stage.start(name, die, preloads);
-        const child = listenTo(name === 'authority' ? name : 'server', stage.children.get(name) as ChildProcess);
+        await gone(basa.children.get(name));
+        const listening = basa.start(name, die, preloads);
+        const child = listenTo(name === 'authority' ? name : 'server', basa.children.get(name) as ChildProcess);
         const isDown = (): boolean => database !== undefined && child.exitCode === NO_DATABASE;
         // A moment may come before it listens.
         await listening.catch((error: unknown) => {
@@ -171,7 +171,7 @@ async function crash(
         running.delete(child);
       }
     };
-    const hauntDatabase = async (crashed: CrashDatabase): Promise<void> => {
+    const killAgainDatabase = async (crashed: CrashDatabase): Promise<void> => {
       while (left > 0) {
         left--;
         await during(DATABASE_STEPS * (1 + chance.unit()));
@@ -182,28 +182,30 @@ async function crash(
     const devices = (n: number) => async (die: Readonly<Record<string, string>>) =>
       listenTo('devices', await fleet.start(n, die, preloads));
 
-    for (const name of [...stage.servers, 'authority' as const]) await stage.stop(name);
+    for (const name of [...basa.servers, 'authority' as const]) await basa.stop(name);
     await Promise.all([
-      haunt('authority', 'authority', service('authority')),
-      ...stage.servers.map((name) => haunt('server', 'server', service(name))),
-      ...Array.from({ length: DEVICE_PROCESSES }, (_, n) => haunt('devices', join('devices', String(n)), devices(n))),
-      ...(database === undefined ? [] : [hauntDatabase(database)]),
+      killAgain('authority', 'authority', service('authority')),
+      ...basa.servers.map((name) => killAgain('server', 'server', service(name))),
+      ...Array.from({ length: DEVICE_PROCESSES }, (_, n) =>
+        killAgain('devices', join('devices', String(n)), devices(n)),
+      ),
+      ...(database === undefined ? [] : [killAgainDatabase(database)]),
     ]);
 
     // The fleet goes on after the last kill.
-    await grown(stage, 1);
-    for (const child of [...running].filter((one) => ![...stage.children.values()].includes(one))) {
+    await grown(basa, 1);
+    for (const child of [...running].filter((one) => ![...basa.children.values()].includes(one))) {
       child.kill('SIGKILL');
       await gone(child);
     }
-    await settle(stage, bundle.file('clock-ahead'), database);
+    await settle(basa, bundle.file('clock-ahead'), database);
     recorder.stop();
     await watching;
-    const verdict = await judge(stage, fleet.acknowledged);
-    const problems = [...verdict.problems, ...fleet.faults, ...recorder.faults(stage.policy)];
+    const verdict = await judge(basa, fleet.acknowledged);
+    const problems = [...verdict.problems, ...fleet.faults, ...recorder.faults(basa.policy)];
     if (database !== undefined)
       onKill(
-        `${recorder.calls} calls are in the history; ${recorder.explained(stage.policy)} are out of order but for having been asked before without an answer`,
+        `${recorder.calls} calls are in the history; ${recorder.explained(basa.policy)} are out of order but for having been asked before without an answer`,
       );
     return {
       kills: kills - left,
@@ -214,7 +216,7 @@ async function crash(
     };
   } finally {
     for (const child of running) child.kill('SIGKILL');
-    await stage.close();
+    await basa.close();
     rmSync(cutsFolder, { recursive: true, force: true });
   }
 }

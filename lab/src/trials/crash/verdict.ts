@@ -13,8 +13,8 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { buffersOfLogs, type LoggedBuffers } from '@basa/testkit/processes/authority-log.ts';
-import type { Stage } from '@basa/testkit/processes/stage.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
+import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { Acknowledged } from './fleet.ts';
 
 type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'lost';
@@ -31,24 +31,24 @@ export interface Verdict extends Readonly<Record<Ending, number>> {
 
 const ENDED = ['included', 'quarantined', 'aborted', 'unknown'];
 
-export async function judge(stage: Stage, told: readonly Acknowledged[]): Promise<Verdict> {
-  const logs = await stage.authority.logs();
-  const keys = stage.authorityKey.split(',').map((key) => fromHex(key) ?? new Uint8Array());
+export async function judge(basa: TestProcesses, told: readonly Acknowledged[]): Promise<Verdict> {
+  const logs = await basa.authority.logs();
+  const keys = basa.authorityKey.split(',').map((key) => fromHex(key) ?? new Uint8Array());
   const reports = logs.map((log, n) => verifyLog(log, keys[n] ?? new Uint8Array()));
   const buffers = buffersOfLogs(logs);
-  const counts = await countsByVersion(stage);
-  const found = reports.flatMap(({ problems }, n) => problems.map((problem) => `${stage.authorities[n]}: ${problem}`));
+  const counts = await countsByVersion(basa);
+  const found = reports.flatMap(({ problems }, n) => problems.map((problem) => `${basa.authorities[n]}: ${problem}`));
   const shared = [...buffers.holders].filter(([, users]) => users.size > 1);
   for (const [slot] of shared) found.push(`authorities gave keys of one slot to several users: ${slot}`);
   const endings = { included: 0, excluded: 0, aborted: 0, quarantined: 0, lost: 0 };
   const once = new Map(told.map((one) => [one.joinTag, one]));
   for (const one of once.values()) {
-    const { ending, facts } = await endingOf(stage, buffers, counts, one);
+    const { ending, facts } = await endingOf(basa, buffers, counts, one);
     endings[ending]++;
     if (ending === 'lost') found.push(`lost: the update at ${one.place}, slot ${one.slot} of ${one.ctx}: ${facts}`);
   }
-  const doubled = doubledPlaces(stage.policy.dimension, counts);
-  const stuck = await stuckBuffers(stage);
+  const doubled = doubledPlaces(basa.policy.dimension, counts);
+  const stuck = await stuckBuffers(basa);
   for (const place of doubled) found.push(`counted twice: the update at ${place}`);
   for (const ctx of stuck) found.push(`stuck: the buffer ${ctx}`);
   return {
@@ -63,18 +63,18 @@ export async function judge(stage: Stage, told: readonly Acknowledged[]): Promis
 }
 
 async function endingOf(
-  stage: Stage,
+  basa: TestProcesses,
   { versions }: LoggedBuffers,
   counts: readonly Int32Array[],
   { place, ctx, joinTag }: Acknowledged,
 ): Promise<{ readonly ending: Ending; readonly facts: string }> {
-  const outcomes = await outcomesOf(stage, ctx);
+  const outcomes = await outcomesOf(basa, ctx);
   const commitment = { ctx: fromHex(ctx) as Ctx, joinTag: fromHex(joinTag) as JoinTag };
-  const verdict = judgeOutcome({ suite: nodeSuite, council: stage.policy }, commitment, outcomes).kind;
-  const isAborted = agreedOutcome(nodeSuite, stage.policy, commitment.ctx, outcomes)?.status === 'aborted';
+  const verdict = judgeOutcome({ suite: nodeSuite, council: basa.policy }, commitment, outcomes).kind;
+  const isAborted = agreedOutcome(nodeSuite, basa.policy, commitment.ctx, outcomes)?.status === 'aborted';
   const version = versions.get(ctx);
   const counted = version === undefined ? 0 : (counts[version]?.[place] ?? 0);
-  const fate = await fateOf(stage, ctx, joinTag);
+  const fate = await fateOf(basa, ctx, joinTag);
   const said = outcomes.map(({ outcome }) => outcome.status).join(', ');
   const facts = `${verdict} by ${said}; ${counted} times in version ${version}; the server says ${fate}`;
   const told =
@@ -84,7 +84,7 @@ async function endingOf(
 }
 
 /** What each authority says became of the buffer. */
-function outcomesOf({ authorities, urls }: Stage, ctx: string): Promise<readonly OutcomeOf[]> {
+function outcomesOf({ authorities, urls }: TestProcesses, ctx: string): Promise<readonly OutcomeOf[]> {
   return Promise.all(
     authorities.map(async (name, authority) => {
       const response = await fetch(new URL(AUTHORITY_PATH.outcome(ctx), urls[name]));
@@ -94,7 +94,7 @@ function outcomesOf({ authorities, urls }: Stage, ctx: string): Promise<readonly
 }
 
 /** The server's word, which must be that of the authorities. */
-async function fateOf({ urls }: Stage, ctx: string, joinTag: string): Promise<string | undefined> {
+async function fateOf({ urls }: TestProcesses, ctx: string, joinTag: string): Promise<string | undefined> {
   const response = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), urls.server));
   return ((await response.json()) as { readonly fate?: string }).fate;
 }
@@ -111,20 +111,20 @@ function doubledPlaces(dimension: number, counts: readonly Int32Array[]): readon
  * Buffers that were drawn and have not come to an end: at the server, or at an authority where a crash came before the server learnt of
  * them. An authority that was away may miss the end of one that the others closed.
  */
-export async function stuckBuffers(stage: Stage): Promise<readonly string[]> {
-  const { drawn } = buffersOfLogs(await stage.authority.logs());
+export async function stuckBuffers(basa: TestProcesses): Promise<readonly string[]> {
+  const { drawn } = buffersOfLogs(await basa.authority.logs());
   const stuck: string[] = [];
   for (const ctx of drawn.keys()) {
-    const status = await statusAt(stage, ctx);
+    const status = await statusAt(basa, ctx);
     const isOpen = async (): Promise<boolean> =>
-      (await outcomesOf(stage, ctx)).some(({ outcome }) => outcome.status === 'open');
+      (await outcomesOf(basa, ctx)).some(({ outcome }) => outcome.status === 'open');
     if (status === undefined ? await isOpen() : !ENDED.includes(status)) stuck.push(ctx);
   }
   return stuck;
 }
 
 /** Undefined for a buffer that the server does not know. */
-async function statusAt({ urls, token }: Stage, ctx: string): Promise<string | undefined> {
+async function statusAt({ urls, token }: TestProcesses, ctx: string): Promise<string | undefined> {
   const headers = { authorization: `Bearer ${token}` };
   const response = await fetch(new URL(SERVER_PATH.buffer(ctx), urls.server), { headers });
   return response.status === 404 ? undefined : ((await response.json()) as { readonly status: string }).status;

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Stage } from '@basa/testkit/processes/stage.ts';
+import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 
 const { values } = parseArgs({
@@ -38,7 +38,7 @@ if (values.help) {
 
 async function run(): Promise<void> {
   const { bundleProcesses } = await import('@basa/testkit/processes/bundle.ts');
-  const { Stage } = await import('@basa/testkit/processes/stage.ts');
+  const { TestProcesses } = await import('@basa/testkit/processes/test-processes.ts');
   const bundle = await bundleProcesses();
   const policy = {
     dimension,
@@ -49,22 +49,22 @@ async function run(): Promise<void> {
     openMs: HOUR_MS,
     closeMs: HOUR_MS,
   };
-  const stage = await Stage.open({ bundle, policy, server: { workers } });
+  const processes = await TestProcesses.open({ bundle, policy, server: { workers } });
   try {
-    const before = peakMiB(stage);
+    const before = peakMiB(processes);
     for (let user = 0; user < users; user++) {
-      const took = await contribute(stage, user);
-      console.log(`user ${user + 1} of ${users}: ${took.toFixed(0)} s, server at most ${peakMiB(stage)} MiB`);
+      const took = await contribute(processes, user);
+      console.log(`user ${user + 1} of ${users}: ${took.toFixed(0)} s, server at most ${peakMiB(processes)} MiB`);
     }
-    await untilIncluded(stage);
+    await untilIncluded(processes);
     const result = {
       dimension,
       users,
       workers,
       vectorMiB: mebibytes(4 * dimension),
       idleMiB: before,
-      peakMiB: peakMiB(stage),
-      exact: await isExact(stage),
+      peakMiB: peakMiB(processes),
+      exact: await isExact(processes),
     };
     console.log(
       `the sum is ${result.exact ? 'exact' : 'WRONG'}; vectors of ${result.vectorMiB} MiB, server at most ${result.peakMiB} MiB (${before} before)`,
@@ -72,7 +72,7 @@ async function run(): Promise<void> {
     if (values.json) console.log(JSON.stringify(result));
     process.exitCode = result.exact ? 0 : 1;
   } finally {
-    await stage.close();
+    await processes.close();
   }
 }
 
@@ -81,10 +81,10 @@ function numberOf(user: number, place: number): number {
   return (((place + 7 * user) % 101) - 50) / LEVEL;
 }
 
-async function contribute(stage: Stage, user: number): Promise<number> {
+async function contribute(processes: TestProcesses, user: number): Promise<number> {
   const { BasaClient } = await import('@basa/client/node');
-  const { urls, task, authorityKey, folder } = stage;
-  const [token = ''] = await stage.authority.tokens(task, 1, Date.now() + HOUR_MS);
+  const { urls, task, authorityKey, folder } = processes;
+  const [token = ''] = await processes.authority.tokens(task, 1, Date.now() + HOUR_MS);
   const identity = join(folder, `device-${user}`);
   const client = await BasaClient.connect({ ...urls, task, authorityKey, token, identity, pieceBytes: 64 << 20 });
   try {
@@ -98,12 +98,12 @@ async function contribute(stage: Stage, user: number): Promise<number> {
   }
 }
 
-async function untilIncluded({ server, task }: Stage): Promise<void> {
+async function untilIncluded({ server, task }: TestProcesses): Promise<void> {
   while ((await server.versions(task)).length < 2) await new Promise((resolve) => setTimeout(resolve, 500));
 }
 
 /** Version 0 is zeros: version 1 is minus the mean, in the server's own arithmetic. */
-async function isExact({ server, task }: Stage): Promise<boolean> {
+async function isExact({ server, task }: TestProcesses): Promise<boolean> {
   const parameters = await server.parameters(task, 1);
   return parameters.every((value, place) => {
     let sum = 0;
@@ -113,7 +113,7 @@ async function isExact({ server, task }: Stage): Promise<boolean> {
 }
 
 /** The most memory the process ever held at once, all its threads together. */
-function peakMiB({ children }: Stage): number {
+function peakMiB({ children }: TestProcesses): number {
   const status = readFileSync(`/proc/${children.get('server')?.pid}/status`, 'utf8');
   return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024);
 }

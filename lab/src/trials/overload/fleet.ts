@@ -4,7 +4,7 @@ import { connect } from '@basa/client/internal/connect.ts';
 import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
 import { SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
-import type { Stage } from '@basa/testkit/processes/stage.ts';
+import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 
 const FLEET = 8;
 const PAUSE_MS = 100;
@@ -16,21 +16,21 @@ export class Fleet {
   readonly acknowledged: { readonly ctx: string; readonly joinTag: string }[] = [];
   /** When each contribution was acknowledged, and how long it took. */
   readonly #done: { readonly at: number; readonly tookMs: number }[] = [];
-  readonly #stage: Stage;
+  readonly #processes: TestProcesses;
   readonly #signal: AbortSignal;
 
-  constructor(stage: Stage, signal: AbortSignal) {
-    this.#stage = stage;
+  constructor(processes: TestProcesses, signal: AbortSignal) {
+    this.#processes = processes;
     this.#signal = signal;
   }
 
   async start(): Promise<readonly Promise<void>[]> {
-    const stage = this.#stage;
-    const tokens = await stage.authority.tokens(stage.task, FLEET, Date.now() + 86_400_000);
+    const processes = this.#processes;
+    const tokens = await processes.authority.tokens(processes.task, FLEET, Date.now() + 86_400_000);
     const clients = await Promise.all(
       tokens.map((token) =>
         connect(nodeOutside(), inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32))), {
-          ...stage.services,
+          ...processes.services,
           token,
         }),
       ),
@@ -57,7 +57,7 @@ export class Fleet {
   }
 
   async #offer(client: BasaClient) {
-    const delta = new Float32Array(this.#stage.policy.dimension).map(() => Math.random() - 0.5);
+    const delta = new Float32Array(this.#processes.policy.dimension).map(() => Math.random() - 0.5);
     const { version } = await client.model();
     return client.contribute(delta, { trainedOn: version });
   }
@@ -85,7 +85,7 @@ export class Fleet {
     const pending = async (): Promise<readonly string[]> => {
       const fates = await Promise.all(
         this.acknowledged.map(async ({ ctx, joinTag }) => {
-          const response = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), this.#stage.urls.server));
+          const response = await fetch(new URL(SERVER_PATH.fate(ctx, joinTag), this.#processes.urls.server));
           return ((await response.json()) as { readonly fate?: string }).fate ?? 'unknown';
         }),
       );
@@ -94,7 +94,7 @@ export class Fleet {
     // The last buffer has too few devices left to be opened, perhaps: a buffer's worth may wait.
     for (let look = 0; look < 100; look++) {
       const left = await pending();
-      if (left.every((fate) => fate === 'pending') && left.length <= 2 * this.#stage.policy.bufferSize) return 0;
+      if (left.every((fate) => fate === 'pending') && left.length <= 2 * this.#processes.policy.bufferSize) return 0;
       await sleep(PAUSE_MS);
     }
     return (await pending()).length;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type SigningDevice, signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec, SERVER_PATH } from '@basa/protocol';
-import type { Stage } from '@basa/testkit/processes/stage.ts';
+import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 
 const MAX_UNDER_WAY = 2_000;
 const ANSWER_MS = 30_000;
@@ -14,14 +14,14 @@ export interface Flooder {
   readonly certificate: Uint8Array;
 }
 
-export async function enrolled(stage: Stage): Promise<Flooder> {
+export async function enrolled(processes: TestProcesses): Promise<Flooder> {
   const device = signingDevice();
-  const [token] = await stage.authority.tokens(stage.task, 1, Date.now() + 86_400_000);
-  const target = AUTHORITY_PATH.enrolments(stage.task);
+  const [token] = await processes.authority.tokens(processes.task, 1, Date.now() + 86_400_000);
+  const target = AUTHORITY_PATH.enrolments(processes.task);
   const body = JSON.stringify({ token });
-  const audience = fromHex(stage.authorityKey) as Uint8Array;
+  const audience = fromHex(processes.authorityKey) as Uint8Array;
   const headers = device.headers({ audience, method: 'POST', target, body, at: Date.now() });
-  const answer = await fetch(new URL(target, stage.urls.authority), {
+  const answer = await fetch(new URL(target, processes.urls.authority), {
     method: 'POST',
     body,
     headers: { ...headers, 'content-type': 'application/json' },
@@ -37,14 +37,14 @@ export class Flood {
   sent = 0;
   withoutTime = 0;
   readonly answers: Record<string, number> = {};
-  readonly #stage: Stage;
+  readonly #processes: TestProcesses;
   readonly #flooders: readonly Flooder[];
   readonly #perSecond: number;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: MAX_UNDER_WAY });
   #underWay = 0;
 
-  constructor(stage: Stage, flooders: readonly Flooder[], perSecond: number) {
-    this.#stage = stage;
+  constructor(processes: TestProcesses, flooders: readonly Flooder[], perSecond: number) {
+    this.#processes = processes;
     this.#flooders = flooders;
     this.#perSecond = perSecond;
   }
@@ -74,13 +74,13 @@ export class Flood {
     method: 'POST' | 'DELETE',
     tell: (status: number, retryAfter?: string) => void,
   ): void {
-    const target = SERVER_PATH.admissions(this.#stage.task);
-    const audience = this.#stage.policy.serverKey;
+    const target = SERVER_PATH.admissions(this.#processes.task);
+    const audience = this.#processes.policy.serverKey;
     const body = method === 'POST' ? certificate : new Uint8Array();
     const headers = device.headers({ audience, method, target, body, at: Date.now() });
     const kind = method === 'POST' ? { 'content-type': 'application/octet-stream' } : {};
     this.#underWay++;
-    const asked = request(new URL(target, this.#stage.urls.server), {
+    const asked = request(new URL(target, this.#processes.urls.server), {
       method,
       agent: this.#agent,
       timeout: ANSWER_MS,

@@ -1,6 +1,6 @@
 /** More devices than a server carries: it puts off what it cannot do, goes on with what was begun, and is well soon afterwards. */
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
-import { Stage } from '@basa/testkit/processes/stage.ts';
+import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { residentBytes } from '../soak/samples.ts';
 import { Fleet, MAX_RECOVERY_MS } from './fleet.ts';
 import { enrolled, Flood } from './flood.ts';
@@ -41,22 +41,26 @@ const MAX_GROWTH_MEGABYTES = 400;
 export async function runOverload({ seconds, times, onWord = () => {} }: OverloadOptions): Promise<OverloadReport> {
   const bundle = await bundleProcesses();
   const policy = { dimension: DIMENSION, bufferSize: 4, minimum: 2 };
-  const stage = await Stage.open({ bundle, policy, specification: { stallMs: 500, admission: { places: 8 } } });
+  const processes = await TestProcesses.open({
+    bundle,
+    policy,
+    specification: { stallMs: 500, admission: { places: 8 } },
+  });
   const ending = new AbortController();
   try {
-    const fleet = new Fleet(stage, ending.signal);
+    const fleet = new Fleet(processes, ending.signal);
     const living = await fleet.start();
     const before = await fleet.pace(MEASURED_MS);
     onWord(`carried: ${before.perSecond.toFixed(1)} contributions a second, ${Math.round(before.medianMs)} ms each`);
     const arrivals = Math.max(10, times * before.perSecond);
-    const flooders = await Promise.all(Array.from({ length: FLOODERS }, () => enrolled(stage)));
-    const memory = (): number => residentBytes(stage.children.get('server')?.pid ?? 0) / 2 ** 20;
+    const flooders = await Promise.all(Array.from({ length: FLOODERS }, () => enrolled(processes)));
+    const memory = (): number => residentBytes(processes.children.get('server')?.pid ?? 0) / 2 ** 20;
     const megabytesBefore = memory();
     let maxMegabytes = megabytesBefore;
     const watching = setInterval(() => {
       maxMegabytes = Math.max(maxMegabytes, memory());
     }, 200);
-    const flood = new Flood(stage, flooders, arrivals);
+    const flood = new Flood(processes, flooders, arrivals);
     const [, during] = await Promise.all([flood.run(seconds * 1000), fleet.pace(seconds * 1000)]);
     onWord(`flooded: ${JSON.stringify(flood.answers)}, ${during.perSecond.toFixed(1)} contributions a second`);
     const recoveryMs = await fleet.recovered(2 * before.medianMs);
@@ -82,7 +86,7 @@ export async function runOverload({ seconds, times, onWord = () => {} }: Overloa
     return { ...report, problems: problemsOf(report) };
   } finally {
     ending.abort();
-    await stage.close();
+    await processes.close();
   }
 }
 

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { toHex } from '@basa/masking';
-import { House, oneHot } from '@basa/testkit/services/house.ts';
+import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 
 const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
 
@@ -15,19 +15,19 @@ const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations:
 export async function stopsAtItsBudget(): Promise<boolean> {
   const usual = { maxSkewMs: 300_000 };
   const policy = { bufferSize: 2, minimum: 2, dimension: 8, level: 8, clip: 1, privacy };
-  const house = await House.open({ policy, server: usual, authority: usual });
+  const services = await TestServices.open({ policy, server: usual, authority: usual });
   try {
-    const token = await house.token();
+    const token = await services.token();
     const contribute = async (place: number, maxEpsilon: string): Promise<string> => {
-      const update = join(house.folder, `update-${place}`);
+      const update = join(services.folder, `update-${place}`);
       await writeFile(update, new Uint8Array(oneHot(place).buffer));
       const settings = {
-        BASA_SERVER: house.server.url,
-        BASA_AUTHORITY: house.authority.url,
-        BASA_AUTHORITY_KEY: toHex(house.authority.publicKey),
-        BASA_TASK: house.task,
+        BASA_SERVER: services.server.url,
+        BASA_AUTHORITY: services.authority.url,
+        BASA_AUTHORITY_KEY: toHex(services.authority.publicKey),
+        BASA_TASK: services.task,
         BASA_UPDATE: update,
-        BASA_IDENTITY: join(house.folder, 'python'),
+        BASA_IDENTITY: join(services.folder, 'python'),
         BASA_ENROLMENT_TOKEN: token,
       };
       const run = promisify(execFile)('python3', ['-m', 'basa', '--max-epsilon', maxEpsilon], {
@@ -37,15 +37,15 @@ export async function stopsAtItsBudget(): Promise<boolean> {
     };
     const tooMuch = await contribute(0, '4');
     const first = await contribute(0, '6');
-    const node = await house.client('node');
+    const node = await services.client('node');
     const { version } = await node.model();
     const other = await node.contribute(oneHot(1), { trainedOn: version });
-    await house.reached(1);
+    await services.reached(1);
     const second = await contribute(2, '6');
     const isHeld = tooMuch.includes('below-floor') && second.includes('budget-spent');
     return isHeld && first.startsWith('accepted') && other.kind === 'accepted';
   } finally {
-    await house.close();
-    await rm(house.folder, { recursive: true, force: true });
+    await services.close();
+    await rm(services.folder, { recursive: true, force: true });
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, SERVER_PATH, seatRequestCodec } from '@basa/protocol';
-import { House, oneHot } from '@basa/testkit/services/house.ts';
+import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
 
 const DAY_MS = 86_400_000;
 /** Of the seven that a certificate is good for. */
@@ -20,41 +20,41 @@ function behind(ms: number): string {
 /** Whether its second seat was asked for with a younger certificate than its first, got without a token. */
 export async function renewsItsCertificate(): Promise<boolean> {
   const usual = { maxSkewMs: 300_000 };
-  const house = await House.open({ server: usual, authority: usual });
+  const services = await TestServices.open({ server: usual, authority: usual });
   try {
-    house.elapse(-AGE_MS);
-    const [server, authority] = [await house.proxy('server'), await house.proxy('authority')];
+    services.elapse(-AGE_MS);
+    const [server, authority] = [await services.proxy('server'), await services.proxy('authority')];
     const contribute = async (
       place: number,
       behindMs: number,
       more: Readonly<Record<string, string>>,
     ): Promise<void> => {
-      const update = join(house.folder, `update-${place}`);
+      const update = join(services.folder, `update-${place}`);
       await writeFile(update, new Uint8Array(oneHot(place).buffer));
       const { BASA_ENROLMENT_TOKEN: _, ...environment } = process.env;
       const settings = {
         BASA_SERVER: server.url,
         BASA_AUTHORITY: authority.url,
-        BASA_AUTHORITY_KEY: toHex(house.authority.publicKey),
-        BASA_TASK: house.task,
-        BASA_IDENTITY: join(house.folder, 'python'),
+        BASA_AUTHORITY_KEY: toHex(services.authority.publicKey),
+        BASA_TASK: services.task,
+        BASA_IDENTITY: join(services.folder, 'python'),
         BASA_UPDATE: update,
       };
       await promisify(execFile)('python3', ['-c', behind(behindMs)], { env: { ...environment, ...settings, ...more } });
     };
-    await contribute(0, AGE_MS, { BASA_ENROLMENT_TOKEN: await house.token() });
-    house.elapse(AGE_MS);
+    await contribute(0, AGE_MS, { BASA_ENROLMENT_TOKEN: await services.token() });
+    services.elapse(AGE_MS);
     await contribute(1, 0, {});
     const seats = server.passed.filter(
-      ({ asked, answer }) => asked.path === SERVER_PATH.seats(house.task) && answer.status === 200,
+      ({ asked, answer }) => asked.path === SERVER_PATH.seats(services.task) && answer.status === 200,
     );
     const [first, second] = seats.map(({ asked }) => seatRequestCodec.decode(asked.body).certificate.issuedAt);
     const enrolments = authority.passed.filter(
-      ({ asked, answer }) => asked.path === AUTHORITY_PATH.enrolments(house.task) && answer.status === 200,
+      ({ asked, answer }) => asked.path === AUTHORITY_PATH.enrolments(services.task) && answer.status === 200,
     );
     return enrolments.length === 2 && first !== undefined && second !== undefined && second - first > 5 * DAY_MS;
   } finally {
-    await house.close();
-    await rm(house.folder, { recursive: true, force: true });
+    await services.close();
+    await rm(services.folder, { recursive: true, force: true });
   }
 }

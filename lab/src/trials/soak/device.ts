@@ -4,7 +4,7 @@ import { connect } from '@basa/client/internal/connect.ts';
 import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
 import type { RandomStream } from '@basa/learning';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
-import type { Stage } from '@basa/testkit/processes/stage.ts';
+import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 
 export interface Given {
   readonly ctx: string;
@@ -23,7 +23,7 @@ export interface Tally {
 }
 
 export interface SoakWork {
-  readonly stage: Stage;
+  readonly processes: TestProcesses;
   readonly chance: RandomStream;
   readonly given: Given[];
   readonly tally: Tally;
@@ -70,23 +70,23 @@ export class SoakDevice {
 
   /** A liar masks something else than it promised in about every second contribution: no number in its sum can be trusted. */
   #connect(token: string): Promise<BasaClient> {
-    const { stage } = this.#work;
+    const { processes } = this.#work;
     const real = nodeOutside();
     const lie: typeof real.mask = async (vector, plan) => {
       await real.mask(vector, plan);
       if (this.#isLying) vector[1] = ((vector[1] ?? 0) + 1) >>> 0;
     };
     return connect(this.#isLiar ? { ...real, mask: lie } : real, inMemoryStoreForTests(this.#signer), {
-      ...stage.services,
+      ...processes.services,
       token,
       retry: RETRY,
     });
   }
 
   async #contribute(client: BasaClient): Promise<void> {
-    const { stage, chance, tally, given, latencies } = this.#work;
-    const place = Math.floor(chance.unit() * stage.policy.dimension);
-    const delta = new Float32Array(stage.policy.dimension);
+    const { processes, chance, tally, given, latencies } = this.#work;
+    const place = Math.floor(chance.unit() * processes.policy.dimension);
+    const delta = new Float32Array(processes.policy.dimension);
     delta[place] = 1 - chance.unit() / 1e5; // an update of its own, and 1 after quantising
     const { version } = await this.#again(() => client.model());
     this.#isLying = this.#isLiar && chance.unit() < 0.5;

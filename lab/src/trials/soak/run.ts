@@ -6,8 +6,8 @@ import type { Role } from '@basa/cli/internal/local/service-process.ts';
 import { randomStream } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
-import { Stage } from '@basa/testkit/processes/stage.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
+import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { type Given, SoakDevice, type SoakWork, type Tally } from './device.ts';
 import { type Life, longestLives, restartsAt } from './lives.ts';
 import { type Sample, sampleOf } from './samples.ts';
@@ -57,7 +57,7 @@ export async function runSoak({
 }: SoakOptions): Promise<SoakReport> {
   const policy = { dimension: DIMENSION, bufferSize, minimum: Math.ceil(bufferSize / 2), uploadLeaseMs: 5000 };
   const bundle = await bundleProcesses();
-  const stage = await Stage.open({ bundle, policy, specification: { stallMs: STALL_MS } });
+  const processes = await TestProcesses.open({ bundle, policy, specification: { stallMs: STALL_MS } });
   const ending = new AbortController();
   setMaxListeners(0, ending.signal);
   const tally: Tally = {
@@ -70,10 +70,10 @@ export async function runSoak({
     suspendedLiars: 0,
   };
   const chance = randomStream(seed, 'soak');
-  const shared = { stage, chance, given: [], tally, latencies: [], signal: ending.signal };
+  const shared = { processes, chance, given: [], tally, latencies: [], signal: ending.signal };
   const work: SoakWork = shared;
   try {
-    const tokens = await stage.authority.tokens(stage.task, count, Date.now() + 86_400_000);
+    const tokens = await processes.authority.tokens(processes.task, count, Date.now() + 86_400_000);
     const devices = tokens.map((token, n) => new SoakDevice(work, n < liars).live(token));
     const samples: Sample[] = [];
     const planned = restartsAt(buffers, most);
@@ -81,21 +81,21 @@ export async function runSoak({
     let restarts = 0;
     for (let ended = 0; ended < buffers; ) {
       await sleep(LOOK_MS);
-      ended = (await endedBuffers(stage, work.given)).length;
+      ended = (await endedBuffers(processes, work.given)).length;
       if (ended >= (samples.length * buffers) / SAMPLES) {
-        samples.push(sampleOf(stage, lives, ended, work.latencies));
+        samples.push(sampleOf(processes, lives, ended, work.latencies));
         onSample(samples.at(-1) as Sample);
       }
-      if (ended >= (planned[restarts] ?? Number.POSITIVE_INFINITY)) lives[await restart(stage, restarts++)]++;
+      if (ended >= (planned[restarts] ?? Number.POSITIVE_INFINITY)) lives[await restart(processes, restarts++)]++;
     }
     ending.abort();
     await Promise.all(devices);
-    const versions = (await stage.server.versions(stage.task)).length - 1;
-    const endings = await endedBuffers(stage, work.given);
+    const versions = (await processes.server.versions(processes.task)).length - 1;
+    const endings = await endedBuffers(processes, work.given);
     const quarantined = endings.filter((status) => status === 'quarantined').length;
-    const wrong = await inexactVersions(stage, work.given);
-    const [bytes = new Uint8Array()] = await stage.authority.logs();
-    const log = verifyLog(bytes, fromHex(stage.authorityKey) ?? new Uint8Array());
+    const wrong = await inexactVersions(processes, work.given);
+    const [bytes = new Uint8Array()] = await processes.authority.logs();
+    const log = verifyLog(bytes, fromHex(processes.authorityKey) ?? new Uint8Array());
     const problems = [...wrong.map((version) => `version ${version} is not its sum`), ...log.problems];
     return {
       buffers: endings.length,
@@ -110,28 +110,28 @@ export async function runSoak({
     };
   } finally {
     ending.abort();
-    await stage.close();
+    await processes.close();
   }
 }
 
 /** In turn: the server in order, the server by SIGKILL, the authority in order, the authority by SIGKILL. */
-async function restart(stage: Stage, n: number): Promise<Role> {
+async function restart(processes: TestProcesses, n: number): Promise<Role> {
   const role = n % 4 < 2 ? 'server' : 'authority';
-  if (n % 2 === 1) stage.children.get(role)?.kill('SIGKILL');
-  await stage.stop(role);
-  await stage.start(role);
+  if (n % 2 === 1) processes.children.get(role)?.kill('SIGKILL');
+  await processes.stop(role);
+  await processes.start(role);
   return role;
 }
 
-const statuses = new WeakMap<Stage, Map<string, string>>();
+const statuses = new WeakMap<TestProcesses, Map<string, string>>();
 
 /** How the buffers that devices had a slot in have ended; those that have not are left out. */
-async function endedBuffers(stage: Stage, given: readonly Given[]): Promise<readonly string[]> {
-  const known = statuses.get(stage) ?? new Map<string, string>();
-  statuses.set(stage, known);
+async function endedBuffers(processes: TestProcesses, given: readonly Given[]): Promise<readonly string[]> {
+  const known = statuses.get(processes) ?? new Map<string, string>();
+  statuses.set(processes, known);
   for (const ctx of new Set(given.slice(-10 * MAX_LIVING).map((one) => one.ctx))) {
     if (known.has(ctx)) continue;
-    const status = await stage.server.buffer(ctx).then(
+    const status = await processes.server.buffer(ctx).then(
       (buffer) => buffer.status,
       () => undefined, // it is being restarted
     );
@@ -141,13 +141,13 @@ async function endedBuffers(stage: Stage, given: readonly Given[]): Promise<read
 }
 
 /** By the slots that the server says are in a sum, and the coordinates that their devices gave. */
-async function inexactVersions(stage: Stage, given: readonly Given[]): Promise<readonly number[]> {
-  const counts = await countsByVersion(stage);
+async function inexactVersions(processes: TestProcesses, given: readonly Given[]): Promise<readonly number[]> {
+  const counts = await countsByVersion(processes);
   const wrong: number[] = [];
   // Those made meanwhile are left out.
-  const versions = await stage.server.versions(stage.task);
+  const versions = await processes.server.versions(processes.task);
   for (const { version, ctx } of versions.filter((one) => one.version > 0 && one.version < counts.length)) {
-    const { accepted, status } = await stage.server.buffer(ctx);
+    const { accepted, status } = await processes.server.buffer(ctx);
     const expected = new Int32Array(DIMENSION);
     // A device that goes on with a slot after a service was away is told of it once more.
     const places = new Map(given.filter((one) => one.ctx === ctx).map(({ slot, place }) => [slot, place]));

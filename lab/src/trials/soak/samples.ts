@@ -1,7 +1,7 @@
 /** What the processes hold over time, where the system tells: memory, open files, bytes on disk. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Stage } from '@basa/testkit/processes/stage.ts';
+import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 
 export interface Sample {
   readonly buffers: number;
@@ -21,7 +21,12 @@ export interface Lives {
   readonly authority: number;
 }
 
-export function sampleOf({ children, folder }: Stage, lives: Lives, buffers: number, latencies: number[]): Sample {
+export function sampleOf(
+  { children, folder }: TestProcesses,
+  lives: Lives,
+  buffers: number,
+  latencies: number[],
+): Sample {
   const [server = 0, authority = 0] = [children.get('server')?.pid, children.get('authority')?.pid];
   const sorted = latencies.splice(0).sort((a, b) => a - b);
   return {

@@ -69,7 +69,7 @@ export interface LiveState {
   readonly fetches: readonly (readonly [version: number, count: number])[];
 }
 
-/** What a page needs to know of the house it was served from. */
+/** What a page needs to know of the services it was served from. */
 export interface PageSettings {
   /** The addresses of the authorities, with commas between them. */
   readonly authority: string;

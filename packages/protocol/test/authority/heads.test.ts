@@ -30,106 +30,106 @@ function rollBack({ authority }: Federation, snapshot: readonly AuthorityRecord[
 
 describe('a head of a branch that the log does not hold', () => {
   it('gives up what is open, once: shown again, or a further one of its branch, it changes nothing', () => {
-    const house = world();
-    const before = house.server.drawBuffer();
-    const [head, further] = drill(house);
-    expect(met(house, head)).toBe(true);
-    expect(statusOf(house, before)).toBe('unknown');
-    const after = house.server.drawBuffer();
-    const records = house.authority.log.length;
-    for (const again of [head, further, head]) expect(met(house, again)).toBe(false);
-    expect(statusOf(house, after)).toBe('open');
-    expect(house.authority.log.length).toBe(records);
+    const services = world();
+    const before = services.server.drawBuffer();
+    const [head, further] = drill(services);
+    expect(met(services, head)).toBe(true);
+    expect(statusOf(services, before)).toBe('unknown');
+    const after = services.server.drawBuffer();
+    const records = services.authority.log.length;
+    for (const again of [head, further, head]) expect(met(services, again)).toBe(false);
+    expect(statusOf(services, after)).toBe('open');
+    expect(services.authority.log.length).toBe(records);
   });
 
   it('counts as well where it is not ahead of the log', () => {
-    const house = world();
-    const [head] = drill(house);
-    while (house.authority.log.length <= head.sequence + 1) house.server.drawBuffer();
-    expect(met(house, head)).toBe(true);
+    const services = world();
+    const [head] = drill(services);
+    while (services.authority.log.length <= head.sequence + 1) services.server.drawBuffer();
+    expect(met(services, head)).toBe(true);
   });
 
   it('stays retired after a restart', () => {
-    const house = world();
-    const [head, further] = drill(house);
-    met(house, head);
-    house.authority.restart();
-    const after = house.server.drawBuffer();
-    expect(met(house, further)).toBe(false);
-    expect(statusOf(house, after)).toBe('open');
+    const services = world();
+    const [head, further] = drill(services);
+    met(services, head);
+    services.authority.restart();
+    const after = services.server.drawBuffer();
+    expect(met(services, further)).toBe(false);
+    expect(statusOf(services, after)).toBe('open');
   });
 
   it('is retired alone: a head of another lost branch is met, and one of the log itself is still no proof', () => {
-    const house = world();
-    const [one, other] = [drill(house), drill(house)];
-    expect(met(house, one[0])).toBe(true);
-    expect(met(house, house.authority.core.head())).toBe(false);
-    expect(met(house, other[0])).toBe(true);
-    expect(met(house, one[1])).toBe(false);
+    const services = world();
+    const [one, other] = [drill(services), drill(services)];
+    expect(met(services, one[0])).toBe(true);
+    expect(met(services, services.authority.core.head())).toBe(false);
+    expect(met(services, other[0])).toBe(true);
+    expect(met(services, one[1])).toBe(false);
   });
 
   it('of somebody else is nothing', () => {
-    const house = world();
-    const [head] = drill(house);
-    expect(met(house, { ...head, signature: new Uint8Array(64) })).toBe(false);
+    const services = world();
+    const [head] = drill(services);
+    expect(met(services, { ...head, signature: new Uint8Array(64) })).toBe(false);
   });
 });
 
 describe('an earlier head of the log itself', () => {
   it('is no proof of anything, however far the log is by now', () => {
-    const house = world();
-    const open = house.server.drawBuffer();
-    const head = house.authority.core.head();
-    house.server.drawBuffer();
-    expect(met(house, head)).toBe(false);
-    expect(statusOf(house, open)).toBe('open');
+    const services = world();
+    const open = services.server.drawBuffer();
+    const head = services.authority.core.head();
+    services.server.drawBuffer();
+    expect(met(services, head)).toBe(false);
+    expect(statusOf(services, open)).toBe('open');
   });
 });
 
 describe('a second roll-back', () => {
   it('is met as the first was, by the head of the branch that the first began', () => {
-    const house = world();
-    const open = house.server.drawBuffer();
-    const snapshot = [...house.authority.log];
-    house.server.drawBuffer();
-    rollBack(house, snapshot);
-    expect(statusOf(house, open)).toBe('unknown');
-    house.server.drawBuffer();
-    const firstLife = house.authority.core.head();
+    const services = world();
+    const open = services.server.drawBuffer();
+    const snapshot = [...services.authority.log];
+    services.server.drawBuffer();
+    rollBack(services, snapshot);
+    expect(statusOf(services, open)).toBe('unknown');
+    services.server.drawBuffer();
+    const firstLife = services.authority.core.head();
     // To before the first branch began: the log knows nothing of it, and the buffer is open again.
-    rollBack(house, snapshot);
-    expect(statusOf(house, open)).toBe('unknown');
-    const later = house.server.drawBuffer();
-    expect(met(house, firstLife)).toBe(false);
-    expect(statusOf(house, later)).toBe('open');
+    rollBack(services, snapshot);
+    expect(statusOf(services, open)).toBe('unknown');
+    const later = services.server.drawBuffer();
+    expect(met(services, firstLife)).toBe(false);
+    expect(statusOf(services, later)).toBe('open');
   });
 
   it('within the branch that the first began is met by a head of that branch', () => {
-    const house = world();
-    const snapshot = [...house.authority.log];
-    house.server.drawBuffer();
-    rollBack(house, snapshot);
-    const open = house.server.drawBuffer();
-    const second = [...house.authority.log];
-    house.server.drawBuffer();
-    const ahead = house.authority.core.head();
-    house.authority.log = second;
-    house.authority.core = AttributeAuthority.restore(house.authority.ports, house.authority.records);
-    expect(met(house, ahead)).toBe(true);
-    expect(statusOf(house, open)).toBe('unknown');
-    const after = house.server.drawBuffer();
-    expect(met(house, ahead)).toBe(false);
-    expect(statusOf(house, after)).toBe('open');
+    const services = world();
+    const snapshot = [...services.authority.log];
+    services.server.drawBuffer();
+    rollBack(services, snapshot);
+    const open = services.server.drawBuffer();
+    const second = [...services.authority.log];
+    services.server.drawBuffer();
+    const ahead = services.authority.core.head();
+    services.authority.log = second;
+    services.authority.core = AttributeAuthority.restore(services.authority.ports, services.authority.records);
+    expect(met(services, ahead)).toBe(true);
+    expect(statusOf(services, open)).toBe('unknown');
+    const after = services.server.drawBuffer();
+    expect(met(services, ahead)).toBe(false);
+    expect(statusOf(services, after)).toBe('open');
   });
 
   it('after a drill is met: only the branch of the drill is retired', () => {
-    const house = world();
-    const [head] = drill(house);
-    met(house, head);
-    const open = house.server.drawBuffer();
-    const snapshot = [...house.authority.log];
-    house.server.drawBuffer();
-    rollBack(house, snapshot);
-    expect(statusOf(house, open)).toBe('unknown');
+    const services = world();
+    const [head] = drill(services);
+    met(services, head);
+    const open = services.server.drawBuffer();
+    const snapshot = [...services.authority.log];
+    services.server.drawBuffer();
+    rollBack(services, snapshot);
+    expect(statusOf(services, open)).toBe('unknown');
   });
 });

@@ -16,7 +16,7 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
-/** What a page may not do: errors, and requests to anybody but the hosts of the house. */
+/** What a page may not do: errors, and requests to anybody but the hosts of the services. */
 export class Conduct {
   readonly faults: string[] = [];
   readonly #hosts: ReadonlySet<string>;

@@ -1,10 +1,10 @@
-/** Throws requests at both services of a house: none may be answered by a 500, and both must be alive afterwards. */
+/** Throws requests at both services of a test: none may be answered by a 500, and both must be alive afterwards. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { inMemoryStoreForTests } from '@basa/client/node';
 import { HEADER } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import fc from 'fast-check';
-import { House, OPERATOR_TOKEN, oneHot } from '../services/house.ts';
+import { OPERATOR_TOKEN, oneHot, TestServices } from '../services/test-services.ts';
 import { type FuzzRequest, type FuzzSource, fuzzRequests } from './requests.ts';
 
 export interface FuzzReport {
@@ -22,7 +22,7 @@ const LIMITS = { addressLimit: UNLIMITED, deviceLimit: UNLIMITED, maxNonces: 1e8
 
 export async function fuzzHttp(requests: number, seed: number, onBatch = (_: number): void => {}): Promise<FuzzReport> {
   const paper = { unsafePaperMode: true };
-  const house = await House.open({
+  const services = await TestServices.open({
     policy: { bufferSize: 4 },
     server: { ...LIMITS, ...paper },
     authority: { ...LIMITS, ...paper, keyLimit: UNLIMITED },
@@ -31,7 +31,7 @@ export async function fuzzHttp(requests: number, seed: number, onBatch = (_: num
   const statuses: Record<string, number> = {};
   const failures: string[] = [];
   try {
-    const sources = await sourcesOf(house);
+    const sources = await sourcesOf(services);
     for (let done = 0; done < requests; done += BATCH) {
       const cases = sources.flatMap(({ url, source }, n) => {
         const numRuns = Math.ceil(Math.min(BATCH, requests - done) / sources.length);
@@ -53,19 +53,21 @@ export async function fuzzHttp(requests: number, seed: number, onBatch = (_: num
     return { requests, statuses, failures };
   } finally {
     agent.destroy();
-    await house.close();
+    await services.close();
   }
 }
 
 /** Honest devices go before, so that there is something to change: a buffer with three of four slots taken. */
-async function sourcesOf(house: House): Promise<readonly { readonly url: string; readonly source: FuzzSource }[]> {
-  const proxies = await Promise.all([house.proxy('server'), house.proxy('authority')]);
+async function sourcesOf(
+  services: TestServices,
+): Promise<readonly { readonly url: string; readonly source: FuzzSource }[]> {
+  const proxies = await Promise.all([services.proxy('server'), services.proxy('authority')]);
   const signers = [0, 1, 2].map(() => createNodeSigner(nodeRandomBytes(32)));
-  const names = new Set([house.task, '0', '1', 'newest']);
+  const names = new Set([services.task, '0', '1', 'newest']);
   for (const [n, signer] of signers.entries()) {
     const identity = inMemoryStoreForTests(signer);
     const [server, authority] = proxies.map(({ url }) => url) as [string, string];
-    const client = await house.client(`fuzzed ${n}`, { identity, server, authority });
+    const client = await services.client(`fuzzed ${n}`, { identity, server, authority });
     await client.model();
     const given = await client.contribute(oneHot(n), { trainedOn: 0 });
     if (given.kind === 'accepted') for (const name of [given.ctx, given.joinTag]) names.add(name);
@@ -78,10 +80,10 @@ async function sourcesOf(house: House): Promise<readonly { readonly url: string;
     bodies: [...asked.map(({ body }) => body), ...answered].filter(({ length }) => length > 0 && length < 20_000),
     uploadHeaders: asked.flatMap(({ headers }) => headers[HEADER.upload] ?? []).map(String),
     signers,
-    clock: house.clock,
+    clock: services.clock,
   };
   return Promise.all(
-    [house.server, house.authority].map(async ({ url, publicKey }, n) => {
+    [services.server, services.authority].map(async ({ url, publicKey }, n) => {
       const document = await (await fetch(`${url}/v1/openapi.json`)).json();
       const sent = (proxies[n]?.passed ?? []).map((one) => ({ ...one.asked, headers: textOf(one.asked.headers) }));
       return { url, source: { ...shared, sent, document, audience: publicKey } };

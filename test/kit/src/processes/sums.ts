@@ -1,8 +1,8 @@
 /** What models contain: how often each coordinate of the one-hot updates was counted in each version. */
-import type { Stage } from './stage.ts';
+import type { TestProcesses } from './test-processes.ts';
 
 /** By version, then by coordinate. Every sum must be made of whole updates. */
-export async function countsByVersion({ server, task }: Stage): Promise<readonly Int32Array[]> {
+export async function countsByVersion({ server, task }: TestProcesses): Promise<readonly Int32Array[]> {
   const versions = [...(await server.versions(task))].sort((a, b) => a.version - b.version);
   let before = await server.parameters(task, 0);
   const counts = [new Int32Array(before.length)];

@@ -5,24 +5,28 @@ import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec, modelEntryCodec, SERVER_PATH, seatRequestCodec } from '@basa/protocol';
 import { expect } from 'vitest';
-import { countsOf, type House, oneHot } from './house.ts';
+import { countsOf, oneHot, type TestServices } from './test-services.ts';
 
 /** Three devices fill a buffer: the next version is the sum of their updates, and nothing else. Not the same place twice. */
-export async function honestFleetGoesOn(house: House, clients: readonly BasaClient[], firstPlace = 1): Promise<void> {
-  const { version = 0 } = await house.taskState();
-  const before = await house.reached(version);
+export async function honestFleetGoesOn(
+  services: TestServices,
+  clients: readonly BasaClient[],
+  firstPlace = 1,
+): Promise<void> {
+  const { version = 0 } = await services.taskState();
+  const before = await services.reached(version);
   for (const [n, client] of clients.entries()) {
     const result = await client.contribute(oneHot(firstPlace + n), { trainedOn: version });
     expect(result).toMatchObject({ kind: 'accepted' });
   }
-  const after = await house.reached(version + 1);
+  const after = await services.reached(version + 1);
   const moved = after.map((value, place) => value - (before[place] ?? 0));
   const places = countsOf(moved, clients.length).flatMap((count, place) => Array<number>(count).fill(place));
   expect(places).toEqual(clients.map((_, n) => firstPlace + n));
 }
 
-export function honestFleet(house: House): Promise<readonly BasaClient[]> {
-  return Promise.all(['a', 'b', 'c'].map((name) => house.client(name)));
+export function honestFleet(services: TestServices): Promise<readonly BasaClient[]> {
+  return Promise.all(['a', 'b', 'c'].map((name) => services.client(name)));
 }
 
 /** How much the heap grows by `work`, in MiB. */
@@ -68,15 +72,15 @@ export async function rawConnection(url: string): Promise<RawConnection> {
 
 /** What a device asks, signed; the answer as it is. */
 export function askSigned(
-  house: House,
+  services: TestServices,
   device: ReturnType<typeof signingDevice>,
   to: 'authority' | 'server',
   target: string,
   body: string | Uint8Array,
   nonce?: Uint8Array,
 ): Promise<Response> {
-  const { url, publicKey } = house[to];
-  const words = { audience: publicKey, method: 'POST', target, body, at: house.clock(), ...(nonce && { nonce }) };
+  const { url, publicKey } = services[to];
+  const words = { audience: publicKey, method: 'POST', target, body, at: services.clock(), ...(nonce && { nonce }) };
   const type = typeof body === 'string' ? 'application/json' : 'application/octet-stream';
   const headers = { ...device.headers(words), 'content-type': type };
   return fetch(new URL(target, url), {
@@ -93,23 +97,23 @@ export async function bytesOf(asked: Promise<Response>): Promise<Uint8Array> {
 }
 
 /** What a device with this certificate asks for a seat with, for an update on the newest version. */
-export async function seatRequestOf(house: House, certificate: Uint8Array): Promise<Uint8Array> {
-  const newest = fetch(new URL(SERVER_PATH.newestModel(house.task), house.server.url));
+export async function seatRequestOf(services: TestServices, certificate: Uint8Array): Promise<Uint8Array> {
+  const newest = fetch(new URL(SERVER_PATH.newestModel(services.task), services.server.url));
   const { version, modelHash } = modelEntryCodec.decode(await bytesOf(newest));
   return seatRequestCodec.encode({ certificate: certificateCodec.decode(certificate), version, modelHash });
 }
 
 /** Devices that may enrol, with their certificates and what they ask for a seat with. */
-export async function enrolledDevices(house: House, count: number) {
+export async function enrolledDevices(services: TestServices, count: number) {
   const devices = Array.from({ length: count }, () => signingDevice());
   const deviceKeys = devices.map(({ deviceKey }) => toHex(deviceKey));
-  await house.operate(house.authority.url, 'PUT', AUTHORITY_PATH.allowList(house.task), { deviceKeys });
+  await services.operate(services.authority.url, 'PUT', AUTHORITY_PATH.allowList(services.task), { deviceKeys });
   return Promise.all(
     devices.map(async (device) => {
-      const asked = askSigned(house, device, 'authority', AUTHORITY_PATH.enrolments(house.task), '{}');
+      const asked = askSigned(services, device, 'authority', AUTHORITY_PATH.enrolments(services.task), '{}');
       const certificate = await bytesOf(asked);
       // The paper's mode knows no log of models, and no seats.
-      const seat = await seatRequestOf(house, certificate).catch(() => new Uint8Array());
+      const seat = await seatRequestOf(services, certificate).catch(() => new Uint8Array());
       return { device, certificate, seat };
     }),
   );

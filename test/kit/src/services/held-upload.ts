@@ -5,7 +5,7 @@ import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { fromHex, type Signer, toHex } from '@basa/masking';
 import { authorityMessages, HEADER, problemCodeOf, type UploadHeader } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { type House, oneHot, until } from './house.ts';
+import { oneHot, type TestServices, until } from './test-services.ts';
 
 /** No waits: a test that cuts a connection wants to know at once. */
 export const AT_ONCE = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1, timeoutMs: 60_000 };
@@ -20,11 +20,11 @@ export interface HeldUpload {
   readonly body: Uint8Array;
 }
 
-export async function holdUpload(house: House, place: number): Promise<HeldUpload> {
-  const proxy = await house.proxy();
+export async function holdUpload(services: TestServices, place: number): Promise<HeldUpload> {
+  const proxy = await services.proxy();
   const signer = createNodeSigner(nodeRandomBytes(32));
   const identity = inMemoryStoreForTests(signer);
-  const client = await house.client('held', { identity, server: proxy.url, retry: AT_ONCE, pieceBytes: 2 ** 30 });
+  const client = await services.client('held', { identity, server: proxy.url, retry: AT_ONCE, pieceBytes: 2 ** 30 });
   const held: HeldUpload[] = [];
   proxy.onAsk = ({ method, path, headers, body }) => {
     if (method !== 'PUT') return undefined;
@@ -33,7 +33,7 @@ export async function holdUpload(house: House, place: number): Promise<HeldUploa
     held.push({ client, signer, ctx, slot: Number(slot), target: path, header, body });
     return 'cut';
   };
-  const { dimension } = house.policy;
+  const { dimension } = services.policy;
   await client.contribute(oneHot(place, dimension), { trainedOn: 0 }).catch(() => undefined);
   proxy.behave();
   if (held[0] === undefined) throw new Error('the device did not come to its upload');
@@ -60,10 +60,10 @@ export interface Told {
   readonly answer: unknown;
 }
 
-export function headersFor(house: House, upload: HeldUpload, sent: Sent = {}): Record<string, string> {
+export function headersFor(services: TestServices, upload: HeldUpload, sent: Sent = {}): Record<string, string> {
   const { body, signed = body, method = 'PUT', offset = 0, target = upload.target, header = upload.header } = sent;
   const device = signingDevice(sent.signer ?? upload.signer);
-  const words = { audience: house.server.publicKey, method, target, at: house.clock(), body: signed };
+  const words = { audience: services.server.publicKey, method, target, at: services.clock(), body: signed };
   return {
     ...device.headers(words),
     [HEADER.upload]: toHex(header),
@@ -73,12 +73,12 @@ export function headersFor(house: House, upload: HeldUpload, sent: Sent = {}): R
   };
 }
 
-export async function send(house: House, upload: HeldUpload, sent: Sent = {}): Promise<Told> {
+export async function send(services: TestServices, upload: HeldUpload, sent: Sent = {}): Promise<Told> {
   const { body = upload.body, method = 'PUT', target = upload.target } = sent;
   const has = method === 'PUT' ? body : undefined;
-  const response = await fetch(new URL(target, house.server.url), {
+  const response = await fetch(new URL(target, services.server.url), {
     method,
-    headers: headersFor(house, upload, { ...sent, body: has }),
+    headers: headersFor(services, upload, { ...sent, body: has }),
     ...(has !== undefined && { body: has.slice() }),
   });
   return toldBy(response);
@@ -98,14 +98,14 @@ async function toldBy(response: Response): Promise<Told> {
 
 /** Speaks HTTP itself; resolves with everything that was answered, or when the connection was cut because it is so. */
 export function sendRaw(
-  house: House,
+  services: TestServices,
   which: HeldUpload,
   sent: Sent,
   parts: readonly (Uint8Array | string)[],
   isCutWhen?: () => boolean,
 ): Promise<string> {
-  const { hostname, port } = new URL(house.server.url);
-  const headers = { host: `${hostname}:${port}`, connection: 'close', ...headersFor(house, which, sent) };
+  const { hostname, port } = new URL(services.server.url);
+  const headers = { host: `${hostname}:${port}`, connection: 'close', ...headersFor(services, which, sent) };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);

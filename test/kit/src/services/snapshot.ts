@@ -6,14 +6,14 @@ import { toHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Database } from '@basa/service';
 import { ROOT } from '../root.ts';
-import type { House } from './house.ts';
+import type { TestServices } from './test-services.ts';
 
-export async function snapshot(house: House, ctx?: string): Promise<object> {
-  const folder = join(house.folder, 'server');
+export async function snapshot(services: TestServices, ctx?: string): Promise<object> {
+  const folder = join(services.folder, 'server');
   return {
     rows: rowsOf(folder),
     blobs: blobsOf(join(folder, 'blobs')),
-    ...(ctx !== undefined && { buffer: await house.bufferState(ctx) }),
+    ...(ctx !== undefined && { buffer: await services.bufferState(ctx) }),
   };
 }
 

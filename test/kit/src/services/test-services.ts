@@ -26,7 +26,7 @@ const ANY_SKEW = 10 ** 12;
 /** However slow the machine is. */
 export const NEVER_LATE = (): number => 0;
 
-export interface HouseOptions {
+export interface TestServicesOptions {
   readonly policy?: Partial<TaskPolicy>;
   readonly specification?: Partial<TaskSpecification>;
   readonly server?: Partial<ServerOptions>;
@@ -47,9 +47,9 @@ export interface BufferState {
   readonly accepted: readonly number[];
 }
 
-export class House {
-  readonly folder = mkdtempSync(join(tmpdir(), 'basa-house-'));
-  readonly options: HouseOptions;
+export class TestServices {
+  readonly folder = mkdtempSync(join(tmpdir(), 'basa-services-'));
+  readonly options: TestServicesOptions;
   authority!: Authority;
   server!: RunningServer;
   task = '';
@@ -62,17 +62,17 @@ export class House {
   readonly #clients: BasaClient[] = [];
   readonly #proxies: ServiceProxy[] = [];
 
-  private constructor(options: HouseOptions) {
+  private constructor(options: TestServicesOptions) {
     this.options = options;
     writeFileSync(join(this.folder, 'authority.key'), nodeRandomBytes(32));
   }
 
-  static async open(options: HouseOptions = {}): Promise<House> {
-    const house = new House(options);
-    await house.startAuthority();
-    await house.startServer();
-    await house.createTask();
-    return house;
+  static async open(options: TestServicesOptions = {}): Promise<TestServices> {
+    const services = new TestServices(options);
+    await services.startAuthority();
+    await services.startServer();
+    await services.createTask();
+    return services;
   }
 
   readonly clock = (): number => Date.now() + this.#aheadMs;
@@ -91,7 +91,7 @@ export class House {
     this.#authorityPort = Number(new URL(this.authority.url).port);
   }
 
-  /** One with a folder of its own, as the house's own is; whoever asks for it closes it. */
+  /** One with a folder of its own, as the first is; whoever asks for it closes it. */
   furtherAuthority(name: string, port = 0): Promise<Authority> {
     return createAuthority({
       dataFolder: join(this.folder, name),
@@ -174,7 +174,7 @@ export class House {
     return proxy;
   }
 
-  /** The same, of this house. */
+  /** The same, of these services. */
   readonly operate = operate;
 
   taskState(task = this.task): Promise<TaskState> {

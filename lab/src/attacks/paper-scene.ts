@@ -1,4 +1,4 @@
-/** `paper` mode on a stage: the real cores, and an adversary that sees all the server sees. */
+/** `paper` mode on a scene: the real cores, and an adversary that sees all the server sees. */
 import { ascii, type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
 import {
   type JoinTag,
@@ -20,7 +20,7 @@ import { DIMENSION, LEVEL, sampleUpdate } from './sample-update.ts';
 
 const NOBODY = new Uint8Array(32) as JoinTag;
 
-export class PaperStage {
+export class PaperScene {
   readonly world: PaperFederation;
   readonly adversary: Adversary;
   readonly #inputs: HonestInput[] = [];

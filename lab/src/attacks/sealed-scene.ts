@@ -1,5 +1,5 @@
 /**
- * `sealed` mode on a stage: a federation whose server belongs to the adversary. It sees every deposit and upload, has the
+ * `sealed` mode on a scene: a federation whose server belongs to the adversary. It sees every deposit and upload, has the
  * keys of its colluders and whatever the authority releases, and may lie in every message it hands out.
  */
 import { modulusSize, toHex } from '@basa/masking';
@@ -33,7 +33,7 @@ const SIZE = { bufferSize: 4, minimum: 3 };
 /** The same where nobody has to drop out. */
 export const ALL_OF_THREE = { bufferSize: 3, minimum: 3 };
 
-export class SealedStage {
+export class SealedScene {
   readonly world: Federation;
   readonly adversary: Adversary;
   readonly lies: Lies = {};

@@ -27,14 +27,14 @@ interface NodesOptions {
   onExchange?(exchange: Exchange): void;
 }
 
-export interface StageServices {
+export interface DeviceServices {
   readonly server: string;
   readonly authority: string;
   readonly authorityKey: string;
   readonly task: string;
 }
 
-export interface StageOptions {
+export interface TestProcessesOptions {
   readonly bundle: Bundle;
   readonly policy: Partial<TaskPolicy> & Pick<TaskPolicy, 'dimension'>;
   readonly specification?: Partial<TaskSpecification>;
@@ -50,21 +50,21 @@ export interface StageOptions {
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
 const COMMON = { logLevel: 'warn', deviceLimit: UNLIMITED, addressLimit: UNLIMITED };
 
-export class Stage {
-  readonly folder = mkdtempSync(join(tmpdir(), 'basa-stage-'));
+export class TestProcesses {
+  readonly folder = mkdtempSync(join(tmpdir(), 'basa-processes-'));
   readonly token = toHex(nodeRandomBytes(16));
   readonly urls: Record<Role, string> & Partial<Record<ProcessName, string>> = { authority: '', server: '' };
   readonly #processes: ServiceProcesses;
   readonly #secrets: Readonly<Record<string, string>>;
   #balancer: Balancer | undefined;
-  readonly #options: StageOptions;
+  readonly #options: TestProcessesOptions;
   readonly #ending = new AbortController();
   policy!: TaskPolicy;
   task = '';
   /** With commas between them where there are several. */
   authorityKey = '';
 
-  private constructor(options: StageOptions) {
+  private constructor(options: TestProcessesOptions) {
     this.#options = options;
     const { bundle, nodes } = options;
     this.#processes = new ServiceProcesses({
@@ -81,18 +81,18 @@ export class Stage {
       writeFileSync(join(this.folder, `${name}.key`), nodeRandomBytes(32), { mode: 0o600 });
   }
 
-  static async open(options: StageOptions): Promise<Stage> {
-    const stage = new Stage(options);
+  static async open(options: TestProcessesOptions): Promise<TestProcesses> {
+    const opened = new TestProcesses(options);
     try {
-      await Promise.all(stage.authorities.map((name) => stage.start(name)));
-      stage.authorityKey = await stage.authority.publicKey();
-      await stage.#startServers();
-      await stage.#createTask();
+      await Promise.all(opened.authorities.map((name) => opened.start(name)));
+      opened.authorityKey = await opened.authority.publicKey();
+      await opened.#startServers();
+      await opened.#createTask();
     } catch (error) {
-      await stage.close();
+      await opened.close();
       throw error;
     }
-    return stage;
+    return opened;
   }
 
   /** Their processes, in the order of the policy. */
@@ -106,7 +106,7 @@ export class Stage {
   }
 
   /** What a device of the task connects to. */
-  get services(): StageServices {
+  get services(): DeviceServices {
     const { authorityUrl: authority, authorityKey, task } = this;
     return { server: this.urls.server ?? '', authority, authorityKey, task };
   }

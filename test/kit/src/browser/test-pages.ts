@@ -11,30 +11,30 @@ import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service/free-port';
 import { bundleProcesses } from '../processes/bundle.ts';
-import { Stage } from '../processes/stage.ts';
+import { TestProcesses } from '../processes/test-processes.ts';
 import { bundlePages } from './bundle-pages.ts';
 
 const LEVEL = 2 ** 16;
 export const BUFFER_SIZE = 3;
 
-export class WebStage {
+export class TestPages {
   readonly #folder: string;
   readonly #clients: BasaClient[] = [];
-  readonly stage: Stage;
+  readonly processes: TestProcesses;
 
-  private constructor(folder: string, stage: Stage) {
+  private constructor(folder: string, processes: TestProcesses) {
     this.#folder = folder;
-    this.stage = stage;
+    this.processes = processes;
   }
 
-  static async open(engine: number = ENGINE.slotKeys): Promise<WebStage> {
+  static async open(engine: number = ENGINE.slotKeys): Promise<TestPages> {
     const folder = mkdtempSync(join(tmpdir(), 'basa-web-'));
     const { train, test } = await loadMnist({ progress: noProgress });
     await writeShares(folder, train);
     await bundlePages(join(folder, 'pages'));
     const port = await freePort();
     const model = logisticRegression();
-    const stage = await Stage.open({
+    const processes = await TestProcesses.open({
       bundle: await bundleProcesses(),
       policy: {
         name: ascii('MNIST'),
@@ -57,34 +57,34 @@ export class WebStage {
       },
       authority: { corsOrigins: [`http://127.0.0.1:${port}`] },
     });
-    await stage.server.setExamples(stage.task, encodeDataset(test));
-    return new WebStage(folder, stage);
+    await processes.server.setExamples(processes.task, encodeDataset(test));
+    return new TestPages(folder, processes);
   }
 
   get url(): string {
-    return this.stage.urls.server;
+    return this.processes.urls.server;
   }
 
   async token(): Promise<string> {
-    const [token = ''] = await this.stage.authority.tokens(this.stage.task, 1, Date.now() + 3_600_000);
+    const [token = ''] = await this.processes.authority.tokens(this.processes.task, 1, Date.now() + 3_600_000);
     return token;
   }
 
   /** From now on pages hand out so many tokens. */
   async offerTokens(many: number): Promise<void> {
     const tokens = await Promise.all(Array.from({ length: many }, () => this.token()));
-    await offerTokens(this.#folder, this.stage.task, tokens);
+    await offerTokens(this.#folder, this.processes.task, tokens);
   }
 
   /** The address at which a tab joins at once; small pieces give its upload a middle. */
   async joinLink(more: Readonly<Record<string, string>> = {}): Promise<string> {
-    const { task, authorityKey } = this.stage;
+    const { task, authorityKey } = this.processes;
     const link = joinLink(this.url, { task, authorityKey, token: await this.token() });
     return `${link}&${new URLSearchParams({ now: '', share: '0', rounds: '1', pieceBytes: '8192', ...more })}`;
   }
 
   async client(name: string): Promise<BasaClient> {
-    const { task, authorityKey, urls } = this.stage;
+    const { task, authorityKey, urls } = this.processes;
     const identity = join(this.#folder, 'devices', name);
     const client = await Clients.connect({ ...urls, task, authorityKey, identity, token: await this.token() });
     this.#clients.push(client);
@@ -92,17 +92,17 @@ export class WebStage {
   }
 
   async version(): Promise<number> {
-    return (await this.stage.server.task(this.stage.task)).version ?? 0;
+    return (await this.processes.server.task(this.processes.task)).version ?? 0;
   }
 
   async reached(version: number): Promise<Float32Array> {
     while ((await this.version()) < version) await new Promise((resolve) => setTimeout(resolve, 50));
-    return this.stage.server.parameters(this.stage.task, version);
+    return this.processes.server.parameters(this.processes.task, version);
   }
 
   async close(): Promise<void> {
     for (const client of this.#clients) await client.close();
-    await this.stage.close();
+    await this.processes.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }

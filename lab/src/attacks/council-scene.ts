@@ -14,7 +14,7 @@ import {
 } from '@basa/protocol';
 import { Federation, type FederationAuthority, type FederationDevice, granted } from '@basa/simulator';
 import type { AttackResult, AttackSetting } from './attack.ts';
-import { ALL_OF_THREE } from './sealed-stage.ts';
+import { ALL_OF_THREE } from './sealed-scene.ts';
 
 export const COUNCIL = { authorities: 4, threshold: 3 };
 export const LIAR = 0;
