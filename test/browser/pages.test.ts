@@ -15,7 +15,7 @@ let conduct: Conduct;
 
 beforeAll(async () => {
   [pages, browser] = await Promise.all([TestPages.open(ENGINE.cpAbe), launchChromium()]);
-  conduct = new Conduct(pages.url, pages.pages.urls.authority);
+  conduct = new Conduct(pages.url, pages.processes.urls.authority);
   context = await browser.newContext({ reducedMotion: 'reduce' });
   context.setDefaultTimeout(0);
 });
@@ -43,7 +43,7 @@ it('a buffer fills and its sum becomes a version while the page looks on', async
   const slots = (status: string) => page.locator(`#living .slot[data-status="${status}"]`).count();
   for (let n = 0; n < BUFFER_SIZE; n++) {
     const client = await pages.client(`device-${n}`);
-    const update = wholeUpdate(pages.pages.policy.dimension, n);
+    const update = wholeUpdate(pages.processes.policy.dimension, n);
     await client.contribute(update, { trainedOn: (await client.model()).version });
     if (n < BUFFER_SIZE - 1) {
       await expect.poll(() => slots('accepted'), FOR_LONG).toBe(n + 1);
@@ -71,9 +71,9 @@ it('after a restart of the server the page goes on, and shows versions and buffe
     Promise.all(['#accuracy', '#updates', '#dropped', '#mean-age', '#ended'].map((id) => page.textContent(id)));
   await shows(page, '#ended').toContain('sum is in the model');
   const before = await lasting();
-  await pages.pages.stop('server');
+  await pages.processes.stop('server');
   await page.waitForSelector('#link:visible');
-  await pages.pages.start('server');
+  await pages.processes.start('server');
   await page.waitForSelector('#link', { state: 'hidden' });
   await shows(page, '#step-ms').toBe('nobody has asked since then');
   expect(await lasting()).toEqual(before);
@@ -81,7 +81,7 @@ it('after a restart of the server the page goes on, and shows versions and buffe
 });
 
 it('a head that the authority did not sign, or of a log that shrank, is said', async () => {
-  const about = `${pages.pages.urls.authority}/v1/authority`;
+  const about = `${pages.processes.urls.authority}/v1/authority`;
   const headNow = async () => ((await (await fetch(about)).json()) as { readonly head: string }).head;
   const older = await headNow();
   await pages.client('one more'); // its enrolment makes the log longer
@@ -124,8 +124,8 @@ it('an operator logs in, pauses the task and goes on; whoever has no token is to
   await page.fill('#operator-token', 'guessed');
   await page.click('#login button');
   await shows(page, '#operator-status').toMatch(/^Refused: .*not known here/);
-  await pages.pages.server.decideSuspect(pages.pages.task, 'ab'.repeat(32), 'banned');
-  await page.fill('#operator-token', pages.pages.token);
+  await pages.processes.server.decideSuspect(pages.processes.task, 'ab'.repeat(32), 'banned');
+  await page.fill('#operator-token', pages.processes.token);
   await page.click('#login button');
   await page.click('#switch');
   await shows(page, '#mode').toBe('sealed mode, paused');
@@ -142,7 +142,7 @@ it('an operator logs in, pauses the task and goes on; whoever has no token is to
 });
 
 it('the pins of a link stay with the links from page to page, and its token with nobody', async () => {
-  const { authorityKey, task } = pages.pages;
+  const { authorityKey, task } = pages.processes;
   const page = await open(`/join.html#${new URLSearchParams({ task, authorityKey, token: 'a-token', rounds: '1' })}`);
   await expect.poll(() => page.inputValue('#token'), FOR_LONG).toBe('a-token');
   expect(page.url()).not.toContain('a-token');

@@ -1,6 +1,7 @@
 /** Plays server and authority against a client, scene by scene. */
 import { KIT_BUFFER_SIZE } from '../kit-policy.ts';
 import { type Check, Report, type Verdict } from '../report.ts';
+import { ClientTrial, type TrialServices } from './client-trial.ts';
 import type { StartClient } from './client-under-test.ts';
 import { fewOutcomesScene, oneDownScene, oneLiesScene } from './council-scene.ts';
 import { faultScene } from './fault-scene.ts';
@@ -8,11 +9,10 @@ import { honestScene } from './honest-scene.ts';
 import { killedScene } from './killed-scene.ts';
 import { lieScene } from './lie-scene.ts';
 import { lies } from './lies.ts';
-import { Stage, type StageServices } from './stage.ts';
 import { otherVersionScene, secondUpdateScene } from './version-scene.ts';
 
 export interface ClientTest {
-  readonly services: StageServices;
+  readonly services: TrialServices;
   /** Where the client's folders lie. */
   readonly folder: string;
   readonly start: StartClient;
@@ -25,18 +25,18 @@ export interface ClientTest {
 export async function checkClient(test: ClientTest): Promise<Verdict> {
   const { services, folder, start, signal, isPlayed = () => true, onCheck } = test;
   const report = new Report(onCheck);
-  const stage = new Stage(services, folder, start, signal);
+  const trial = new ClientTrial(services, folder, start, signal);
   const scenes: readonly (readonly [name: string, play: () => Promise<void>])[] = [
-    ['honest services', () => honestScene(stage, report)],
-    ['failing services', () => faultScene(stage, report)],
-    ['killed clients', () => killedScene(stage, report)],
-    ['a buffer of another version', () => otherVersionScene(stage, report)],
-    ['a second update on a version', () => secondUpdateScene(stage, report)],
-    ['several authorities, one down', () => oneDownScene(stage, report)],
-    ['several authorities, one lies', () => oneLiesScene(stage, report)],
-    ['several authorities, a buffer that ends', () => fewOutcomesScene(stage, report)],
+    ['honest services', () => honestScene(trial, report)],
+    ['failing services', () => faultScene(trial, report)],
+    ['killed clients', () => killedScene(trial, report)],
+    ['a buffer of another version', () => otherVersionScene(trial, report)],
+    ['a second update on a version', () => secondUpdateScene(trial, report)],
+    ['several authorities, one down', () => oneDownScene(trial, report)],
+    ['several authorities, one lies', () => oneLiesScene(trial, report)],
+    ['several authorities, a buffer that ends', () => fewOutcomesScene(trial, report)],
     ...lies(services.serverSigner, KIT_BUFFER_SIZE).map(
-      (lie) => [lie.name, () => lieScene(stage, lie, report)] as const,
+      (lie) => [lie.name, () => lieScene(trial, lie, report)] as const,
     ),
   ];
   for (const [name, play] of scenes) {

@@ -13,13 +13,13 @@ import type { Report } from '../report.ts';
 import type { ServiceProxy } from '../service-proxy.ts';
 import { isStep } from '../steps.ts';
 import { until } from '../until.ts';
+import type { ClientTrial, Scene } from './client-trial.ts';
 import { COUNCIL_SIZE } from './council-lies.ts';
 import { STRANGER, signedBy } from './lie.ts';
-import type { Scene, Stage } from './stage.ts';
 import { noteSum } from './sum-check.ts';
 
 /** The first one is down for the whole run, which is the one that clients ask first. */
-export function oneDownScene(stage: Stage, report: Report): Promise<void> {
+export function oneDownScene(trial: ClientTrial, report: Report): Promise<void> {
   const play = async (scene: Scene): Promise<void> => {
     await scene.peer(0);
     scene.authority.onAsk = () => 'cut';
@@ -32,11 +32,11 @@ export function oneDownScene(stage: Stage, report: Report): Promise<void> {
     if (code !== 0) return;
     await noteSum(scene, report, 'the sum is exact with one authority down', '3 of 4 authorities');
   };
-  return stage.scene({}, play, COUNCIL_SIZE);
+  return trial.scene({}, play, COUNCIL_SIZE);
 }
 
 /** The first one forges what it says to the client: the other three are enough, and nothing of it reaches the sum. */
-export function oneLiesScene(stage: Stage, report: Report): Promise<void> {
+export function oneLiesScene(trial: ClientTrial, report: Report): Promise<void> {
   const play = async (scene: Scene): Promise<void> => {
     await scene.peer(0);
     const { keyAnswer } = authorityMessages(scene.policy.bufferSize);
@@ -56,7 +56,7 @@ export function oneLiesScene(stage: Stage, report: Report): Promise<void> {
     if (code !== 0) return;
     await noteSum(scene, report, 'the sum is exact with one authority that lies', '3 of 4 authorities');
   };
-  return stage.scene({}, play, COUNCIL_SIZE);
+  return trial.scene({}, play, COUNCIL_SIZE);
 }
 
 function forged(body: Uint8Array): Certificate {
@@ -80,11 +80,11 @@ const OPEN_MS = 20_000;
 const MAX_RUNS = 20;
 
 /** A buffer with one update ends without a sum. Its authorities say so one by one, and the update is free with the third. */
-export function fewOutcomesScene(stage: Stage, report: Report): Promise<void> {
+export function fewOutcomesScene(trial: ClientTrial, report: Report): Promise<void> {
   const play = async (scene: Scene): Promise<void> => {
     const ctx = await contributed(scene);
-    await stage.services.elapse(OPEN_MS);
-    await until(async () => (await abortedAt(scene, ctx)) === COUNCIL_SIZE, stage.signal);
+    await trial.services.elapse(OPEN_MS);
+    await until(async () => (await abortedAt(scene, ctx)) === COUNCIL_SIZE, trial.signal);
     for (const silent of [2, 1]) {
       for (const [n, proxy] of scene.authorities.entries()) hideOutcomes(proxy, n < silent);
       const before = deposits(scene);
@@ -103,7 +103,7 @@ export function fewOutcomesScene(stage: Stage, report: Report): Promise<void> {
         });
     }
   };
-  return stage.scene({ openMs: OPEN_MS, closeMs: 1 }, play, COUNCIL_SIZE);
+  return trial.scene({ openMs: OPEN_MS, closeMs: 1 }, play, COUNCIL_SIZE);
 }
 
 /** The buffer that has its update. One that ended on the way is tried again with the next. */

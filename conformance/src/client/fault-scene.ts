@@ -4,14 +4,14 @@ import { ENGINE, HEADER, PROBLEM_MEDIA_TYPE, problemDocument } from '@basa/proto
 import type { Report } from '../report.ts';
 import type { Answer, Asked, ServiceProxy } from '../service-proxy.ts';
 import { isStep, type Step } from '../steps.ts';
-import type { Stage } from './stage.ts';
+import type { ClientTrial } from './client-trial.ts';
 import { noteSum } from './sum-check.ts';
 
 const STEPS: readonly Step[] = ['seat', 'deposit', 'key', 'upload'];
 
 /** With the other engine, in a ring whose elements are packed. */
-export function faultScene(stage: Stage, report: Report): Promise<void> {
-  return stage.scene({ engine: ENGINE.cpAbe, modulus: ring(20) }, async (scene) => {
+export function faultScene(trial: ClientTrial, report: Report): Promise<void> {
+  return trial.scene({ engine: ENGINE.cpAbe, modulus: ring(20) }, async (scene) => {
     await scene.peer(0);
     const asked = new Map<Step, Asked[]>(STEPS.map((step) => [step, []]));
     for (const proxy of [scene.server, scene.authority]) failTwice(proxy, asked);

@@ -3,12 +3,12 @@ import { HEADER, headCodec } from '@basa/protocol';
 import type { Report } from '../report.ts';
 import type { Asked, ServiceProxy } from '../service-proxy.ts';
 import { isStep } from '../steps.ts';
+import type { ClientTrial, Scene } from './client-trial.ts';
 import { noteMasks } from './mask-checks.ts';
-import type { Scene, Stage } from './stage.ts';
 import { noteSum } from './sum-check.ts';
 
-export function honestScene(stage: Stage, report: Report): Promise<void> {
-  return stage.scene({}, async (scene) => {
+export function honestScene(trial: ClientTrial, report: Report): Promise<void> {
+  return trial.scene({}, async (scene) => {
     await scene.peer(0);
     const { code, output } = await scene.run();
     report.note('contributes', code === 0, { expected: 'exit code 0', seen: `code ${code}: ${output.slice(-200)}` });

@@ -13,8 +13,8 @@ import {
 } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { ServiceProxy } from '../service-proxy.ts';
+import type { Scene } from './client-trial.ts';
 import { changing, flipped, type Lie, STRANGER, signedBy } from './lie.ts';
-import type { Scene } from './stage.ts';
 
 export function keyLies(): readonly Lie[] {
   return [

@@ -4,12 +4,12 @@ import { HEADER } from '@basa/protocol';
 import type { Report } from '../report.ts';
 import type { Asked, ServiceProxy } from '../service-proxy.ts';
 import { isStep, type Step } from '../steps.ts';
-import type { Scene, Stage } from './stage.ts';
+import type { ClientTrial, Scene } from './client-trial.ts';
 import { noteSum } from './sum-check.ts';
 
 /** In the field, where elements are below a prime. */
-export function killedScene(stage: Stage, report: Report): Promise<void> {
-  return stage.scene({ modulus: FIELD }, async (scene) => {
+export function killedScene(trial: ClientTrial, report: Report): Promise<void> {
+  return trial.scene({ modulus: FIELD }, async (scene) => {
     await scene.peer(0);
     const deposits = recorded(scene.server, 'deposit');
     const keys = recorded(scene.authority, 'key');

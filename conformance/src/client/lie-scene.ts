@@ -1,10 +1,10 @@
 /** A lie in a scene of its own: the client ends with a no, and what would give something away does not come. */
 import type { Report } from '../report.ts';
+import type { ClientTrial, Scene } from './client-trial.ts';
 import type { Lie } from './lie.ts';
 import { stepAfter } from './lies.ts';
-import type { Scene, Stage } from './stage.ts';
 
-export function lieScene(stage: Stage, lie: Lie, report: Report): Promise<void> {
+export function lieScene(trial: ClientTrial, lie: Lie, report: Report): Promise<void> {
   const play = async (scene: Scene): Promise<void> => {
     if (lie.isAboutOthers) await scene.peer(0);
     await lie.tell(scene);
@@ -15,5 +15,5 @@ export function lieScene(stage: Stage, lie: Lie, report: Report): Promise<void> 
       seen: `code ${code}, ${sent === undefined ? 'nothing of it' : `a request for: ${sent}`}`,
     });
   };
-  return stage.scene(lie.policy ?? {}, play, lie.authorities);
+  return trial.scene(lie.policy ?? {}, play, lie.authorities);
 }

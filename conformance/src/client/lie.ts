@@ -4,7 +4,7 @@ import type { EndorsedCodec, Endorsement, TaskPolicy } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { Answer, Asked, ServiceProxy } from '../service-proxy.ts';
 import type { Step } from '../steps.ts';
-import type { Scene } from './stage.ts';
+import type { Scene } from './client-trial.ts';
 
 export interface Lie {
   readonly name: string;

@@ -16,10 +16,10 @@ import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { Asked } from '../service-proxy.ts';
 import { slotLies, tellingSlotLie } from '../slot-lies.ts';
 import { isStep, type Step } from '../steps.ts';
+import type { ClientTrial } from './client-trial.ts';
 import { councilLies } from './council-lies.ts';
 import { keyLies } from './key-lies.ts';
 import { changing, flipped, type Lie, STRANGER, signedBy } from './lie.ts';
-import type { Stage } from './stage.ts';
 
 export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
   return [
@@ -110,8 +110,8 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
     {
       name: 'refuses a descriptor of another task',
       before: 'deposit',
-      tell: async ({ server, stage }) => {
-        const foreign = await seatOfAnotherTask(stage);
+      tell: async ({ server, trial }) => {
+        const foreign = await seatOfAnotherTask(trial);
         changing(server, /\/seats$/, () => foreign);
       },
     },
@@ -132,9 +132,9 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
 }
 
 /** Signed by the same authority, for the same server: only the policy is another. */
-async function seatOfAnotherTask(stage: Stage): Promise<Uint8Array> {
+async function seatOfAnotherTask(trial: ClientTrial): Promise<Uint8Array> {
   let seat: Uint8Array = new Uint8Array();
-  await stage.scene({ level: 2 ** 12 }, async (scene) => {
+  await trial.scene({ level: 2 ** 12 }, async (scene) => {
     await scene.peer(0, scene.server.url);
     seat = scene.server.passed.find(({ asked }) => isStep('seat', asked))?.answer.body ?? seat;
   });

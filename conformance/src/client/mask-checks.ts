@@ -5,7 +5,7 @@ import { updateOf } from '../exact-updates.ts';
 import type { Report } from '../report.ts';
 import type { ServiceProxy } from '../service-proxy.ts';
 import { isStep } from '../steps.ts';
-import { ITSELF, type Scene } from './stage.ts';
+import { ITSELF, type Scene } from './client-trial.ts';
 
 export function noteMasks(scene: Scene, report: Report): void {
   const { level, clip, dimension, modulus } = scene.policy;

@@ -3,16 +3,16 @@ import { seatRequestCodec } from '@basa/protocol';
 import type { Report } from '../report.ts';
 import type { Asked } from '../service-proxy.ts';
 import { isStep } from '../steps.ts';
+import type { ClientTrial, Scene } from './client-trial.ts';
 import { changing } from './lie.ts';
-import type { Scene, Stage } from './stage.ts';
 import { noteSum } from './sum-check.ts';
 
 /** The participant whose update is the client's second one. */
 const SECOND = 4;
 
 /** A server that seats the client's update of version 1 beside updates of version 0 could read it off the sum. */
-export function otherVersionScene(stage: Stage, report: Report): Promise<void> {
-  return stage.scene({}, async (scene) => {
+export function otherVersionScene(trial: ClientTrial, report: Report): Promise<void> {
+  return trial.scene({}, async (scene) => {
     for (const participant of [0, 2, 3]) await scene.peer(participant, scene.server.url);
     await scene.summed();
     const older = scene.server.passed.find(({ asked }) => isStep('seat', asked))?.answer.body;
@@ -40,8 +40,8 @@ function noteVersionAsked(scene: Scene, report: Report): void {
 }
 
 /** Every run is a process of its own: what was given on a version must be on disk. */
-export function secondUpdateScene(stage: Stage, report: Report): Promise<void> {
-  return stage.scene({}, async (scene) => {
+export function secondUpdateScene(trial: ClientTrial, report: Report): Promise<void> {
+  return trial.scene({}, async (scene) => {
     await scene.peer(0);
     const first = await scene.run();
     if (first.code !== 0) throw new Error(`the client did not contribute: ${first.output.slice(-200)}`);

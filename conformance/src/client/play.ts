@@ -13,7 +13,7 @@ import { until } from '../until.ts';
 import { WHOLE_STEP } from '../whole-step.ts';
 import type { ClientEnd, RunningClient, StartClient } from './client-under-test.ts';
 
-export interface StageServices {
+export interface PlayedServices {
   readonly serverUrl: string;
   /** Of all authorities that the server knows, with commas between them, as their keys in hex. */
   readonly authorityUrl: string;
@@ -33,15 +33,15 @@ export const ITSELF = 1;
 /** A full buffer is closed and opened in moments; only a hang takes so long. */
 const MAX_CLOSING_MS = 600_000;
 
-export class Stage {
-  readonly services: StageServices;
+export class Play {
+  readonly services: PlayedServices;
   readonly #folder: string;
   readonly #start: StartClient;
   /** Guards every wait of a scene. */
   readonly signal: AbortSignal;
   #scenes = 0;
 
-  constructor(services: StageServices, folder: string, start: StartClient, signal: AbortSignal) {
+  constructor(services: PlayedServices, folder: string, start: StartClient, signal: AbortSignal) {
     this.services = services;
     this.#folder = folder;
     this.#start = start;
@@ -106,7 +106,7 @@ interface Props {
 }
 
 export class Scene {
-  readonly stage: Stage;
+  readonly play: Play;
   readonly task: string;
   readonly policy: TaskPolicy;
   /** Between the client under test and the services. */
@@ -118,8 +118,8 @@ export class Scene {
   readonly #peers: BasaClient[] = [];
   #token: string | undefined;
 
-  constructor(stage: Stage, props: Props, start: StartClient) {
-    this.stage = stage;
+  constructor(play: Play, props: Props, start: StartClient) {
+    this.play = play;
     this.task = props.task;
     this.policy = props.policy;
     this.server = props.server;
@@ -176,7 +176,7 @@ export class Scene {
   }
 
   /** A real device contributes its update, by default past the proxies. */
-  async peer(participant: number, serverUrl = this.stage.services.serverUrl): Promise<void> {
+  async peer(participant: number, serverUrl = this.play.services.serverUrl): Promise<void> {
     const { urls, keys } = this.#props.council;
     const identity = inMemoryStoreForTests(createNodeSigner(nodeRandomBytes(32)));
     const peer = await BasaClient.connect({
@@ -186,7 +186,7 @@ export class Scene {
       task: this.task,
       token: await this.#newToken(),
       identity,
-      signal: this.stage.signal,
+      signal: this.play.signal,
     });
     this.#peers.push(peer);
     const { version } = await peer.model();
@@ -196,14 +196,14 @@ export class Scene {
 
   /** Waits for the first sum. */
   async summed(): Promise<void> {
-    const { server } = this.stage.services;
-    const patience = AbortSignal.any([this.stage.signal, AbortSignal.timeout(MAX_CLOSING_MS)]);
+    const { server } = this.play.services;
+    const patience = AbortSignal.any([this.play.signal, AbortSignal.timeout(MAX_CLOSING_MS)]);
     await until(async () => ((await server.task(this.task)).version ?? 0) >= 1, patience);
   }
 
   /** Undefined if the first sum is exactly that of these participants. */
   async sumProblem(participants: readonly number[]): Promise<string | undefined> {
-    const { server } = this.stage.services;
+    const { server } = this.play.services;
     await this.summed();
     return firstDifference(await server.parameters(this.task, 1), participants, this.policy);
   }
