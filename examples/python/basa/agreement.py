@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List
 
 Vector = Dict[str, Any]
-VECTORS = Path(__file__).parents[3] / "vectors"
+VECTORS = Path(__file__).parents[3] / "conformance" / "vectors"
 
 
 def read_vectors(name: str, folder: Path = VECTORS) -> Vector:
