@@ -95,22 +95,29 @@ export class AnswerError extends Error {
   }
 }
 
+/** What happened, and what a programmer does about it. */
 const OWN_REFUSALS = {
-  'wrong-authority': 'The authority does not have the pinned key; check its address and authorityKey.',
-  'wrong-server': "The server is not the one of the task's policy; check its address and the task.",
-  'wrong-policy': 'The policy does not hash to the pinned task; check the task, and do not trust this authority.',
-  'wrong-clock':
-    'The clock of this device is more than a day away from those of the authorities; set it, then connect again.',
-  'unusable-policy': 'The policy of the task cannot be used.',
-  'below-floor':
-    "The policy of the task asks for less than this application's own floor; raise the task, or lower the floor.",
-  'plain-http':
-    'The address is plain http to another machine, where anybody on the way can read and change what is said; use https, or pass unsafeAllowPlainHttp where the way is yours.',
-  'wrong-certificate': 'The certificate is not for this device and task by the pinned authority.',
-  'store-of-another-task': 'The store belongs to a device of another task; use a store of its own for each task.',
-  'unsafe-engine': 'The task seals nothing (transparent engine); this client takes no part in it.',
-  'not-paper-mode': 'The task does not run in paper mode; use contribute.',
-} as const;
+  'wrong-authority': ['The authority does not have the pinned key', 'check its address and authorityKey'],
+  'wrong-server': ["The server is not the one of the task's policy", 'check its address and the task'],
+  'wrong-policy': ['The policy does not hash to the pinned task', 'check the task, and do not trust this authority'],
+  'wrong-clock': [
+    'The clock of this device is more than a day away from those of the authorities',
+    'set it, then connect again',
+  ],
+  'unusable-policy': ['The policy of the task cannot be used'],
+  'below-floor': [
+    "The policy of the task asks for less than this application's own floor",
+    'raise the task, or lower the floor',
+  ],
+  'plain-http': [
+    'The address is plain http to another machine, where anybody on the way can read and change what is said',
+    'use https, or pass unsafeAllowPlainHttp where the way is yours',
+  ],
+  'wrong-certificate': ['The certificate is not for this device and task by the pinned authority'],
+  'store-of-another-task': ['The store belongs to a device of another task', 'use a store of its own for each task'],
+  'unsafe-engine': ['The task seals nothing (transparent engine)', 'this client takes no part in it'],
+  'not-paper-mode': ['The task does not run in paper mode', 'use contribute'],
+} as const satisfies Readonly<Record<string, readonly [happened: string, advice?: string]>>;
 
 export type OwnRefusal = keyof typeof OWN_REFUSALS;
 
@@ -120,10 +127,14 @@ export class RefusedError extends Error {
   readonly reason: OwnRefusal | RefusalReason;
   /** The same, under the name that errors of services have. */
   readonly code: OwnRefusal | RefusalReason;
+  /** The message without its advice, which is for programmers. */
+  readonly happened: string;
 
   constructor(reason: OwnRefusal | RefusalReason, detail?: string) {
-    const sentence = isRefusalReason(reason) ? REFUSALS[reason].sentence : OWN_REFUSALS[reason];
+    const own = isRefusalReason(reason) ? undefined : OWN_REFUSALS[reason];
+    const sentence = isRefusalReason(reason) ? REFUSALS[reason].sentence : `${OWN_REFUSALS[reason].join('; ')}.`;
     super(detail === undefined ? sentence : `${sentence} (${detail})`);
+    this.happened = own?.[0] ?? sentence;
     this.reason = reason;
     this.code = reason;
   }

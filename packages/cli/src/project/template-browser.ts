@@ -36,7 +36,7 @@ const DEVICE = `/** The device, in a worker: masking, pairings and training take
 import { BasaClient } from '@basa/client/web';
 import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/web';
-import { data, model } from '../templates/model.ts';
+import { data, model } from './model.ts';
 
 interface Join {
   readonly server: string;
@@ -77,7 +77,7 @@ const say = (text: string): void => {
 
 if (pins['task'] === undefined) say('Open one of the links that \`npm run create\` prints.');
 else {
-  const worker = new Worker(new URL('../templates/device.js', import.meta.url), { type: 'module' });
+  const worker = new Worker(new URL('./device.js', import.meta.url), { type: 'module' });
   worker.addEventListener('message', ({ data }: MessageEvent<string>) => say(data));
   worker.postMessage(pins);
 }

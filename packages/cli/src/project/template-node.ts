@@ -30,7 +30,7 @@ export const test = (): Promise<Dataset> => load('data/test.csv');
 const DEVICE = `/** One device: fetches the model, trains on its own examples, contributes a masked update. */
 import { readFile } from 'node:fs/promises';
 import { BasaClient, trainerFor } from '@basa/client/node';
-import { data, model } from '../templates/model.ts';
+import { data, model } from './model.ts';
 
 const [device = 0, devices = 3] = process.argv.slice(2).map(Number);
 const { tokens, ...pins } = JSON.parse(await readFile('task.json', 'utf8'));

@@ -49,7 +49,7 @@ export const test = (): Promise<Dataset> => load('data/test.csv');
 const DEVICE = `/** One device: fetches the model, trains it with TensorFlow.js, contributes a masked update. */
 import { readFile } from 'node:fs/promises';
 import { BasaClient } from '@basa/client/node';
-import { data, trainer } from '../templates/model.ts';
+import { data, trainer } from './model.ts';
 
 const [device = 0, devices = 3] = process.argv.slice(2).map(Number);
 const { tokens, ...pins } = JSON.parse(await readFile('task.json', 'utf8'));

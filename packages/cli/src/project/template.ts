@@ -98,7 +98,7 @@ export interface OperatorParts {
 export function createTaskFile({ isEvaluated, imports, end }: OperatorParts): string {
   return `/** What an operator does once: creates the task, and makes a token for each device. */
 ${imports}import { createTask } from '@basa/client/operator';
-import { model, ${isEvaluated ? 'test, ' : ''}training } from '../templates/model.ts';
+import { model, ${isEvaluated ? 'test, ' : ''}training } from './model.ts';
 
 const DEVICES = 3;
 const { BASA_SERVER: server, BASA_AUTHORITY: authority, BASA_AUTHORITY_KEY: authorityKey } = process.env;

@@ -9,8 +9,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   'task-unknown': '`basa task ls` lists those there are',
   'task-not-over': '`basa task finish` ends it; `basa task show` shows its open buffers',
   revoked: 'The operator ended its enrolment; to take part again it needs a new folder (--identity) and a new token',
-  'wrong-authority': 'The key is given by --authority-key (BASA_AUTHORITY_KEY)',
-  'store-of-another-task': 'Give --identity another folder',
   'host-refused': 'Ask by a name that is in `hosts` of its configuration, or add this one there',
 };
 
