@@ -16,6 +16,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 export const INSTEAD: Readonly<Record<string, string>> = {
   unreachable: 'check the address and the network, then run the same command again: it goes on where it stopped',
   'certificate-not-trusted': 'check the address, or name the PEM file of its CA in the variable NODE_EXTRA_CA_CERTS',
+  'wrong-authority': 'check its address and --authority-key (BASA_AUTHORITY_KEY)',
+  'store-of-another-task': 'give --identity another folder',
 };
 
 /** ` <advice>.` to be added to a sentence, or nothing. */
