@@ -9,7 +9,7 @@ import {
   partitionByDirichlet,
   runPlainFedBuff,
 } from '@basa/learning';
-import { wasmEngine } from '@basa/testkit/core/engines.ts';
+import { wasmBackend } from '@basa/testkit/core/backends.ts';
 import { expect, it } from 'vitest';
 import { FROZEN_DIGESTS, trainingDigests } from './training-digests.ts';
 
@@ -17,7 +17,7 @@ it('MNIST by plain FedBuff (1000 users, K = 10, 32 concurrent) reaches 80 % with
   const { train, test } = await loadMnist();
   const { labels, classes } = train;
   const { users } = partitionByDirichlet({ labels, classes, users: 1000, alpha: 0.5, seed: 1 });
-  const trainer = createTrainer(wasmEngine(logisticRegression()));
+  const trainer = createTrainer(wasmBackend(logisticRegression()));
   const { metrics } = await runPlainFedBuff({
     start: trainer.init(1),
     users: 1000,
@@ -44,6 +44,6 @@ it('MNIST by plain FedBuff (1000 users, K = 10, 32 concurrent) reaches 80 % with
   expect(metrics.summary().trips).toBeLessThanOrEqual(380);
 });
 
-it('the wasm engine trains to the same bits on every machine and in every runtime', () => {
+it('the wasm backend trains to the same bits on every machine and in every runtime', () => {
   expect(trainingDigests()).toEqual(FROZEN_DIGESTS);
 });

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { createKernelEngine, femnistCnn, flsimCnn, initialParameters, randomStream } from '@basa/learning';
+import { createKernelBackend, femnistCnn, flsimCnn, initialParameters, randomStream } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 
@@ -10,19 +10,19 @@ it.each([femnistCnn(), flsimCnn()])('fused products train $name as plain ones do
   const [plain, fused] = [true, false].map((equalBits) => {
     const kernel = createTrainingKernel({ equalBits });
     if (kernel === undefined) throw new Error('this Node has no wasm SIMD');
-    const engine = createKernelEngine(model, kernel, 5);
+    const backend = createKernelBackend(model, kernel, 5);
     const random = randomStream(1, 'fused');
-    engine.setParameters(initialParameters(model, 1));
-    engine.inputs.forEach((_, n) => {
-      engine.inputs[n] = random.unit();
+    backend.setParameters(initialParameters(model, 1));
+    backend.inputs.forEach((_, n) => {
+      backend.inputs[n] = random.unit();
     });
-    engine.labels.forEach((_, n) => {
-      engine.labels[n] = random.below(model.classes);
+    backend.labels.forEach((_, n) => {
+      backend.labels[n] = random.below(model.classes);
     });
-    engine.learn(5, random);
-    engine.descend({ learningRate: 0.1, momentum: 0, weightDecay: 0 });
+    backend.learn(5, random);
+    backend.descend({ learningRate: 0.1, momentum: 0, weightDecay: 0 });
     const trained = new Float32Array(model.dimension);
-    engine.readParameters(trained);
+    backend.readParameters(trained);
     return trained;
   }) as [Float32Array, Float32Array];
   const before = initialParameters(model, 1);

@@ -1,7 +1,7 @@
-/** Three steps of each model on made-up input, hashed: what the wasm engine must give on every machine. */
+/** Three steps of each model on made-up input, hashed: what the wasm backend must give on every machine. */
 import { createHash } from 'node:crypto';
 import { femnistCnn, flsimCnn, initialParameters, logisticRegression, type Model, randomStream } from '@basa/learning';
-import { wasmEngine } from '@basa/testkit/core/engines.ts';
+import { wasmBackend } from '@basa/testkit/core/backends.ts';
 
 export const FROZEN_DIGESTS: Readonly<Record<string, string>> = {
   'logistic regression': 'ea733b19574b0a77',
@@ -18,20 +18,20 @@ export function trainingDigests(): Record<string, string> {
 }
 
 function trainingDigest(model: Model): string {
-  const engine = wasmEngine(model, 8);
+  const backend = wasmBackend(model, 8);
   const random = randomStream(1, 'bits');
-  engine.setParameters(initialParameters(model, 1));
+  backend.setParameters(initialParameters(model, 1));
   for (let step = 0; step < 3; step++) {
-    engine.inputs.forEach((_, n) => {
-      engine.inputs[n] = random.unit();
+    backend.inputs.forEach((_, n) => {
+      backend.inputs[n] = random.unit();
     });
-    engine.labels.forEach((_, n) => {
-      engine.labels[n] = random.below(model.classes);
+    backend.labels.forEach((_, n) => {
+      backend.labels[n] = random.below(model.classes);
     });
-    engine.learn(8, random);
-    engine.descend({ learningRate: 0.05, momentum: 0.9, weightDecay: 1e-3, clipNorm: 2 });
+    backend.learn(8, random);
+    backend.descend({ learningRate: 0.05, momentum: 0.9, weightDecay: 1e-3, clipNorm: 2 });
   }
   const parameters = new Float32Array(model.dimension);
-  engine.readParameters(parameters);
+  backend.readParameters(parameters);
   return createHash('sha256').update(new Uint8Array(parameters.buffer)).digest('hex').slice(0, 16);
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { type BasaClient, UnreachableError } from '@basa/client/node';
 import { unsafePaperContribute } from '@basa/client/unsafe-paper';
 import { inMemoryStoreForTests, BasaClient as WebClients } from '@basa/client/web';
-import { allSamples, createReferenceEngine, createTrainer, defineModel, dense, manifestText } from '@basa/learning';
+import { allSamples, createReferenceBackend, createTrainer, defineModel, dense, manifestText } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -42,11 +42,11 @@ describe('the client', () => {
     });
     const clients = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
     const runs = clients.map((client) =>
-      client.run(createTrainer(createReferenceEngine(model)), allSamples(dataset), { rounds: 2 }),
+      client.run(createTrainer(createReferenceBackend(model)), allSamples(dataset), { rounds: 2 }),
     );
     expect(await Promise.all(runs)).toEqual(Array(3).fill({ accepted: 2, rejected: 0, ended: 'rounds' }));
     await opened.reached(2);
-    const other = createTrainer(createReferenceEngine(defineModel('other', model.input, [dense(8, { name: 'x' })])));
+    const other = createTrainer(createReferenceBackend(defineModel('other', model.input, [dense(8, { name: 'x' })])));
     await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow("another network than the task's");
   });
 

@@ -1,8 +1,8 @@
-/** The adapter over TensorFlow.js itself, on its CPU backend, held to the reference engine of the same network. */
+/** The adapter over TensorFlow.js itself, on its CPU backend, held to the reference backend of the same network. */
 import {
   allSamples,
   conv2d,
-  createReferenceEngine,
+  createReferenceBackend,
   createTrainer,
   defineModel,
   dense,
@@ -22,7 +22,7 @@ import {
   wordsOf,
 } from '@basa/learning';
 import { encodeTfjsLayers } from '@basa/learning/files';
-import { createTfjsEngine } from '@basa/learning/tfjs';
+import { createTfjsBackend } from '@basa/learning/tfjs';
 import * as tf from '@tensorflow/tfjs-core';
 import { type LayersModel, layers, loadLayersModel, sequential } from '@tensorflow/tfjs-layers';
 import '@tensorflow/tfjs-backend-cpu';
@@ -79,9 +79,9 @@ function toOwnOrder(model: Model, values: Float32Array): Float32Array {
 
 const request = { samples: stripes(), batchSize: BATCH, learningRate: 0.1, momentum: 0.5, weightDecay: 1e-3, seed: 2 };
 
-it('tfjs trains through the adapter to what the reference engine trains to, and leaves no tensor behind', () => {
-  const adapted = createTrainer(createTfjsEngine<tf.Tensor>(tf, network(), BATCH));
-  const reference = createTrainer(createReferenceEngine(own, BATCH));
+it('tfjs trains through the adapter to what the reference backend trains to, and leaves no tensor behind', () => {
+  const adapted = createTrainer(createTfjsBackend<tf.Tensor>(tf, network(), BATCH));
+  const reference = createTrainer(createReferenceBackend(own, BATCH));
   expect(adapted.model.dimension).toBe(own.dimension);
   const start = adapted.init(1);
   adapted.evaluate(start, request.samples);
@@ -104,7 +104,7 @@ it('tfjs trains through the adapter to what the reference engine trains to, and 
 });
 
 it('a tfjs model learns', () => {
-  const trainer = createTrainer(createTfjsEngine<tf.Tensor>(tf, network(), BATCH));
+  const trainer = createTrainer(createTfjsBackend<tf.Tensor>(tf, network(), BATCH));
   const start = trainer.init(1);
   const { delta } = trainer.train({ ...request, start, epochs: 15 });
   const end = start.map((value, n) => value - (delta[n] as number));
@@ -115,7 +115,7 @@ it('a tfjs model with weights that are not trained is refused', () => {
   const frozen = sequential({
     layers: [layers.dense({ inputShape: [4], units: CLASSES, trainable: false }), layers.dense({ units: CLASSES })],
   });
-  expect(() => createTfjsEngine<tf.Tensor>(tf, frozen)).toThrow('not trained');
+  expect(() => createTfjsBackend<tf.Tensor>(tf, frozen)).toThrow('not trained');
 });
 
 it('the manifest of a tfjs model tells networks apart that have the same tensors', () => {
@@ -128,7 +128,7 @@ it('the manifest of a tfjs model tells networks apart that have the same tensors
         layers.dense({ units: CLASSES, name: 'c' }),
       ],
     });
-    return manifestText(createTfjsEngine<tf.Tensor>(tf, net).model);
+    return manifestText(createTfjsBackend<tf.Tensor>(tf, net).model);
   };
   const text = textOf(0.3, 'relu');
   expect(textOf(0.3, 'relu', 'another')).toBe(text);
@@ -146,7 +146,7 @@ it.each([
   defineModel('strides', SHAPE, [conv2d(5, 3, { stride: 2, padding: 1 }), sigmoid, flatten, dense(4)]),
   defineModel('back to an image', vector, [dense(6), conv2d(4, 1), dense(3)]),
 ])(
-  'a model that was exported is loaded by TensorFlow.js and computes what our engine computes: $name',
+  'a model that was exported is loaded by TensorFlow.js and computes what our backend computes: $name',
   async (model) => {
     const parameters = initialParameters(model, 2).map((value, n) => value + 0.01 * Math.cos(n));
     const { modelJson, weights } = encodeTfjsLayers(model, parameters);
@@ -162,11 +162,11 @@ it.each([
     const inputs = Float32Array.from({ length: examples * wordsOf(model.input) }, (_, n) => Math.sin(1 + 0.37 * n));
     const shape = (loaded.inputs[0]?.shape ?? []).slice(1).map(Number);
     const output = loaded.predict(tf.tensor(inputs, [examples, ...shape])) as tf.Tensor;
-    const engine = createReferenceEngine(model);
-    engine.setParameters(parameters);
-    engine.inputs.set(inputs);
-    engine.run(examples);
+    const backend = createReferenceBackend(model);
+    backend.setParameters(parameters);
+    backend.inputs.set(inputs);
+    backend.run(examples);
     expect(output.shape).toEqual([examples, model.classes]);
-    for (const [n, value] of output.dataSync().entries()) expect(value).toBeCloseTo(engine.outputs[n] as number, 4);
+    for (const [n, value] of output.dataSync().entries()) expect(value).toBeCloseTo(backend.outputs[n] as number, 4);
   },
 );

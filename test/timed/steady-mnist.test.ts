@@ -9,7 +9,7 @@ import {
   WeightedMean,
 } from '@basa/learning';
 import { SealedScheme, Timeline } from '@basa/simulator';
-import { wasmEngine } from '@basa/testkit/core/engines.ts';
+import { wasmBackend } from '@basa/testkit/core/backends.ts';
 import { expect, it } from 'vitest';
 import { fleetOf, sealedCosts } from './fleet.ts';
 
@@ -23,7 +23,7 @@ it('reaches 88 % and goes on for 60 buffers without ever falling by more than 5 
   const { train, test } = await loadMnist();
   const { labels, classes } = train;
   const { users } = partitionByDirichlet({ labels, classes, users: DEVICES, alpha: 5, seed: 1 });
-  const trainer = createTrainer(wasmEngine(logisticRegression()));
+  const trainer = createTrainer(wasmBackend(logisticRegression()));
   const step = createServerStep({ kind: 'fedbuff', rate: 1 });
   const fleet = fleetOf(0.5, {
     users: DEVICES,

@@ -2,7 +2,7 @@
 
 import {
   allSamples,
-  createReferenceEngine,
+  createReferenceBackend,
   createTrainer,
   defineModel,
   dense,
@@ -39,4 +39,4 @@ export const tinyTask: LearnTask = {
   about: 'four corners',
 };
 
-export const tinyTrainer = createTrainer(createReferenceEngine(model));
+export const tinyTrainer = createTrainer(createReferenceBackend(model));

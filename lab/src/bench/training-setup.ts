@@ -1,6 +1,6 @@
 /** One training step of each model of the paper on made-up data, for the benchmark and its workers. */
 import {
-  createKernelEngine,
+  createKernelBackend,
   fedmlCifarCnn,
   femnistCnn,
   flsimCnn,
@@ -26,18 +26,18 @@ export type ModelName = keyof typeof MODELS;
 export function trainingStep(model: Model, relaxed = false): (() => void) | undefined {
   const kernel = createTrainingKernel({ equalBits: !relaxed });
   if (kernel === undefined || kernel.name.includes('relaxed') !== relaxed) return undefined;
-  const engine = createKernelEngine(model, kernel, BATCH);
+  const backend = createKernelBackend(model, kernel, BATCH);
   const random = randomStream(1, 'bench');
-  engine.setParameters(initialParameters(model, 1));
-  engine.inputs.forEach((_, n) => {
-    engine.inputs[n] = random.unit();
+  backend.setParameters(initialParameters(model, 1));
+  backend.inputs.forEach((_, n) => {
+    backend.inputs[n] = random.unit();
   });
-  engine.labels.forEach((_, n) => {
-    engine.labels[n] = random.below(model.classes);
+  backend.labels.forEach((_, n) => {
+    backend.labels[n] = random.below(model.classes);
   });
   return () => {
-    engine.learn(BATCH, random);
-    engine.descend({ learningRate: 1e-3, momentum: 0, weightDecay: 0 });
+    backend.learn(BATCH, random);
+    backend.descend({ learningRate: 1e-3, momentum: 0, weightDecay: 0 });
   };
 }
 

@@ -1,8 +1,8 @@
 /** One worker of `npm run lab -- learn`: its own kernel and its own view of the data. */
 import { workerData } from 'node:worker_threads';
 import {
-  createKernelEngine,
-  createReferenceEngine,
+  createKernelBackend,
+  createReferenceBackend,
   createTrainer,
   type Evaluation,
   type TrainResult,
@@ -25,7 +25,7 @@ const { name, seed, maxSamples, learningRate, leaf } = workerData as {
 };
 const task = await openTask(name, seed, { leaf });
 const kernel = createTrainingKernel();
-const trainer = createTrainer(kernel ? createKernelEngine(task.model, kernel) : createReferenceEngine(task.model));
+const trainer = createTrainer(kernel ? createKernelBackend(task.model, kernel) : createReferenceBackend(task.model));
 
 serveWorker<LearnRequest, LearnAnswer>((request) => {
   if (request.kind === 'evaluate') {

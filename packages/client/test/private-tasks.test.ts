@@ -1,5 +1,5 @@
 /** Private tasks and private metrics: a budget that holds across restarts and crashes, and means of numbers nobody sees singly. */
-import { allSamples, createReferenceEngine, createTrainer } from '@basa/learning';
+import { allSamples, createReferenceBackend, createTrainer } from '@basa/learning';
 import { describe, expect, it } from 'vitest';
 import type { DeviceStore, RoundTrainer } from '../src/node/index.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
@@ -157,7 +157,7 @@ describe('private metrics', () => {
     const losses: number[] = [];
     for (const [n, client] of clients.entries()) {
       client.on('trained', ({ loss }) => losses.push(loss));
-      const trainer = createTrainer(createReferenceEngine(tinyModel));
+      const trainer = createTrainer(createReferenceBackend(tinyModel));
       await client.run(trainer, data, { rounds: 1, metrics: () => ({ battery: n / 4 }) });
     }
     const [verdict] = verdicts;
@@ -175,7 +175,7 @@ describe('private metrics', () => {
     client.on('rejected', (rejection) => {
       detail = rejection.detail;
     });
-    const trainer = createTrainer(createReferenceEngine(tinyModel));
+    const trainer = createTrainer(createReferenceBackend(tinyModel));
     expect(await client.run(trainer, data)).toMatchObject({ accepted: 0, ended: 'metric-missing' });
     expect(detail).toBe('battery');
   });

@@ -1,7 +1,7 @@
 /** A device that lives by itself: it trains as its pinned policy and its application say, and by nobody else's word. */
 import {
   allSamples,
-  createReferenceEngine,
+  createReferenceBackend,
   createTrainer,
   defineModel,
   dense,
@@ -48,7 +48,7 @@ describe('run', () => {
     clients[0]?.on('trained', ({ version }) => versions.push(version));
     const summaries = await Promise.all(
       clients.map((client) =>
-        client.run(createTrainer(createReferenceEngine(tinyModel)), allSamples(tinyDataset), { rounds: 2 }),
+        client.run(createTrainer(createReferenceBackend(tinyModel)), allSamples(tinyDataset), { rounds: 2 }),
       ),
     );
     expect(summaries).toEqual(Array(3).fill({ accepted: 2, rejected: 0, ended: 'rounds' }));
@@ -66,7 +66,7 @@ describe('run', () => {
         return problem(asked++ === 0 ? 'task-paused' : 'task-finished', { retryAfterMs: 1 });
       },
     };
-    const trainer = createTrainer(createReferenceEngine(tinyModel));
+    const trainer = createTrainer(createReferenceBackend(tinyModel));
     expect(await client.run(trainer, allSamples(tinyDataset))).toEqual({
       accepted: 0,
       rejected: 2,

@@ -38,10 +38,10 @@ export {
 } from './server/server-step.ts';
 export type { Divisor } from './server/weighted-mean.ts';
 export { WeightedMean } from './server/weighted-mean.ts';
-export type { Descent, Engine } from './training/engine.ts';
-export { createKernelEngine } from './training/kernel-engine.ts';
+export type { Backend, Descent } from './training/backend.ts';
+export { createKernelBackend } from './training/kernel-backend.ts';
 export type { OwnModel, Share } from './training/own-model.ts';
-export { createReferenceEngine } from './training/reference-engine.ts';
+export { createReferenceBackend } from './training/reference-backend.ts';
 export type { Evaluation, Trainer, TrainRequest, TrainResult } from './training/trainer.ts';
 export { createTrainer } from './training/trainer.ts';
 export type { TrainingKernel } from './training/training-kernel.ts';

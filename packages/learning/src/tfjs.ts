@@ -1,12 +1,12 @@
 /**
- * A user's own TensorFlow.js model as an engine: tfjs computes losses and gradients, descent and everything around it
+ * A user's own TensorFlow.js model as an backend: tfjs computes losses and gradients, descent and everything around it
  * are ours. tfjs is an optional peer dependency, described here only as far as it is used. Its dropout has its own
  * randomness and its backends their own arithmetic, so bits repeat only as far as tfjs lets them.
  */
 import { canonicalJson } from './model/canonical-json.ts';
 import { type Model, type Shape, type Tensor, wordsOf } from './model/model.ts';
+import type { Backend } from './training/backend.ts';
 import { descendInPlace } from './training/descent.ts';
-import type { Engine } from './training/engine.ts';
 
 export interface TfTensor {
   readonly shape: number[];
@@ -47,7 +47,7 @@ export interface Tf<T extends TfTensor = TfTensor> {
 }
 
 /** For a model that ends in logits, one per class, and whose weights are all trainable. */
-export function createTfjsEngine<T extends TfTensor>(tf: Tf<T>, network: TfModel<T>, batchCapacity = 32): Engine {
+export function createTfjsBackend<T extends TfTensor>(tf: Tf<T>, network: TfModel<T>, batchCapacity = 32): Backend {
   const model = describe(network);
   const inputShape = (network.inputs[0]?.shape ?? []).slice(1).map((size) => size ?? 1);
   const words = wordsOf(model.input);

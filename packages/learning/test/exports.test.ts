@@ -1,10 +1,10 @@
-/** Models and curves for the tools of others: what their formats say is what our engine computes. */
+/** Models and curves for the tools of others: what their formats say is what our backend computes. */
 import { describe, expect, it } from 'vitest';
 import { csvOf, encodeOnnx, encodeTensorboard, encodeTfjsLayers } from '../src/files.ts';
 import { crc32, crc32c } from '../src/formats/crc.ts';
 import {
   conv2d,
-  createReferenceEngine,
+  createReferenceBackend,
   defineModel,
   dense,
   dropout,
@@ -39,16 +39,16 @@ const MODELS: readonly Model[] = [
 ];
 
 describe('ONNX', () => {
-  it.each(MODELS.map((model) => [model.name, model] as const))('computes what our engine computes: %s', (_, model) => {
+  it.each(MODELS.map((model) => [model.name, model] as const))('computes what our backend computes: %s', (_, model) => {
     const parameters = initialParameters(model, 3).map((value, n) => value + 0.01 * Math.sin(n));
     const inputs = Float32Array.from({ length: EXAMPLES * wordsOf(model.input) }, (__, n) => Math.sin(1 + 0.37 * n));
-    const engine = createReferenceEngine(model);
-    engine.setParameters(parameters);
-    engine.inputs.set(inputs);
-    engine.run(EXAMPLES);
+    const backend = createReferenceBackend(model);
+    backend.setParameters(parameters);
+    backend.inputs.set(inputs);
+    backend.run(EXAMPLES);
     const { output } = runOnnx(encodeOnnx(model, parameters), EXAMPLES, inputs);
     expect(output.shape).toEqual([EXAMPLES, model.classes]);
-    for (const [n, value] of output.values.entries()) expect(value).toBeCloseTo(engine.outputs[n] as number, 5);
+    for (const [n, value] of output.values.entries()) expect(value).toBeCloseTo(backend.outputs[n] as number, 5);
   });
 
   it('takes examples as our data lies: rows of words, or images with channels last', () => {

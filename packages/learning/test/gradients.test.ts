@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { ENGINES, wasmEngine } from '@basa/testkit/core/engines.ts';
+import { BACKENDS, wasmBackend } from '@basa/testkit/core/backends.ts';
 import { describe, expect, it } from 'vitest';
 import {
-  createReferenceEngine,
+  type Backend,
+  createReferenceBackend,
   dropout,
-  type Engine,
   fedmlCifarCnn,
   femnistCnn,
   flsimCnn,
@@ -46,12 +46,12 @@ it('d is 7,850, 1,206,590, 1,756,426 and 31,594', () => {
   expect(flsimCnn({ input: { height: 28, width: 28, channels: 1 }, classes: 62 }).dimension).toBe(46_046);
 });
 
-describe.each(Object.keys(ENGINES))('the %s engine has the gradients PyTorch has in double precision', (name) => {
+describe.each(Object.keys(BACKENDS))('the %s backend has the gradients PyTorch has in double precision', (name) => {
   it.each(cases.map((golden) => [golden.spec.name, golden] as const))('%s', (_, golden) => {
     const model = modelOf(golden);
     expect(model.dimension).toBe(golden.dimension);
-    const engine = (ENGINES[name] as (typeof ENGINES)[string])(model, golden.batch);
-    const { gradients, loss } = learnOnce(engine, golden);
+    const backend = (BACKENDS[name] as (typeof BACKENDS)[string])(model, golden.batch);
+    const { gradients, loss } = learnOnce(backend, golden);
     const tolerance = TOLERANCE[name] as number;
     const total = Math.hypot(...golden.tensors.map(({ norm }) => norm));
     expect(Math.abs(loss / golden.batch - golden.loss)).toBeLessThan(tolerance * golden.loss);
@@ -69,18 +69,18 @@ describe.each(Object.keys(ENGINES))('the %s engine has the gradients PyTorch has
   });
 });
 
-it('the reference engine agrees with central differences to 1e-5 relative, in every layer', () => {
+it('the reference backend agrees with central differences to 1e-5 relative, in every layer', () => {
   for (const golden of cases.filter(({ dimension }) => dimension < 5000)) {
-    const engine = createReferenceEngine(modelOf(golden), golden.batch);
-    const { gradients } = learnOnce(engine, golden);
-    const parameters = Float64Array.from(goldenParameters(engine.model));
+    const backend = createReferenceBackend(modelOf(golden), golden.batch);
+    const { gradients } = learnOnce(backend, golden);
+    const parameters = Float64Array.from(goldenParameters(backend.model));
     const norm = Math.hypot(...gradients);
     for (let n = 0; n < parameters.length; n += 37) {
       const there = parameters[n] as number;
       const lossAt = (value: number): number => {
         parameters[n] = value;
-        engine.setParameters(parameters);
-        return engine.run(golden.batch) / golden.batch;
+        backend.setParameters(parameters);
+        return backend.run(golden.batch) / golden.batch;
       };
       const step = 1e-5;
       const slope = (lossAt(there + step) - lossAt(there - step)) / (2 * step);
@@ -91,7 +91,7 @@ it('the reference engine agrees with central differences to 1e-5 relative, in ev
   }
 });
 
-it('the two engines draw the same dropout and agree to single precision, step after step', () => {
+it('the two backends draw the same dropout and agree to single precision, step after step', () => {
   const golden: GoldenCase = {
     spec: {
       name: 'with dropout',
@@ -103,15 +103,15 @@ it('the two engines draw the same dropout and agree to single precision, step af
     batch: 5,
   };
   const model = modelOf(golden);
-  const results = [wasmEngine(model, 5), createReferenceEngine(model, 5)].map((engine) => {
-    prepare(engine, golden);
+  const results = [wasmBackend(model, 5), createReferenceBackend(model, 5)].map((backend) => {
+    prepare(backend, golden);
     const random = randomStream(3, 'dropout');
     for (let step = 0; step < 5; step++) {
-      engine.learn(golden.batch, random);
-      engine.descend({ learningRate: 0.1, momentum: 0.9, weightDecay: 0.01, clipNorm: 0.5 });
+      backend.learn(golden.batch, random);
+      backend.descend({ learningRate: 0.1, momentum: 0.9, weightDecay: 0.01, clipNorm: 0.5 });
     }
     const parameters = new Float64Array(model.dimension);
-    engine.readParameters(parameters);
+    backend.readParameters(parameters);
     return parameters;
   });
   const [fast, slow] = results as [Float64Array, Float64Array];
@@ -120,17 +120,17 @@ it('the two engines draw the same dropout and agree to single precision, step af
   expect(Math.hypot(...slow.map((value, n) => value - (goldenParameters(model)[n] as number)))).toBeGreaterThan(0.05);
 });
 
-function prepare(engine: Engine, { batch }: GoldenCase): void {
-  engine.setParameters(goldenParameters(engine.model));
-  engine.inputs.set(goldenInputs(engine.model, batch));
-  engine.labels.set(goldenLabels(engine.model, batch));
+function prepare(backend: Backend, { batch }: GoldenCase): void {
+  backend.setParameters(goldenParameters(backend.model));
+  backend.inputs.set(goldenInputs(backend.model, batch));
+  backend.labels.set(goldenLabels(backend.model, batch));
 }
 
-function learnOnce(engine: Engine, golden: GoldenCase): { gradients: Float64Array; loss: number } {
-  prepare(engine, golden);
-  const loss = engine.learn(golden.batch, randomStream(0));
-  const gradients = new Float64Array(engine.model.dimension);
-  engine.readGradients(gradients);
+function learnOnce(backend: Backend, golden: GoldenCase): { gradients: Float64Array; loss: number } {
+  prepare(backend, golden);
+  const loss = backend.learn(golden.batch, randomStream(0));
+  const gradients = new Float64Array(backend.model.dimension);
+  backend.readGradients(gradients);
   return { gradients, loss };
 }
 

@@ -3,8 +3,8 @@
  * of tfjs's own around it. test/tfjs trains with TensorFlow.js itself.
  */
 import { describe, expect, it } from 'vitest';
-import { allSamples, createReferenceEngine, createTrainer, defineModel, dense, randomStream } from '../src/index.ts';
-import { createTfjsEngine, type Tf, type TfModel, type TfTensor } from '../src/tfjs.ts';
+import { allSamples, createReferenceBackend, createTrainer, defineModel, dense, randomStream } from '../src/index.ts';
+import { createTfjsBackend, type Tf, type TfModel, type TfTensor } from '../src/tfjs.ts';
 
 class FakeTensor implements TfTensor {
   static alive = 0;
@@ -129,7 +129,7 @@ describe('the tfjs adapter, over a structural fake', () => {
 
   it('reads the layout of a model from its weights', () => {
     const { tf, network } = fakeTfjs();
-    const { model } = createTfjsEngine(tf, network);
+    const { model } = createTfjsBackend(tf, network);
     expect(model.manifest.map(({ name, shape, offset }) => [name, shape, offset])).toEqual([
       ['kernel', [5, 3], 0],
       ['bias', [3], 15],
@@ -137,10 +137,10 @@ describe('the tfjs adapter, over a structural fake', () => {
     expect([model.dimension, model.classes, model.input.channels]).toEqual([18, 3, 5]);
   });
 
-  it('trains to what the reference engine trains to, and keeps no tensor', () => {
+  it('trains to what the reference backend trains to, and keeps no tensor', () => {
     const { tf, network } = fakeTfjs();
-    const adapted = createTrainer(createTfjsEngine(tf, network, 8));
-    const own = createTrainer(createReferenceEngine(defineModel('own', dataset.shape, [dense(CLASSES)]), 8));
+    const adapted = createTrainer(createTfjsBackend(tf, network, 8));
+    const own = createTrainer(createReferenceBackend(defineModel('own', dataset.shape, [dense(CLASSES)]), 8));
     const start = adapted.init(1);
     const turned = Float32Array.from(start);
     for (let n = 0; n < 15; n++) turned[(n % 3) * 5 + Math.floor(n / 3)] = start[n] as number;
@@ -167,6 +167,6 @@ describe('the tfjs adapter, over a structural fake', () => {
 
   it('refuses a model with weights that are not trained', () => {
     const { tf, network } = fakeTfjs();
-    expect(() => createTfjsEngine(tf, { ...network, weights: [1, 2, 3] })).toThrow('not trained');
+    expect(() => createTfjsBackend(tf, { ...network, weights: [1, 2, 3] })).toThrow('not trained');
   });
 });

@@ -1,4 +1,4 @@
-import { ENGINES, wasmEngine } from '@basa/testkit/core/engines.ts';
+import { BACKENDS, wasmBackend } from '@basa/testkit/core/backends.ts';
 import { describe, expect, it } from 'vitest';
 import {
   allSamples,
@@ -56,8 +56,8 @@ const request = (trainer: Trainer): TrainRequest => ({
   seed: 4,
 });
 
-describe.each(Object.keys(ENGINES))('a trainer over the %s engine', (name) => {
-  const make = (of: Model = model): Trainer => createTrainer((ENGINES[name] as (typeof ENGINES)[string])(of, 16));
+describe.each(Object.keys(BACKENDS))('a trainer over the %s backend', (name) => {
+  const make = (of: Model = model): Trainer => createTrainer((BACKENDS[name] as (typeof BACKENDS)[string])(of, 16));
 
   it('learns what can be learnt, and says how far it is', () => {
     const trainer = make();
@@ -138,9 +138,9 @@ describe.each(Object.keys(ENGINES))('a trainer over the %s engine', (name) => {
   });
 });
 
-describe('the wasm engine', () => {
-  it('agrees with the reference engine after three epochs to single precision', () => {
-    const [fast, slow] = Object.values(ENGINES).map((make) => {
+describe('the wasm backend', () => {
+  it('agrees with the reference backend after three epochs to single precision', () => {
+    const [fast, slow] = Object.values(BACKENDS).map((make) => {
       const trainer = createTrainer(make(model, 16));
       return trainer.train(request(trainer));
     });
@@ -151,14 +151,14 @@ describe('the wasm engine', () => {
 
   it('leaves its inputs alone, whatever comes first', () => {
     for (const first of [relu, sigmoid, dropout(0.5)]) {
-      const engine = wasmEngine(
+      const backend = wasmBackend(
         defineModel('in place', shape, [flatten, first, dropout(0.5), sigmoid, relu, dense(3)]),
         4,
       );
-      engine.setParameters(initialParameters(engine.model, 1));
-      engine.inputs.fill(-0.5);
-      engine.learn(4, randomStream(1));
-      expect(engine.inputs.every((value) => value === -0.5)).toBe(true);
+      backend.setParameters(initialParameters(backend.model, 1));
+      backend.inputs.fill(-0.5);
+      backend.learn(4, randomStream(1));
+      expect(backend.inputs.every((value) => value === -0.5)).toBe(true);
     }
   });
 
@@ -166,7 +166,7 @@ describe('the wasm engine', () => {
     const { normal: _, ...raw } = data;
     const floats = { ...raw, inputs: Float32Array.from(raw.inputs as Uint8Array, (byte) => byte / 255) };
     const [one, two] = [raw, floats].map((dataset) => {
-      const trainer = createTrainer(wasmEngine(model, 16));
+      const trainer = createTrainer(wasmBackend(model, 16));
       return trainer.train({ ...request(trainer), samples: allSamples(dataset) }).delta;
     });
     expect(two).toEqual(one);

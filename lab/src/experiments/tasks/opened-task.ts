@@ -1,5 +1,5 @@
 /** The data of a thread's last task and what trains on it, kept for its next job. */
-import { createKernelEngine, createReferenceEngine, createTrainer, type Trainer } from '@basa/learning';
+import { createKernelBackend, createReferenceBackend, createTrainer, type Trainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
 import { type LearnTask, openTask, type TaskName, type TaskSource } from '@basa/virtual-time';
 
@@ -19,6 +19,6 @@ export function openedTask(name: TaskName, seed: number, source: TaskSource = {}
 async function open(name: TaskName, seed: number, source: TaskSource): Promise<OpenedTask> {
   const task = await openTask(name, seed, source);
   const kernel = createTrainingKernel();
-  const engine = kernel ? createKernelEngine(task.model, kernel) : createReferenceEngine(task.model);
+  const engine = kernel ? createKernelBackend(task.model, kernel) : createReferenceBackend(task.model);
   return { task, trainer: createTrainer(engine) };
 }

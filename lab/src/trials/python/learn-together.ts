@@ -8,7 +8,7 @@ import { startLocalServices } from '@basa/cli/internal/local/local-services.ts';
 import { BasaClient } from '@basa/client/node';
 import { createTaskAt, type EngineName } from '@basa/client/operator';
 import { until } from '@basa/conformance/until.ts';
-import { createReferenceEngine, createTrainer, defineModel, dense, randomStream, type Samples } from '@basa/learning';
+import { createReferenceBackend, createTrainer, defineModel, dense, randomStream, type Samples } from '@basa/learning';
 
 const FEATURES = 4;
 const CLASSES = 3;
@@ -56,7 +56,7 @@ export async function learnTogether(
           BASA_ENROLMENT_TOKEN: token,
         },
       });
-    const trainer = createTrainer(createReferenceEngine(model));
+    const trainer = createTrainer(createReferenceBackend(model));
     for (let version = 1; version <= BUFFERS; version++) {
       await Promise.all([python(), ...devices.map((device, n) => device.run(trainer, clusters(n + 1), { rounds: 1 }))]);
       await until(async () => ((await server.task(task)).version ?? 0) >= version);

@@ -34,7 +34,7 @@ function draw(seed: number, count: number): Dataset {
 
 const DEVICE = `/** The device, in a worker: masking, pairings and training take a while on a phone, and stay off the page. */
 import { BasaClient } from '@basa/client/web';
-import { createKernelEngine, createReferenceEngine, createTrainer } from '@basa/learning';
+import { createKernelBackend, createReferenceBackend, createTrainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/web';
 import { data, model } from './model.ts';
 
@@ -50,7 +50,7 @@ interface Join {
 
 addEventListener('message', async ({ data: { device, ...pins } }: MessageEvent<Join>) => {
   const kernel = createTrainingKernel({ equalBits: false }); // wasm SIMD; undefined where there is none
-  const trainer = createTrainer(kernel === undefined ? createReferenceEngine(model) : createKernelEngine(model, kernel));
+  const trainer = createTrainer(kernel === undefined ? createReferenceBackend(model) : createKernelBackend(model, kernel));
   try {
     const client = await BasaClient.connect({ ...pins, identity: \`\${pins.task.slice(0, 16)}-\${device}\` }); // a name in IndexedDB
     client.on('trained', ({ version, loss }) => postMessage(\`trained on version \${version}, loss \${loss.toFixed(3)}\`));

@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { loadCsv } from '@basa/datasets';
 import type { Dataset, Samples, Share, Trainer } from '@basa/learning';
 import { createTrainer, partitionEvenly } from '@basa/learning';
-import { createTfjsEngine } from '@basa/learning/tfjs';
+import { createTfjsBackend } from '@basa/learning/tfjs';
 import * as tf from '@tensorflow/tfjs-core';
 import { layers, sequential } from '@tensorflow/tfjs-layers';
 import '@tensorflow/tfjs-backend-cpu'; // or another backend
@@ -36,7 +36,7 @@ const network = sequential({
     layers.dense({ name: 'logits', units: CLASSES }),
   ],
 });
-const own = createTrainer(createTfjsEngine<tf.Tensor>(tf, network));
+const own = createTrainer(createTfjsBackend<tf.Tensor>(tf, network));
 
 export const model = own.model;
 export const trainer = (): Trainer => own;

@@ -5,14 +5,14 @@ import { createTrainingKernel } from '@basa/runtime/node';
 export interface TrainerOptions {
   /**
    * Whether another machine that trains on the same examples must come to the same bits. No device needs that, since nobody trains again what it trained: false
-   * unless said otherwise, which is faster where the engine has relaxed SIMD.
+   * unless said otherwise, which is faster where the JavaScript engine has relaxed SIMD.
    */
   readonly equalBits?: boolean;
 }
 
-/** Loads the engines when they are asked for: whoever trains elsewhere need not. */
+/** Loads the backends when they are asked for: whoever trains elsewhere need not. */
 export async function trainerFor(model: Model, { equalBits = false }: TrainerOptions = {}): Promise<Trainer> {
-  const { createKernelEngine, createReferenceEngine, createTrainer } = await import('@basa/learning');
+  const { createKernelBackend, createReferenceBackend, createTrainer } = await import('@basa/learning');
   const kernel = createTrainingKernel({ equalBits });
-  return createTrainer(kernel === undefined ? createReferenceEngine(model) : createKernelEngine(model, kernel));
+  return createTrainer(kernel === undefined ? createReferenceBackend(model) : createKernelBackend(model, kernel));
 }

@@ -1,6 +1,7 @@
 /** One step of descent in plain arithmetic. */
+
+import type { Descent } from './backend.ts';
 import { clipScale } from './clip.ts';
-import type { Descent } from './engine.ts';
 
 export interface DescendingWeights {
   readonly parameters: Float32Array | Float64Array;

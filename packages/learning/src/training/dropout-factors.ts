@@ -1,4 +1,4 @@
-/** The draws of dropout, the same for every engine. */
+/** The draws of dropout, the same for every backend. */
 import type { RandomStream } from '../numbers/random-stream.ts';
 
 /** Zero with probability `rate` (to 2^-32), else 1 / (1 - rate). */

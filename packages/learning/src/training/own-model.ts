@@ -18,6 +18,6 @@ export interface OwnModel {
   data(share: Share): Samples | Promise<Samples>;
   /** What versions are evaluated on, at the server or in a simulation. Not private. */
   test?(): Dataset | Promise<Dataset>;
-  /** What trains; the engines of this package where it is left out. */
+  /** What trains; the backends of this package where it is left out. */
   trainer?(): Trainer | Promise<Trainer>;
 }

@@ -1,10 +1,10 @@
-/** Local training as one call over flat vectors: the port, and the loop that fills it from any engine. */
+/** Local training as one call over flat vectors: the port, and the loop that fills it from any backend. */
 
 import { type BatchWriter, batchWriter, type Dataset, type Samples } from '../data/samples.ts';
 import { initialParameters } from '../model/initial.ts';
 import type { Model } from '../model/model.ts';
 import { randomStream } from '../numbers/random-stream.ts';
-import type { Descent, Engine } from './engine.ts';
+import type { Backend, Descent } from './backend.ts';
 
 export interface TrainRequest extends Partial<Descent> {
   readonly start: Float32Array;
@@ -41,33 +41,33 @@ export interface Trainer {
   evaluate(parameters: Float32Array, samples: Samples): Evaluation;
 }
 
-export function createTrainer(engine: Engine): Trainer {
+export function createTrainer(backend: Backend): Trainer {
   const writers = new WeakMap<Dataset, BatchWriter>();
   const write = (dataset: Dataset, indices: Uint32Array): void => {
     let writer = writers.get(dataset);
     if (writer === undefined) {
-      writer = batchWriter(fitting(dataset, engine.model));
+      writer = batchWriter(fitting(dataset, backend.model));
       writers.set(dataset, writer);
     }
-    writer(engine.inputs, engine.labels, indices);
+    writer(backend.inputs, backend.labels, indices);
   };
   return {
-    name: engine.name,
-    model: engine.model,
-    init: (seed) => initialParameters(engine.model, seed),
-    train: (request) => train(engine, write, request),
-    evaluate: (parameters, samples) => evaluate(engine, write, parameters, samples),
+    name: backend.name,
+    model: backend.model,
+    init: (seed) => initialParameters(backend.model, seed),
+    train: (request) => train(backend, write, request),
+    evaluate: (parameters, samples) => evaluate(backend, write, parameters, samples),
   };
 }
 
 type Write = (dataset: Dataset, indices: Uint32Array) => void;
 
-function train(engine: Engine, write: Write, request: TrainRequest): TrainResult {
+function train(backend: Backend, write: Write, request: TrainRequest): TrainResult {
   const { samples, batchSize, learningRate, momentum = 0, weightDecay = 0, clipNorm, seed } = request;
-  checkRequest(engine, request);
+  checkRequest(backend, request);
   const descent = { learningRate, momentum, weightDecay, ...(clipNorm !== undefined && { clipNorm }) };
-  engine.setParameters(request.start);
-  engine.rest();
+  backend.setParameters(request.start);
+  backend.rest();
   const order = Uint32Array.from(samples.indices);
   const batches = Math.ceil(order.length / batchSize);
   const steps = request.steps ?? (request.epochs ?? 1) * batches;
@@ -80,34 +80,34 @@ function train(engine: Engine, write: Write, request: TrainRequest): TrainResult
     if (first === 0) shuffles.shuffle(order);
     const batch = order.subarray(first, first + batchSize); // the last one may be smaller, and averages over itself
     write(samples.dataset, batch);
-    loss += engine.learn(batch.length, dropouts);
+    loss += backend.learn(batch.length, dropouts);
     seen += batch.length;
-    engine.descend(descent);
+    backend.descend(descent);
   }
-  const delta = new Float32Array(engine.model.dimension);
-  engine.readParameters(delta);
+  const delta = new Float32Array(backend.model.dimension);
+  backend.readParameters(delta);
   for (let n = 0; n < delta.length; n++) delta[n] = (request.start[n] as number) - (delta[n] as number);
   return { delta, loss: loss / seen, samples: seen };
 }
 
-function evaluate(engine: Engine, write: Write, parameters: Float32Array, samples: Samples): Evaluation {
-  checkParameters(engine, parameters);
+function evaluate(backend: Backend, write: Write, parameters: Float32Array, samples: Samples): Evaluation {
+  checkParameters(backend, parameters);
   if (samples.indices.length === 0) throw new RangeError(`${samples.dataset.name}: nothing to evaluate on`);
-  engine.setParameters(parameters);
+  backend.setParameters(parameters);
   let loss = 0;
   let right = 0;
-  for (let first = 0; first < samples.indices.length; first += engine.batchCapacity) {
-    const batch = samples.indices.subarray(first, first + engine.batchCapacity);
+  for (let first = 0; first < samples.indices.length; first += backend.batchCapacity) {
+    const batch = samples.indices.subarray(first, first + backend.batchCapacity);
     write(samples.dataset, batch);
-    loss += engine.run(batch.length);
-    for (let row = 0; row < batch.length; row++) if (bestClass(engine, row) === engine.labels[row]) right++;
+    loss += backend.run(batch.length);
+    for (let row = 0; row < batch.length; row++) if (bestClass(backend, row) === backend.labels[row]) right++;
   }
   const count = samples.indices.length;
   return { loss: loss / count, accuracy: right / count, samples: count };
 }
 
 /** The class of the largest output, the first of equals. */
-function bestClass({ outputs, model }: Engine, row: number): number {
+function bestClass({ outputs, model }: Backend, row: number): number {
   let best = 0;
   for (let c = 1; c < model.classes; c++) {
     if ((outputs[row * model.classes + c] as number) > (outputs[row * model.classes + best] as number)) best = c;
@@ -115,11 +115,11 @@ function bestClass({ outputs, model }: Engine, row: number): number {
   return best;
 }
 
-function checkRequest(engine: Engine, request: TrainRequest): void {
-  checkParameters(engine, request.start);
+function checkRequest(backend: Backend, request: TrainRequest): void {
+  checkParameters(backend, request.start);
   const { batchSize, epochs, steps, samples } = request;
-  if (!Number.isInteger(batchSize) || batchSize < 1 || batchSize > engine.batchCapacity) {
-    throw new RangeError(`batchSize must be an integer from 1 to ${engine.batchCapacity}, got ${batchSize}`);
+  if (!Number.isInteger(batchSize) || batchSize < 1 || batchSize > backend.batchCapacity) {
+    throw new RangeError(`batchSize must be an integer from 1 to ${backend.batchCapacity}, got ${batchSize}`);
   }
   if (epochs !== undefined && steps !== undefined) throw new RangeError('give epochs or steps, not both');
   const turns = steps ?? epochs ?? 1;
@@ -132,7 +132,7 @@ function checkRequest(engine: Engine, request: TrainRequest): void {
   if (request.clipNorm !== undefined && !(request.clipNorm > 0)) throw new RangeError('clipNorm must be positive');
 }
 
-function checkParameters({ model }: Engine, parameters: Float32Array): void {
+function checkParameters({ model }: Backend, parameters: Float32Array): void {
   if (parameters.length !== model.dimension) {
     throw new RangeError(`${model.name} has ${model.dimension} parameters, got ${parameters.length}`);
   }

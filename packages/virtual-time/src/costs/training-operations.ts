@@ -1,8 +1,8 @@
 /** One example learned by a model, in batches as the tasks have them; what the pixels show does not change the time. */
 import {
   allSamples,
-  createKernelEngine,
-  createReferenceEngine,
+  createKernelBackend,
+  createReferenceBackend,
   createTrainer,
   type Model,
   randomStream,
@@ -20,7 +20,7 @@ export function trainingPrice(name: string, sampling: Sampling): Sampled {
   if (make === undefined) throw new Error(`no model is called "${name}"`);
   const model = make();
   const kernel = createTrainingKernel();
-  const trainer = createTrainer(kernel ? createKernelEngine(model, kernel) : createReferenceEngine(model));
+  const trainer = createTrainer(kernel ? createKernelBackend(model, kernel) : createReferenceBackend(model));
   return exampleLearned(trainer, noise(model, 2 * BATCH), BATCH, sampling);
 }
 

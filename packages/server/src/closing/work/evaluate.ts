@@ -1,8 +1,8 @@
 /** How good a model is on held-out examples; loaded by a thread that is asked for it. */
 import {
   allSamples,
-  createKernelEngine,
-  createReferenceEngine,
+  createKernelBackend,
+  createReferenceBackend,
   createTrainer,
   decodeDataset,
   readModelJson,
@@ -36,7 +36,8 @@ export async function evaluate(
 async function makeEvaluator(network: EvaluateTask['model'], examples: string, blobs: BlobStore): Promise<Evaluator> {
   const model = readModelJson(network);
   const kernel = createTrainingKernel();
-  const engine = kernel === undefined ? createReferenceEngine(model, BATCH) : createKernelEngine(model, kernel, BATCH);
+  const engine =
+    kernel === undefined ? createReferenceBackend(model, BATCH) : createKernelBackend(model, kernel, BATCH);
   const evaluator = {
     trainer: createTrainer(engine),
     samples: allSamples(decodeDataset(await readWhole(blobs, examples))),

@@ -1,8 +1,8 @@
 /** The trainer of a page: its kernel where the browser runs it, plain code elsewhere. */
-import { createKernelEngine, createReferenceEngine, createTrainer, type Model, type Trainer } from '@basa/learning';
+import { createKernelBackend, createReferenceBackend, createTrainer, type Model, type Trainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/web';
 
 export function createPageTrainer(network: Model): Trainer {
   const kernel = createTrainingKernel({ equalBits: false });
-  return createTrainer(kernel === undefined ? createReferenceEngine(network) : createKernelEngine(network, kernel));
+  return createTrainer(kernel === undefined ? createReferenceBackend(network) : createKernelBackend(network, kernel));
 }

@@ -1,11 +1,11 @@
-/** The slow, obvious engine in Float64: oracle of the fast one, and its fallback where wasm SIMD is absent. */
+/** The slow, obvious backend in Float64: oracle of the fast one, and its fallback where wasm SIMD is absent. */
 
 import { type Model, type ModelLayer, wordsOf } from '../model/model.ts';
 import { ln } from '../numbers/exact-math.ts';
 import type { RandomStream } from '../numbers/random-stream.ts';
+import type { Backend } from './backend.ts';
 import { descendInPlace } from './descent.ts';
 import { fillDropout } from './dropout-factors.ts';
-import type { Engine } from './engine.ts';
 import * as layers from './reference-layers.ts';
 
 /** What came out of a layer for one example, and how a gradient goes back through it. */
@@ -14,7 +14,7 @@ interface Passed {
   readonly back: (dy: Float64Array) => Float64Array;
 }
 
-export function createReferenceEngine(model: Model, batchCapacity = 32): Engine {
+export function createReferenceBackend(model: Model, batchCapacity = 32): Backend {
   const parameters = new Float64Array(model.dimension);
   const gradients = new Float64Array(model.dimension);
   const velocity = new Float64Array(model.dimension);
@@ -29,7 +29,7 @@ export function createReferenceEngine(model: Model, batchCapacity = 32): Engine 
     return { weight: cut(tensors?.weight), bias: cut(tensors?.bias) };
   };
 
-  /** Dropout factors of the whole batch, layer after layer: the order in which the fast engine draws them. */
+  /** Dropout factors of the whole batch, layer after layer: the order in which the fast backend draws them. */
   const drawDropout = (count: number, random: RandomStream): Map<ModelLayer, Float64Array> => {
     const factors = new Map<ModelLayer, Float64Array>();
     for (const entry of model.layers) {

@@ -15,7 +15,7 @@ export interface Descent {
 /**
  * Not re-entrant, one per thread. A batch is written to `inputs` and `labels`, then run; results stay until the next.
  */
-export interface Engine {
+export interface Backend {
   readonly name: string;
   readonly model: Model;
   readonly batchCapacity: number;

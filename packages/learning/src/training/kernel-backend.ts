@@ -1,16 +1,16 @@
-/** The fast engine: a network laid out in one arena of a `TrainingKernel`, and the calls that run it. */
+/** The fast backend: a network laid out in one arena of a `TrainingKernel`, and the calls that run it. */
 
 import { type Model, wordsOf } from '../model/model.ts';
 import type { RandomStream } from '../numbers/random-stream.ts';
 import { Arena } from './arena.ts';
+import type { Backend, Descent } from './backend.ts';
 import { clipScale } from './clip.ts';
-import type { Descent, Engine } from './engine.ts';
 import { buildStages, scratchWords } from './kernel-network.ts';
 import type { Stage } from './kernel-stage.ts';
 import type { TrainingKernel } from './training-kernel.ts';
 
 /** Takes the kernel for itself. */
-export function createKernelEngine(model: Model, kernel: TrainingKernel, batchCapacity = 32): Engine {
+export function createKernelBackend(model: Model, kernel: TrainingKernel, batchCapacity = 32): Backend {
   const arena = new Arena(kernel);
   const words = model.dimension;
   const parameters = arena.take(words);
