@@ -39,7 +39,7 @@ it('protocol, masking and client are below 60 kB compressed; cryptography and tr
   const sources = sourcesOf(core).join('\n');
   expect(sources).toMatch(/packages\/client\/src\/basa-client\.ts/);
   expect(sources).toMatch(/packages\/masking\/src\/apply-masks\.ts/);
-  expect(sources).not.toMatch(/mcl|@noble|kernel-engine|reference-engine|training-bytes/);
+  expect(sources).not.toMatch(/mcl|@noble|kernel-backend|reference-backend|training-bytes/);
 });
 
 /** Everything that `entry` may load, now or on demand. */
@@ -70,6 +70,6 @@ it('a device with slot keys loads no pairing library', () => {
 
 it('the page itself holds no client, no mask and no trainer: only its worker does', () => {
   const sources = sourcesOf(loadedBy('join.js')).join('\n');
-  expect(sources).toMatch(/dashboard\/src\/web\/join\/main\.ts/);
+  expect(sources).toMatch(/packages\/web\/src\/web\/join\/main\.ts/);
   expect(sources).not.toMatch(/packages\/client|apply-masks|packages\/abe|packages\/learning|vector-kernel|mcl/);
 });

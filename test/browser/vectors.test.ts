@@ -25,7 +25,7 @@ it.each(Object.keys(VECTOR_FILES))('vectors/%s', async (name) => {
     (file) => (globalThis as unknown as { writeVectors(name: string): Promise<string> }).writeVectors(file),
     name,
   );
-  const committed = readFileSync(new URL(`../../vectors/${name}`, import.meta.url), 'utf8');
+  const committed = readFileSync(new URL(`../../conformance/vectors/${name}`, import.meta.url), 'utf8');
   const lines = (text: string): readonly string[] => text.split('\n');
   const wrong = lines(made).filter((line, n) => line !== lines(committed)[n]);
   expect(wrong.map((line) => line.slice(0, 200))).toEqual([]);

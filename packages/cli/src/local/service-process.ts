@@ -7,17 +7,7 @@ import { createInterface } from 'node:readline';
 import { hashOfToken } from '@basa/client/operator';
 import { nodeSuite } from '@basa/runtime/node';
 import { CommandError, EXIT_CODE } from '../shell/command.ts';
-
-/** Set for a child whose standard input ends with its parent, however that ends. */
-const STOP_WITH_PARENT = 'BASA_STOP_WITH_PARENT';
-
-/** In the child: stops in order once the parent is gone. */
-export function stopWithParent(environment: Readonly<Record<string, string | undefined>>): void {
-  if (environment[STOP_WITH_PARENT] === undefined) return;
-  process.stdin.once('end', () => process.kill(process.pid, 'SIGTERM'));
-  process.stdin.resume();
-  process.stdin.unref();
-}
+import { STOP_WITH_PARENT } from './stop-with-parent.ts';
 
 interface ProcessOptions {
   readonly name: string;

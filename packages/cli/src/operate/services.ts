@@ -1,7 +1,7 @@
 /** `basa server` and `basa authority`: one service each, as a process of its own. */
 
 import { CONFIG_FLAGS, type Places, placesOf, type ServiceName } from '../flags/places.ts';
-import { stopWithParent } from '../local/service-process.ts';
+import { stopWithParent } from '../local/stop-with-parent.ts';
 import { type Command, command } from '../shell/command.ts';
 
 const PORT: Readonly<Record<ServiceName, string>> = {
