@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { ROOT } from '../root.ts';
 
-const dashboard = join(ROOT, 'packages/web');
+const web = join(ROOT, 'packages/web');
 
 /**
  * Scripts by the name of the file they become. What is bundled together shares its parts, and a part holds what any of its
@@ -38,14 +38,14 @@ export async function bundlePages(folder: string): Promise<Metafile['outputs']> 
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const made = await Promise.all(TOGETHER.map((entries) => bundle(folder, entries)));
-  const site = join(dashboard, 'site');
+  const site = join(web, 'site');
   for (const name of readdirSync(site)) if (!name.endsWith('.css')) copyFileSync(join(site, name), join(folder, name));
   return Object.assign({}, ...made.map(({ metafile }) => metafile.outputs)) as Metafile['outputs'];
 }
 
 function bundle(folder: string, entries: Readonly<Record<string, string>>) {
   return build({
-    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(dashboard, path)])),
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(web, path)])),
     outdir: folder,
     absWorkingDir: ROOT,
     ...FOR_BROWSERS,
