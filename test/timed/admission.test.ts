@@ -13,7 +13,7 @@ interface Course {
   readonly meanSize: number;
 }
 
-function courseOf(changes: Partial<Fleet>, costs: Partial<SealedCosts> = {}, versions = 400): Course {
+function courseOf(changes: Partial<Fleet>, costs: Partial<SealedCosts> = {}, versions = 250): Course {
   const fleet = fleetOf(3, { users: 100_000, concurrency: 200, minimum: 8, admission: AUTO, ...changes });
   const timeline = new Timeline(fleet);
   const ages: number[] = [];

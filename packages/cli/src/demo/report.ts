@@ -112,7 +112,7 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
     '',
     ...enginesOf(result),
     '',
-    'next: `basa dev` keeps server and authority up for your own clients; `npm run lab -- attacks` shows what sealed mode is for',
+    'next: `basa dev` keeps server and authority up for your own clients; `basa new my-project` writes a project of your own',
   ].join('\n');
 }
 
