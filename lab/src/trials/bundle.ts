@@ -8,8 +8,8 @@ const PROGRAMS = {
   devices: pathOf('crash/devices.ts'),
   'durable-moments': pathOf('crash/durable-moments.ts'),
   'clock-ahead': pathOf('crash/clock-ahead.ts'),
-  discard: pathOf('bench/server/discard.ts'),
-  steps: pathOf('bench/server/steps.ts'),
+  discard: pathOf('../bench/server/discard.ts'),
+  steps: pathOf('../bench/server/steps.ts'),
 } as const;
 
 const WATCHERS = { sqlite: pathOf('crash/watched-sqlite.ts'), postgres: pathOf('crash/watched-postgres.ts') };

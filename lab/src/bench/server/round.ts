@@ -56,7 +56,7 @@ export async function playRound(options: RoundOptions): Promise<Round> {
 
 /** No buffer is full, and so none is closed, before its last upload. */
 function splitUploads(uploads: readonly HeldRequest[]) {
-  const lastOf = new Map(uploads.map((one) => [new URL('../../trials', one.url).href, one]));
+  const lastOf = new Map(uploads.map((one) => [new URL('../..', one.url).href, one]));
   const last = [...lastOf.values()];
   return { first: uploads.filter((one) => !last.includes(one)), last };
 }
