@@ -1,4 +1,5 @@
 /** `npm run lab -- <name>`: what proves and measures BASA. */
+import { runInProcess } from '@basa/cli/internal/shell/run-in-process.ts';
 import { runLab } from './commands/lab.ts';
 
 /** Groups of programs, each of which reads its own options. */
@@ -11,7 +12,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 const words = process.argv.slice(2);
 const group = GROUPS[words[0] ?? ''];
 if (group === undefined) {
-  process.exitCode = await runLab(words);
+  await runInProcess((streams) => runLab(words, streams));
 } else {
   const program = new URL(group, import.meta.url);
   process.argv = [process.execPath, program.pathname, ...words.slice(1)];

@@ -1,7 +1,6 @@
 /** Services as processes of their own on one folder: started until they say where they listen, stopped in order or killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { createWriteStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { hashOfToken } from '@basa/client/operator';
@@ -101,10 +100,10 @@ export class ServiceProcesses {
     this.#options = options;
   }
 
-  /** Gives the address that it says it listens at. */
-  async start(name: string, { role, config, environment = {}, preloads = [] }: Launch): Promise<string> {
+  /** Gives the address that it says it listens at. The process is among the children at once. */
+  start(name: string, { role, config, environment = {}, preloads = [] }: Launch): Promise<string> {
     const { folder, signal, command } = this.#options;
-    const file = await this.configure(name, config);
+    const file = this.configure(name, config);
     return startProcess({
       name,
       command: [...preloads.flatMap((path) => ['--import', path]), ...command(role, file)],
@@ -116,12 +115,12 @@ export class ServiceProcesses {
   }
 
   /** Writes the file of a configuration, with the operator in it. */
-  async configure(name: string, config: object): Promise<string> {
+  configure(name: string, config: object): string {
     const { folder, operatorToken } = this.#options;
     const tokenHash = hashOfToken((bytes) => nodeSuite.sha256(bytes), operatorToken);
     const operators = [{ tokenHash, roles: ['operator', 'auditor'] }];
     const file = join(folder, `${name}.json`);
-    await writeFile(file, `${JSON.stringify({ operators, ...config }, null, 2)}\n`, { mode: 0o600 });
+    writeFileSync(file, `${JSON.stringify({ operators, ...config }, null, 2)}\n`, { mode: 0o600 });
     return file;
   }
 

@@ -120,7 +120,7 @@ export class TestProcesses {
   async #startServers(): Promise<void> {
     const { nodes } = this.#options;
     if (nodes !== undefined) {
-      const file = await this.#processes.configure('server', this.#config('server'));
+      const file = this.#processes.configure('server', this.#config('server'));
       await migrateServer({ file, environment: { ...process.env, ...this.#secrets } });
     }
     for (const name of this.servers) await this.start(name);
