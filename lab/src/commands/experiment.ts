@@ -54,7 +54,7 @@ const FLAGS = {
   ),
   train: yes('choose rates and train, report nothing; --finished reports later'),
   finished: yes('report what earlier runs finished, train nothing'),
-  minutes: positive({ value: 'n', help: 'begin no training that would not end in so many minutes' }),
+  minutes: positive({ value: 'n', help: 'begin no training that would end later than n minutes from now' }),
   workers: whole({ help: 'threads that train', min: 1, max: 1024, without: 'one a core' }),
 };
 

@@ -11,7 +11,7 @@ import { basaHere, exportsOf, lastLine, type Running, start } from '@basa/testki
 import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOwnModel } from '../src/flags/own-model.ts';
-import { fileSources } from '../src/project/place.ts';
+import { fileSources, installCommand } from '../src/project/place.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-own-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -55,6 +55,12 @@ describe('`basa new`', () => {
     const { code, errors } = await basaHere(['new', inProject('node')]);
     expect([code, errors]).toEqual([2, expect.stringContaining('holds something already')]);
     expect(readdirSync(inProject('node'))).toEqual(before);
+  });
+
+  it('has the clone install what is missing: our packages are not in the registry that a project would ask', () => {
+    expect(installCommand(join(ROOT, 'my-project'))).toBe('npm --prefix .. run setup');
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect(scripts).toHaveProperty('setup');
   });
 
   it('takes our packages from the files that npm installed them from, seen from the new folder', () => {

@@ -9,7 +9,7 @@ export interface Party<Local> {
   readonly name: string;
   /** Starts it from what it has on disk. */
   load(local: Local): void;
-  /** What it has on disk by now. */
+  /** The records that it has written. */
   save(): Local;
   /** Kinds of the records that it wrote since it was loaded. */
   written(): readonly string[];

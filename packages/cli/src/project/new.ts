@@ -4,7 +4,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { choice } from '../shell/flag.ts';
-import { findPackages, placeOf } from './place.ts';
+import { findPackages, installCommand, placeOf } from './place.ts';
 import type { Template } from './template.ts';
 
 const TEMPLATES = {
@@ -40,7 +40,7 @@ export const newProject: Command = command({
     for (const path of Object.keys(files)) terminal.line(`  ${path}`);
     terminal.line('\nnext:\n');
     terminal.line(`  cd ${given}`);
-    if (!isReady) terminal.line('  npm install');
+    if (!isReady) terminal.line(`  ${installCommand(folder)}`);
     terminal.line('  npm run simulate     # with 20 virtual devices');
     terminal.line('\nREADME.md goes on from there: real services, three devices, an opened sum.');
     return { json: { folder, files: Object.keys(files), needsInstall: !isReady } };

@@ -51,6 +51,11 @@ export function fileSources({ packages }: InstalledPackages, root: string, folde
   return Object.fromEntries(found);
 }
 
+/** Typed in the project, it installs what is missing. Beside a clone that is the clone's part: our packages come from its folders. */
+export function installCommand(folder: string): string {
+  return isSource ? `npm --prefix ${relative(folder, installedIn)} run setup` : 'npm install';
+}
+
 /** Returns whether all that its package.json names is installed. A project beside a clone gets what the clone has installed. */
 export async function findPackages(folder: string, files: ProjectFiles): Promise<boolean> {
   const parts = JSON.parse(files['package.json'] ?? '{}') as Record<string, Record<string, string>>;
