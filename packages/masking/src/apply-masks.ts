@@ -114,7 +114,7 @@ function openPlan(
   const firstWord = checkFirstWord(plan.firstWord ?? 0);
   const terms = plan.terms.map((term) => ({
     ...term,
-    stream: deriveStreamKey(suite, term.seed.reveal(), plan.salt, 0),
+    stream: deriveStreamKey(suite, term.seed.reveal(), term.salt ?? plan.salt, 0),
   }));
   return { vector, plan, firstWord, terms, suite, kernel };
 }
@@ -170,7 +170,7 @@ function* replaceRejected(
 ): Generator<KeystreamRequest, void, Uint8Array> {
   const word = firstWord + index;
   for (let round = 1; round < 256; round++) {
-    const stream = deriveStreamKey(suite, term.seed.reveal(), plan.salt, round);
+    const stream = deriveStreamKey(suite, term.seed.reveal(), term.salt ?? plan.salt, round);
     const read = yield requestKeystream(stream, 16 * Math.floor(word / 4), 16);
     const candidate = readWord(read, word % 4);
     wipeStreamKey(stream);

@@ -6,11 +6,13 @@ export interface MaskTerm {
   readonly seed: Secret;
   /** +1 adds PRG(seed), -1 subtracts it. */
   readonly sign: 1 | -1;
+  /** HKDF salt of this term, if it is not the plan's: in the one-shot mode every upload has its own. */
+  readonly salt?: Uint8Array;
 }
 
 export interface MaskPlan {
   readonly modulus: Modulus;
-  /** HKDF salt of every term: the hash of the buffer's descriptor, so that a seed used twice differs by buffer. */
+  /** HKDF salt of the terms: the hash of the buffer's descriptor, so that a seed used twice differs by buffer. */
   readonly salt: Uint8Array;
   readonly terms: readonly MaskTerm[];
   /** The element of the stream that meets element 0; a multiple of 16. For vectors handled in shards. */

@@ -17,6 +17,20 @@ export type { EnrolledDevice } from './authority/device.ts';
 export type { LogPosition } from './authority/head.ts';
 export { contradictsLog, FIRST_BRANCH } from './authority/head.ts';
 export { issueKey } from './authority/issue-key.ts';
+export type { AuthorityBatch } from './authority/one-shot/batches.ts';
+export type { LiveEpoch } from './authority/one-shot/epoch-book.ts';
+export type {
+  ExaminedTask,
+  ExaminedUpload,
+  ExaminePorts,
+  OpenedPart,
+  ShownEpochs,
+} from './authority/one-shot/examine.ts';
+export { examineUpload, openParts, shownEpochs } from './authority/one-shot/examine.ts';
+export type { MaskedUpload } from './authority/one-shot/mask-sums.ts';
+export { addMasksInPlace, packSum } from './authority/one-shot/mask-sums.ts';
+export type { OutcomeQuestion } from './authority/one-shot/outcome.ts';
+export type { ReleasedBatch } from './authority/one-shot/vote.ts';
 export type { PastLog } from './authority/past-log.ts';
 export { recordNames } from './authority/past-log.ts';
 export type { AuthorityRecord, BranchBegun, BufferClosed, KeyIssued } from './authority/records.ts';
@@ -81,6 +95,10 @@ export type { EnrolledFor } from './server/enrolled.ts';
 export { certificateProblem } from './server/enrolled.ts';
 export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
+export type { AskedSums, ClosingBatch, MaskSumOf } from './server/one-shot/closing.ts';
+export { agreedSum, batchVote, isMaskSumOf, sumPlan } from './server/one-shot/closing.ts';
+export type { GuardVerdict, IntakeView } from './server/one-shot/intake.ts';
+export { distinctEpochs, guardVerdict, shotProblem } from './server/one-shot/intake.ts';
 export type { KeysOf, Opening, OpeningInput, StoredUpload, SummedUpdates, SumVerdict } from './server/open-sum.ts';
 export { judgeCoordinates, judgeSum, openingTerms } from './server/open-sum.ts';
 export { decodeBufferRecord, encodeBufferRecord } from './server/records.ts';
@@ -125,8 +143,14 @@ export type { KeyAnswerOf, UploadDraft } from './user/key.ts';
 export { keyAnswerProblem, receiveKey } from './user/key.ts';
 export type { DeltaCommitment, DeviceLedger, LedgerRecord, Released, SeenModel } from './user/ledger.ts';
 export { EMPTY_LEDGER, evolveLedger, judgeOutcome, restoreLedger, versionProblem } from './user/ledger.ts';
+export type { ShotOutcomeOf, ShotQuestion } from './user/one-shot/outcome.ts';
+export { agreedShotOutcome, isShotOutcomeOf } from './user/one-shot/outcome.ts';
+export type { ShotPorts, ShotStart } from './user/one-shot/shot.ts';
+export { shotSteps } from './user/one-shot/shot.ts';
+export type { Gathered, StandingsQuestion } from './user/one-shot/standings.ts';
+export { receiveStandings } from './user/one-shot/standings.ts';
 export { deviceRecordCodec } from './user/records.ts';
-export { releaseDelta, releaseSession } from './user/release.ts';
+export { releaseDelta, releaseSession, releaseShot } from './user/release.ts';
 export type { CheckedDescriptor, Pins, Seated } from './user/seat.ts';
 export { checkDrawnBuffer, isDrawn, loggedVersion } from './user/seat.ts';
 export type {
@@ -217,6 +241,7 @@ export { drawnBufferCodec, listsOf, offerCodec, slotKeysProblem } from './wire/d
 export { openEnvelope, sealEnvelope } from './wire/envelope.ts';
 export type { BasaEvent, FreezeReason, Party } from './wire/events.ts';
 export { KIND } from './wire/kinds.ts';
+export { MAX_BATCH, MAX_SLOTS, MAX_SUMS } from './wire/limits.ts';
 export type { MetricRange } from './wire/metrics.ts';
 export { MAX_METRICS } from './wire/metrics.ts';
 export type { Head, HeadBody, ModelEntry, NewestModel } from './wire/model-log.ts';
@@ -232,6 +257,60 @@ export {
   selfContext,
   viewsOf,
 } from './wire/naming.ts';
+export type { Batch, Member } from './wire/one-shot/batch.ts';
+export { BATCH_BYTES, batchCodec, batchCtxOf, givenNameOf, usedNameOf } from './wire/one-shot/batch.ts';
+export { batchProblem, namedByAll } from './wire/one-shot/batch-rules.ts';
+export type { Beacon, Epoch, EpochBody, EpochName, Standing, Standings } from './wire/one-shot/epoch.ts';
+export {
+  beaconCodec,
+  epochCodec,
+  epochNameOf,
+  isEpochOf,
+  standingCodec,
+  standingsCodec,
+} from './wire/one-shot/epoch.ts';
+export type {
+  BatchVoteAnswer,
+  BatchVoteRequest,
+  GuardWords,
+  InspectAnswer,
+  InspectRequest,
+  MaskSum,
+  MaskSumBody,
+  ReleaseAnswer,
+  ReleaseRequest,
+  ShotOutcome,
+  ShotStatus,
+  ShownUpload,
+  Verdict,
+  WantedSum,
+} from './wire/one-shot/messages.ts';
+export {
+  batchVoteAnswerCodec,
+  batchVoteRequestCodec,
+  inspectAnswerCodec,
+  inspectRequestCodec,
+  MAX_INSPECTED,
+  maskSumCodec,
+  releaseAnswerCodec,
+  releaseRequestCodec,
+  shotOutcomeCodec,
+} from './wire/one-shot/messages.ts';
+export { partBinding, partTerm } from './wire/one-shot/part-sealing.ts';
+export type { Part } from './wire/one-shot/parts.ts';
+export { isHolder, partsOf, taskParts } from './wire/one-shot/parts.ts';
+export type { OneShotPolicy } from './wire/one-shot/policy.ts';
+export { MAX_PARTS, ONE_SHOT_DEFAULTS, oneShotProblem, vouchersOf } from './wire/one-shot/policy.ts';
+export type { HeldPart, ShotHeader, ShotHeaderBody, ShotLayout, ShotUpload } from './wire/one-shot/upload.ts';
+export {
+  heldParts,
+  SHOT_UPLOAD_BYTES,
+  shotHeaderCodec,
+  shotLayout,
+  shotUploadCodec,
+  splitParts,
+  uploadNameOf,
+} from './wire/one-shot/upload.ts';
 export type { Outcome, OutcomeBody, OutcomeOf, OutcomeStatus, Vote } from './wire/outcome.ts';
 export { agreedOutcome, isOutcomeOf, outcomeCodec, voteCodec } from './wire/outcome.ts';
 export type { TaskPolicy, Versions } from './wire/policy.ts';
@@ -240,7 +319,6 @@ export {
   defaultMinimum,
   ENGINE,
   encodePolicy,
-  MAX_SLOTS,
   POLICY_DEFAULTS,
   planPolicy,
   policyProblem,
@@ -276,6 +354,8 @@ export type { AsyncX25519 } from './wire/slot-work.ts';
 export { slotWork } from './wire/slot-work.ts';
 export type { Staleness } from './wire/staleness.ts';
 export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
+export type { SumRules } from './wire/sum-rules.ts';
+export { sumRules } from './wire/sum-rules.ts';
 export type { Loss, TaskTraining } from './wire/training.ts';
 export { DEFAULT_TRAINING } from './wire/training.ts';
 export type { Transition } from './wire/transition.ts';

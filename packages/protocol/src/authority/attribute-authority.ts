@@ -26,6 +26,15 @@ import { indexOf } from '../wire/council.ts';
 import type { BufferPart, SignedDescriptor } from '../wire/descriptor.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Head, ModelEntry, NewestModel } from '../wire/model-log.ts';
+import { type Epoch, epochCodec, type Standing } from '../wire/one-shot/epoch.ts';
+import type {
+  BatchVoteAnswer,
+  BatchVoteRequest,
+  InspectAnswer,
+  InspectRequest,
+  ReleaseRequest,
+  ShotOutcome,
+} from '../wire/one-shot/messages.ts';
 import type { Outcome } from '../wire/outcome.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { isRefused, type Refused, refused } from '../wire/refusals.ts';
@@ -44,6 +53,11 @@ import { closeBuffer, releaseKeys, type SettledBuffer, settleBuffer } from './cl
 import { enrolDevice, revokeDevice } from './device.ts';
 import { contradictsLog, isOwnHead, signHead, signNewest } from './head.ts';
 import { issueKey } from './issue-key.ts';
+import type { LiveEpoch } from './one-shot/epoch-book.ts';
+import { deadEpochs, isEpochDue, openEpoch, overdueEpochs, standingOf } from './one-shot/epochs.ts';
+import type { ExaminedUpload } from './one-shot/examine.ts';
+import { type OutcomeQuestion, tellOutcome } from './one-shot/outcome.ts';
+import { inspectUploads, type ReleasedBatch, releaseBatch, voteForBatch } from './one-shot/vote.ts';
 import { drawName, LogInMemory, type PastLog } from './past-log.ts';
 import type { AuthorityRecord } from './records.ts';
 import { tellRevocations } from './revocations.ts';
@@ -182,7 +196,10 @@ export class AttributeAuthority {
   issueKey(request: KeyRequest, now: Millis): AuthorityStep<KeyAnswer> {
     return this.#withBuffer(request.ticket.ctx, (buffer) => {
       const user = userIdOf(this.#ports.suite, request.certificate.deviceKey);
-      const known = { device: this.#state.device(user), overBudget: this.#state.inclusions.problem(buffer, user) };
+      const known = {
+        device: this.#state.device(user),
+        overBudget: this.#state.inclusions.problem(buffer.descriptor.task, buffer.descriptor.privacy, user),
+      };
       return issueKey(this.#ports, buffer, known, request, now);
     });
   }
@@ -217,9 +234,75 @@ export class AttributeAuthority {
 
   appendModel(append: ModelAppend): AuthorityStep<ModelEntry> {
     return this.#withTask(append.task, (task) => {
-      const found = { buffer: this.buffer(append.ctx), logged: this.model(append.task, append.version) };
+      const found = { sum: (ctx: Ctx) => this.#state.sum(ctx), logged: this.model(append.task, append.version) };
       return appendModel(this.#ports, task, found, append);
     });
+  }
+
+  /** Whether the task needs a new epoch key (one-shot mode). */
+  isEpochDue(task: TaskId, now: Millis): boolean {
+    const known = this.#state.task(task);
+    return known !== undefined && isEpochDue(this.#state.epochs, known, now);
+  }
+
+  /** `key` is the public half of a key that is kept durably already. */
+  openEpoch(task: TaskId, key: Uint8Array, now: Millis): AuthorityStep<{ readonly kind: 'opened' | 'not-due' }> {
+    return this.#withTask(task, (known) => openEpoch(this.#ports.signer, this.#state.epochs, known, key, now));
+  }
+
+  /** The statements of the epochs whose secrets are needed. */
+  get liveEpochs(): readonly LiveEpoch[] {
+    return this.#state.epochs.all;
+  }
+
+  /** The epoch that devices of the task seal to, with the newest model and the time. */
+  standing(task: TaskId, now: Millis): Standing | Refused {
+    const known = this.#state.task(task);
+    if (known === undefined) return refused('task-unknown');
+    return standingOf(this.#ports.signer, this.#state.epochs, known, this.head(), now);
+  }
+
+  /** `examined` has what `examineUpload` found for each upload of the request. Nothing is recorded. */
+  inspect(
+    request: InspectRequest,
+    examined: readonly (ExaminedUpload | Refused)[],
+    now: Millis,
+  ): InspectAnswer | Refused {
+    const task = this.#state.task(request.task);
+    if (task === undefined) return refused('task-unknown');
+    return inspectUploads({ ports: this.#ports, state: this.#state, task, now }, request, examined);
+  }
+
+  voteForBatch(
+    request: BatchVoteRequest,
+    examinedOf: (upload: Ctx) => ExaminedUpload | undefined,
+    now: Millis,
+  ): AuthorityStep<BatchVoteAnswer> {
+    return this.#withTask(request.batch.task, (task) =>
+      voteForBatch({ ports: this.#ports, state: this.#state, task, now }, request, examinedOf),
+    );
+  }
+
+  /** The batch is final once this is durable; then the sums of its masks may leave. */
+  releaseBatch(request: ReleaseRequest, now: Millis): AuthorityStep<ReleasedBatch> {
+    return this.#withTask(request.batch.task, (task) =>
+      releaseBatch({ ports: this.#ports, state: this.#state, task, now }, request),
+    );
+  }
+
+  /** For the device of the upload: whoever calls this has checked that it is the one that asks. */
+  shotOutcome(task: TaskId, question: OutcomeQuestion, now: Millis): AuthorityStep<ShotOutcome> {
+    return this.#withTask(task, (known) => tellOutcome(this.#ports, this.#state, known, question, now));
+  }
+
+  /** Somebody shows an epoch of this authority. One that is not in the log proves that the log was rolled back. */
+  meetEpoch(epoch: Epoch, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
+    const { suite } = this.#ports;
+    const isOwn = isSigned(suite, epochCodec, epoch, this.publicKey);
+    const isKnown = this.#state.past.named(epochCodec.statementHash(suite, epoch)).length > 0;
+    return isOwn && !isKnown
+      ? this.#beginBranch(freshBranch, [], now)
+      : this.#decided(unchanged(undefined, { rolledBack: false }));
   }
 
   /** Somebody shows an entry that enough authorities signed. */
@@ -230,7 +313,8 @@ export class AttributeAuthority {
   /** Ends what is overdue, and says when to call again. */
   tick(now: Millis): AuthorityStep<{ readonly nextAt: Millis | undefined }> {
     const open = this.#state.openBuffers;
-    const records = open.flatMap((buffer) => endIfOverdue(buffer, now));
+    const overdue = overdueEpochs(this.#state.epochs, ({ epoch }) => this.#state.task(epoch.task)?.policy, now);
+    const records = [...open.flatMap((buffer) => endIfOverdue(buffer, now)), ...overdue];
     const nextAt = open
       .map(endOf)
       .filter((end) => end > now)
@@ -244,25 +328,30 @@ export class AttributeAuthority {
   }
 
   /** Somebody shows a head it was given. One that contradicts the log proves that the log was rolled back, once. */
-  meetHead(seen: Head, freshBranch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
+  meetHead(seen: Head, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
     const isRolledBack =
       isOwnHead(this.#ports.suite, this.publicKey, seen) && contradictsLog(this.#state.position, seen);
     return isRolledBack
-      ? this.#beginBranch(freshBranch, [seen])
+      ? this.#beginBranch(freshBranch, [seen], now)
       : this.#decided(unchanged(undefined, { rolledBack: false }));
   }
 
   /** After a restart: the witness is the last head kept elsewhere. Without a good one, nothing open can be trusted. */
-  start(witness: Head | undefined, freshBranch: Uint8Array): AuthorityStep<{ readonly rolledBack: boolean }> {
+  start(
+    witness: Head | undefined,
+    freshBranch: Uint8Array,
+    now: Millis,
+  ): AuthorityStep<{ readonly rolledBack: boolean }> {
     const isGood = witness !== undefined && isOwnHead(this.#ports.suite, this.publicKey, witness);
-    return isGood ? this.meetHead(witness, freshBranch) : this.#beginBranch(freshBranch, []);
+    return isGood ? this.meetHead(witness, freshBranch, now) : this.#beginBranch(freshBranch, [], now);
   }
 
-  /** Gives up every open buffer: no key, no release, and an update sent there never enters another. */
-  #beginBranch(branch: Uint8Array, met: readonly Head[]): AuthorityStep<{ readonly rolledBack: boolean }> {
+  /** Gives up every open buffer and every epoch: no key, no release, and an update sent there never enters another. */
+  #beginBranch(branch: Uint8Array, met: readonly Head[], now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
     const open = this.#state.openBuffers;
     const records: AuthorityRecord[] = [
       ...open.map(({ ctx }): AuthorityRecord => ({ kind: 'buffer-unknown', ctx })),
+      ...deadEpochs(this.#state.epochs, now),
       { kind: 'branch-begun', branch, met },
     ];
     const events = [...eventsOf(records), { kind: 'authority-rolled-back' as const, givenUp: open.length }];

@@ -14,6 +14,8 @@ export interface EnrolledDevice {
   /** For which it ever had a certificate. */
   readonly tasks: readonly TaskId[];
   readonly revoked: boolean;
+  /** When it was revoked. */
+  readonly revokedAt?: Millis;
 }
 
 /** The device with a certificate more. */

@@ -4,10 +4,13 @@
  * unknown counts as a sum: its keys may have been released in a life of the log that is lost.
  */
 import { toHex } from '@basa/masking';
-import type { UserId } from '../wire/brands.ts';
+import type { TaskId, UserId } from '../wire/brands.ts';
+import type { Member } from '../wire/one-shot/batch.ts';
+import type { PrivacyPolicy } from '../wire/privacy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import type { AuthorityBuffer } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
+import type { AuthorityTask } from './task.ts';
 
 interface Count {
   /** Sums that hold the device's update. */
@@ -30,22 +33,27 @@ export class Inclusions {
   /** Takes in a record of a buffer, which is `buffer` before it. */
   note(buffer: AuthorityBuffer, entry: AuthorityRecord): void {
     if (buffer.descriptor.privacy === undefined) return;
-    if (entry.kind === 'key-issued') this.#add(buffer, entry.user, 0, 1);
+    if (entry.kind === 'key-issued') this.#add(buffer.descriptor.task, entry.user, 0, 1);
     // The others closed it while this authority was away: who is in the sum was not heard.
     const isUnheard = entry.kind === 'buffer-unknown' || entry.kind === 'model-appended';
     if (!isUnheard && entry.kind !== 'buffer-closed' && entry.kind !== 'buffer-aborted') return;
     const accepted = new Set<number>(entry.kind === 'buffer-closed' ? entry.accepted.map(({ slot }) => slot) : []);
     for (const { slot, user } of buffer.slots.values()) {
       const isIn = isUnheard || accepted.has(slot);
-      this.#add(buffer, user, isIn ? 1 : 0, -1);
+      this.#add(buffer.descriptor.task, user, isIn ? 1 : 0, -1);
     }
   }
 
-  /** Why the device gets no key for one more buffer of the task. */
-  problem(buffer: AuthorityBuffer, user: UserId): Refused | undefined {
-    const { privacy } = buffer.descriptor;
+  /** Every member of a batch that was voted for or is final may be in its sum, whatever becomes of it. */
+  noteBatch(task: AuthorityTask, members: readonly Member[]): void {
+    if (task.policy.privacy === undefined) return;
+    for (const { user } of members) this.#add(task.id, user, 1, 0);
+  }
+
+  /** Why the device may not be in one more sum of the task. */
+  problem(task: TaskId, privacy: PrivacyPolicy | undefined, user: UserId): Refused | undefined {
     if (privacy === undefined) return undefined;
-    const { included, registered } = this.#of(nameOf(buffer, user));
+    const { included, registered } = this.#of(nameOf(task, user));
     if (included >= privacy.participations) return refused('budget-spent');
     return included + registered >= privacy.participations ? refused('budget-reserved') : undefined;
   }
@@ -55,8 +63,8 @@ export class Inclusions {
     return this.#counts.get(name) ?? (before === undefined ? NONE : before.#of(name));
   }
 
-  #add(buffer: AuthorityBuffer, user: UserId, included: number, registered: number): void {
-    const name = nameOf(buffer, user);
+  #add(task: TaskId, user: UserId, included: number, registered: number): void {
+    const name = nameOf(task, user);
     const before = this.#of(name);
     this.#counts.set(name, {
       included: before.included + included,
@@ -65,6 +73,6 @@ export class Inclusions {
   }
 }
 
-function nameOf({ descriptor }: AuthorityBuffer, user: UserId): string {
-  return `${toHex(descriptor.task)} ${toHex(user)}`;
+function nameOf(task: TaskId, user: UserId): string {
+  return `${toHex(task)} ${toHex(user)}`;
 }

@@ -5,7 +5,9 @@
 import { concatBytes, type Suite, toHex } from '@basa/masking';
 import type { TaskId } from '../wire/brands.ts';
 import { ctxOf } from '../wire/descriptor.ts';
-import { type AuthorityRecord, EMPTY_LOG_HASH } from './records.ts';
+import { batchCtxOf, givenNameOf, usedNameOf } from '../wire/one-shot/batch.ts';
+import { epochCodec } from '../wire/one-shot/epoch.ts';
+import { type AuthorityRecord, type BatchList, EMPTY_LOG_HASH } from './records.ts';
 
 /** The log, up to the last confirmed record at least. */
 export interface PastLog {
@@ -17,7 +19,7 @@ export interface PastLog {
   named(name: Uint8Array): readonly AuthorityRecord[];
 }
 
-/** The names a record is found by: the ctx of its buffer; the request that drew it; the task and version of a model. */
+/** The names a record is found by: ctx of its buffer or batch, the request that drew it, task and version of a model, an upload, an epoch. */
 export function recordNames(suite: Suite, entry: AuthorityRecord): readonly Uint8Array[] {
   switch (entry.kind) {
     case 'buffer-drawn': {
@@ -25,9 +27,8 @@ export function recordNames(suite: Suite, entry: AuthorityRecord): readonly Uint
       return [ctxOf(suite, descriptor), drawName({ task: descriptor.task, nonce })];
     }
     case 'model-appended': {
-      const { task, version, ctx } = entry.entry;
-      // Version 0 comes from no buffer.
-      return version === 0 ? [modelName(task, version)] : [modelName(task, version), ctx];
+      const { task, version, sums, spoilt } = entry.entry;
+      return [modelName(task, version), ...sums, ...spoilt];
     }
     case 'key-issued':
     case 'buffer-voted':
@@ -35,12 +36,30 @@ export function recordNames(suite: Suite, entry: AuthorityRecord): readonly Uint
     case 'buffer-aborted':
     case 'buffer-unknown':
       return [entry.ctx];
+    case 'batch-voted':
+      return namesOfList(suite, entry.list);
+    case 'batch-final':
+      return entry.list === undefined ? [entry.ctx] : namesOfList(suite, entry.list);
+    case 'upload-expired':
+      return [usedNameOf(suite, entry.task, entry)];
+    case 'epoch-opened':
+      return [epochCodec.statementHash(suite, entry.epoch)];
+    case 'epoch-ended':
+      return [entry.statement];
     default:
       return [];
   }
 }
 
-/** Names of different kinds have different lengths: none is taken for another. */
+function namesOfList(suite: Suite, { batch, entry, members }: BatchList): readonly Uint8Array[] {
+  return [
+    batchCtxOf(suite, batch),
+    ...members.map((member) => usedNameOf(suite, batch.task, member)),
+    ...members.map(({ user }) => givenNameOf(suite, batch.task, entry, user)),
+  ];
+}
+
+/** Names of different kinds have different lengths, or are hashes of different layouts: none is taken for another. */
 export function drawName({ task, nonce }: { readonly task: TaskId; readonly nonce: Uint8Array }): Uint8Array {
   return concatBytes(task, nonce);
 }

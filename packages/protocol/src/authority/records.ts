@@ -1,16 +1,19 @@
 /** What the authority must have on disk before it answers, and the hash chain over it that anyone can verify. */
 import type { Suite } from '@basa/masking';
 import { SELF_NAME_BYTES } from '../wire/authority-messages.ts';
-import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, UserId, View } from '../wire/brands.ts';
+import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, TaskId, UserId, View } from '../wire/brands.ts';
 import { type Certificate, certificateCodec } from '../wire/certificate.ts';
 import type { ClosedSlot } from '../wire/closing.ts';
-import { type Codec, message, nested } from '../wire/codec.ts';
+import { type Codec, message, nested, nestedLong } from '../wire/codec.ts';
 import { DESCRIPTOR_BYTES, descriptorCodec, type SignedDescriptor } from '../wire/descriptor.ts';
-import { type Field, fixed, increasing, list, record, short, u53 } from '../wire/fields.ts';
+import { type Field, fixed, increasing, list, oneOf, optional, record, short, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
-import { type Head, headCodec, type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
+import { MAX_SLOTS } from '../wire/limits.ts';
+import { type Head, headCodec, MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
 import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
-import { MAX_SLOTS, policyField, type TaskPolicy } from '../wire/policy.ts';
+import { BATCH_BYTES, type Batch, batchCodec, type Member, membersField } from '../wire/one-shot/batch.ts';
+import { type Epoch, epochCodec } from '../wire/one-shot/epoch.ts';
+import { policyField, type TaskPolicy } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
 
 export type AuthorityRecord =
@@ -23,12 +26,58 @@ export type AuthorityRecord =
   | BufferClosed
   | { readonly kind: 'buffer-aborted'; readonly ctx: Ctx }
   | { readonly kind: 'buffer-unknown'; readonly ctx: Ctx }
+  /** One-shot: seeds may be sealed to this key of this authority. */
+  | { readonly kind: 'epoch-opened'; readonly epoch: Epoch }
+  | EpochEnded
+  | BatchVoted
+  | BatchFinal
+  | UploadExpired
   | { readonly kind: 'model-signed'; readonly entry: ModelEntry }
   | { readonly kind: 'model-appended'; readonly entry: ModelEntry }
   | BranchBegun;
 
 /** The buffer ended without a close that is known here. */
 export type BufferLost = Extract<AuthorityRecord, { kind: 'buffer-aborted' | 'buffer-unknown' }>;
+
+/** Its secret is destroyed. A dead epoch is one of a log that was rolled back: nothing of it is voted for, released or called expired. */
+interface EpochEnded {
+  readonly kind: 'epoch-ended';
+  readonly statement: Uint8Array;
+  readonly how: 'given-up' | 'dead';
+  readonly at: Millis;
+}
+
+/** A batch with who is in it. All of its uploads name one entry of the model log. */
+export interface BatchList {
+  readonly batch: Batch;
+  readonly entry: Uint8Array;
+  readonly version: number;
+  readonly members: readonly Member[];
+}
+
+/** The one vote of this authority for these uploads. */
+interface BatchVoted {
+  readonly kind: 'batch-voted';
+  readonly list: BatchList;
+  readonly at: Millis;
+}
+
+/** Enough authorities voted for the batch. The list is missing if this one voted for it before. */
+export interface BatchFinal {
+  readonly kind: 'batch-final';
+  readonly ctx: Ctx;
+  readonly list: BatchList | undefined;
+  readonly at: Millis;
+}
+
+/** This authority never votes for the upload any more. */
+interface UploadExpired extends Member {
+  readonly kind: 'upload-expired';
+  readonly task: TaskId;
+  /** Its own epoch that the upload names. */
+  readonly statement: Uint8Array;
+  readonly at: Millis;
+}
 
 /** The log was found rolled back: a new life of it begins. */
 export interface BranchBegun {
@@ -74,6 +123,13 @@ const closedSlots = list(
   record({ slot, joinTag, registration: fixed<Registration>(32), selfName: short(SELF_NAME_BYTES) }),
 );
 
+const batchListField = record<BatchList>({
+  batch: nestedLong(batchCodec, BATCH_BYTES),
+  entry: hash,
+  version: u53,
+  members: membersField,
+});
+
 const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
   'task-created': message(KIND.taskCreated, 'task-created', { policy: policyField }),
   'device-enrolled': message(KIND.deviceEnrolled, 'device-enrolled', {
@@ -103,8 +159,29 @@ const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
   }),
   'buffer-aborted': message(KIND.bufferAborted, 'buffer-aborted', { ctx }),
   'buffer-unknown': message(KIND.bufferUnknown, 'buffer-unknown', { ctx }),
-  'model-signed': message(KIND.modelSigned, 'model-signed', { entry: nested(modelEntryCodec, STATEMENT_BYTES) }),
-  'model-appended': message(KIND.modelAppended, 'model-appended', { entry: nested(modelEntryCodec, STATEMENT_BYTES) }),
+  'epoch-opened': message(KIND.epochOpened, 'epoch-opened', { epoch: nested(epochCodec, STATEMENT_BYTES) }),
+  'epoch-ended': message(KIND.epochEnded, 'epoch-ended', {
+    statement: hash,
+    how: oneOf(['given-up', 'dead']),
+    at: field.millis,
+  }),
+  'batch-voted': message(KIND.batchVoted, 'batch-voted', { list: batchListField, at: field.millis }),
+  'batch-final': message(KIND.batchFinal, 'batch-final', {
+    ctx,
+    list: optional(batchListField),
+    at: field.millis,
+  }),
+  'upload-expired': message(KIND.uploadExpired, 'upload-expired', {
+    task: field.task,
+    user,
+    joinTag,
+    statement: hash,
+    at: field.millis,
+  }),
+  'model-signed': message(KIND.modelSigned, 'model-signed', { entry: nested(modelEntryCodec, MODEL_ENTRY_BYTES) }),
+  'model-appended': message(KIND.modelAppended, 'model-appended', {
+    entry: nested(modelEntryCodec, MODEL_ENTRY_BYTES),
+  }),
   'branch-begun': message(KIND.branchBegun, 'branch-begun', {
     branch: fixed(16),
     met: list(1, nested(headCodec, STATEMENT_BYTES)),

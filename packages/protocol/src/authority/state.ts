@@ -12,9 +12,11 @@ import { type EnrolledDevice, withCertificate } from './device.ts';
 import { FIRST_BRANCH, type LogPosition } from './head.ts';
 import { Inclusions } from './inclusions.ts';
 import { OpenOffers } from './offers.ts';
+import { type AuthorityBatch, batchOf } from './one-shot/batches.ts';
+import { EpochBook } from './one-shot/epoch-book.ts';
 import { DraftLog, modelName, type PastLog } from './past-log.ts';
 import { type AuthorityRecord, EMPTY_LOG_HASH, nextLogHash } from './records.ts';
-import { type AuthorityTask, withNewest } from './task.ts';
+import { type AuthorityTask, type KnownSum, withNewest } from './task.ts';
 
 type DeviceMap = Pick<Map<string, EnrolledDevice>, 'get' | 'set'>;
 
@@ -30,6 +32,7 @@ export class AuthorityState {
   readonly #open = new Map<string, AuthorityBuffer>();
   #offers = new OpenOffers();
   #inclusions = new Inclusions();
+  #epochs: EpochBook;
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
@@ -39,6 +42,7 @@ export class AuthorityState {
   constructor(ports: Pick<AuthorityPorts, 'suite' | 'signer'>, past: PastLog) {
     this.#ports = ports;
     this.past = past;
+    this.#epochs = new EpochBook(ports.suite);
   }
 
   /** A copy: what is applied to it changes nothing here. */
@@ -54,6 +58,7 @@ export class AuthorityState {
     for (const device of this.#revoked) draft.#revoked.push(device);
     draft.#offers = this.#offers;
     draft.#inclusions = new Inclusions(this.#inclusions);
+    draft.#epochs = this.#epochs.draft();
     draft.#branches.splice(0, draft.#branches.length, ...this.#branches);
     draft.#retired.push(...this.#retired);
     draft.#sequence = this.#sequence;
@@ -69,6 +74,11 @@ export class AuthorityState {
   /** A draft has the same ones: an offer that a lost step used is not good any more. */
   get offers(): OpenOffers {
     return this.#offers;
+  }
+
+  /** The epoch keys of the one-shot mode. */
+  get epochs(): EpochBook {
+    return this.#epochs;
   }
 
   get inclusions(): Inclusions {
@@ -133,6 +143,27 @@ export class AuthorityState {
     return known.policy;
   }
 
+  /** What is known here of a batch of the one-shot mode. */
+  batch(ctx: Ctx): AuthorityBatch | undefined {
+    return batchOf(this.past.named(ctx));
+  }
+
+  /** A sum that a version of the model may be made of. */
+  sum(ctx: Ctx): KnownSum | undefined {
+    const buffer = this.buffer(ctx);
+    if (buffer !== undefined) {
+      const { descriptor, voted, status, version } = buffer;
+      return { task: descriptor.task, voted, isClosed: status === 'closed', version };
+    }
+    const records = this.past.named(ctx);
+    const used = records.find((entry) => entry.kind === 'model-appended')?.entry;
+    const batch = batchOf(records);
+    const task = batch?.list.batch.task ?? used?.task;
+    if (task === undefined) return undefined;
+    const voted = batch?.isVoted ? ctx : undefined;
+    return { task, voted, isClosed: batch?.isFinal ?? false, version: used?.version };
+  }
+
   model(task: TaskId, version: number): ModelEntry | undefined {
     const [found] = this.past.named(modelName(task, version));
     return found?.kind === 'model-appended' ? found.entry : undefined;
@@ -161,7 +192,7 @@ export class AuthorityState {
       case 'device-revoked': {
         const device = this.#devices.get(toHex(entry.user));
         if (device === undefined) return;
-        const revoked = { ...device, revoked: true };
+        const revoked = { ...device, revoked: true, revokedAt: entry.at };
         this.#devices.set(toHex(entry.user), revoked);
         this.#revoked.push(revoked);
         return;
@@ -177,13 +208,25 @@ export class AuthorityState {
         const before = this.#tasks.get(name);
         if (before !== undefined) this.#tasks.set(name, withNewest(before, entry.entry));
         // A closed buffer is in the log alone; so is one from now on that the others closed while this authority was away.
-        this.#evolve(entry.entry.ctx, entry);
+        for (const ctx of [...entry.entry.sums, ...entry.entry.spoilt]) this.#evolve(ctx, entry);
         return;
       }
       case 'model-signed': {
         const name = toHex(entry.entry.task);
         const before = this.#tasks.get(name);
         if (before !== undefined) this.#tasks.set(name, { ...before, signed: entry.entry });
+        return;
+      }
+      case 'epoch-opened':
+      case 'epoch-ended':
+      case 'upload-expired':
+        this.#epochs.apply(entry);
+        return;
+      case 'batch-voted':
+      case 'batch-final': {
+        this.#epochs.apply(entry);
+        const task = entry.list && this.#tasks.get(toHex(entry.list.batch.task));
+        if (task !== undefined && entry.list !== undefined) this.#inclusions.noteBatch(task, entry.list.members);
         return;
       }
       case 'branch-begun':

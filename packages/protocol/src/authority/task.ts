@@ -1,5 +1,5 @@
 /** A task at the authority: its policy, the buffers it draws, and the append-only log of its models. */
-import { equalBytes, type Suite } from '@basa/masking';
+import { equalBytes, type Suite, toHex } from '@basa/masking';
 import {
   type BufferPlan,
   type BufferRequest,
@@ -9,7 +9,7 @@ import {
   type OfferRequest,
   offerRequestCodec,
 } from '../wire/authority-messages.ts';
-import type { Millis, TaskId } from '../wire/brands.ts';
+import type { Ctx, Millis, TaskId } from '../wire/brands.ts';
 import { endorse, indexOf, isEndorsed, othersOf } from '../wire/council.ts';
 import {
   type BufferPart,
@@ -24,7 +24,7 @@ import { policyProblem, type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
-import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
+import type { AuthorityPorts } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
 
 export interface AuthorityTask {
@@ -201,13 +201,13 @@ function appended(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityT
 }
 
 /**
- * One hash per version, t = last + 1, each from a closed buffer that made no other version. `logged` has this version. The entry is
+ * One hash per version, t = last + 1, each from closed sums that made no other version. `logged` has this version. The entry is
  * in the log once enough authorities signed it: at once where this one is enough.
  */
 export function appendModel(
   ports: AuthorityPorts,
   task: AuthorityTask,
-  { buffer, logged }: { readonly buffer: AuthorityBuffer | undefined; readonly logged: ModelEntry | undefined },
+  { sum, logged }: AppendTo,
   append: ModelAppend,
 ): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
   const { suite, signer } = ports;
@@ -216,17 +216,17 @@ export function appendModel(
   if (!isSigned(suite, modelAppendCodec, append, policy.serverKey)) return refuse(refused('server-unknown'));
   const known = logged ?? (task.signed?.version === append.version ? task.signed : undefined);
   if (known !== undefined) {
-    const isSame = equalBytes(append.modelHash, known.modelHash) && equalBytes(append.ctx, known.ctx);
-    return isSame ? unchanged(task, known) : refuse(refused('other-model'));
+    return isSameAppend(append, known) ? unchanged(task, known) : refuse(refused('other-model'));
   }
   if (append.version !== (newest === undefined ? 0 : newest.version + 1)) return refuse(refused('wrong-version'));
-  const sourceProblem = newest === undefined ? firstProblem(append) : bufferProblem(ports, task, buffer, append);
+  const sourceProblem = newest === undefined ? firstProblem(append) : sumsProblem(ports, task, sum, append);
   if (sourceProblem !== undefined) return refuse(sourceProblem);
   const body: ModelEntryBody = {
     task: task.id,
     version: append.version,
     modelHash: append.modelHash,
-    ctx: append.ctx,
+    sums: append.sums,
+    spoilt: append.spoilt,
     previous: newest === undefined ? new Uint8Array(32) : modelEntryCodec.statementHash(suite, newest),
   };
   const entry = endorse(modelEntryCodec, policy, signer, body);
@@ -239,32 +239,71 @@ export function appendModel(
   };
 }
 
-/** Version 0 comes from no buffer. */
-function firstProblem({ ctx }: ModelAppend): Refused | undefined {
-  return ctx.some((byte) => byte !== 0) ? refused('buffer-unknown') : undefined;
+/** Version 0 comes from no sum. */
+function firstProblem({ sums, spoilt }: ModelAppend): Refused | undefined {
+  return sums.length + spoilt.length > 0 ? refused('buffer-unknown') : undefined;
+}
+
+function isSameAppend(append: ModelAppend, known: ModelEntry): boolean {
+  const [asked, logged] = [append, known].map(({ sums, spoilt }) =>
+    [sums, spoilt].map((list) => list.map(toHex).join()),
+  );
+  return equalBytes(append.modelHash, known.modelHash) && asked?.join(';') === logged?.join(';');
+}
+
+/** What this authority knows of a sum, of a buffer or of a batch. */
+export interface KnownSum {
+  readonly task: TaskId;
+  /** The hash that this authority voted for. */
+  readonly voted: Uint8Array | undefined;
+  readonly isClosed: boolean;
+  /** The version that it made, or was left out of. */
+  readonly version: number | undefined;
+}
+
+interface AppendTo {
+  readonly sum: (ctx: Ctx) => KnownSum | undefined;
+  /** Its own entry of this version. */
+  readonly logged: ModelEntry | undefined;
+}
+
+/** Every sum is named once, is closed, and makes this version and no other. */
+function sumsProblem(
+  ports: AuthorityPorts,
+  task: AuthorityTask,
+  sum: AppendTo['sum'],
+  append: ModelAppend,
+): Refused | undefined {
+  const named = [...append.sums, ...append.spoilt];
+  if (append.sums.length === 0) return refused('buffer-unknown', { detail: 'a version is made of at least one sum' });
+  if (new Set(named.map(toHex)).size < named.length) return refused('buffer-used');
+  for (const ctx of named) {
+    const problem = sumProblem(ports, task, sum(ctx), ctx, append);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /**
  * Its own record of the close, or the votes of enough authorities for it. Its own vote counts with its record alone: without one, it
- * lost its memory of the buffer, and gave it up.
+ * lost its memory of the sum, and gave it up.
  */
-function bufferProblem(
+function sumProblem(
   { suite, signer }: AuthorityPorts,
-  task: AuthorityTask,
-  buffer: AuthorityBuffer | undefined,
-  append: ModelAppend,
+  { id, policy }: AuthorityTask,
+  known: KnownSum | undefined,
+  ctx: Ctx,
+  { closed }: ModelAppend,
 ): Refused | undefined {
-  const [vote] = append.closed;
+  const vote = closed.find((one) => equalBytes(one.ctx, ctx));
   const isVoted =
     vote !== undefined &&
-    equalBytes(vote.task, task.id) &&
-    equalBytes(vote.ctx, append.ctx) &&
-    isEndorsed(suite, voteCodec, task.policy, vote) &&
-    (othersOf(task.policy, signer, vote) >= task.policy.threshold ||
-      (buffer?.voted !== undefined && equalBytes(buffer.voted, vote.closing)));
-  if (buffer === undefined || !equalBytes(buffer.ctx, append.ctx))
-    return isVoted ? undefined : refused('buffer-unknown');
-  if (!equalBytes(buffer.descriptor.task, task.id)) return refused('buffer-unknown');
-  if (buffer.version !== undefined) return refused('buffer-used');
-  return buffer.status === 'closed' || isVoted ? undefined : refused('buffer-not-closed');
+    equalBytes(vote.task, id) &&
+    isEndorsed(suite, voteCodec, policy, vote) &&
+    (othersOf(policy, signer, vote) >= policy.threshold ||
+      (known?.voted !== undefined && equalBytes(known.voted, vote.closing)));
+  if (known === undefined) return isVoted ? undefined : refused('buffer-unknown');
+  if (!equalBytes(known.task, id)) return refused('buffer-unknown');
+  if (known.version !== undefined) return refused('buffer-used');
+  return known.isClosed || isVoted ? undefined : refused('buffer-not-closed');
 }

@@ -8,6 +8,7 @@ import { commitmentOf, registrationOf } from '../wire/naming.ts';
 import { judgePrefix, type PrefixVerdict, prefixElements } from '../wire/prefix.ts';
 import { sumBound } from '../wire/privacy.ts';
 import type { BufferSealing, EdgeUse, OpenedSelf, PartKey } from '../wire/sealing.ts';
+import type { SumRules } from '../wire/sum-rules.ts';
 import type { SealedParts } from '../wire/upload-layout.ts';
 import type { Deposit, SealedSeed } from '../wire/user-messages.ts';
 import type { BufferSlot, SecureBuffer } from './secure-buffer.ts';
@@ -188,11 +189,11 @@ type Quarantine = Extract<PrefixVerdict, { kind: 'quarantine' }>;
 export type SumVerdict = (Extract<PrefixVerdict, { kind: 'good' }> & { readonly sum: Uint32Array }) | Quarantine;
 
 /** The words before the coordinates are as they should be, and every coordinate is in range. */
-export function judgeSum(descriptor: Descriptor, total: Uint32Array, accepted: number): SumVerdict {
-  const prefix = judgePrefix(descriptor, total, accepted);
+export function judgeSum(rules: SumRules, total: Uint32Array, accepted: number): SumVerdict {
+  const prefix = judgePrefix(rules, total, accepted);
   if (prefix.kind === 'quarantine') return prefix;
-  const sum = total.subarray(prefixElements(descriptor));
-  return judgeCoordinates(descriptor, sum, { accepted, weightSum: prefix.weightSum }) ?? { ...prefix, sum };
+  const sum = total.subarray(prefixElements(rules));
+  return judgeCoordinates(rules, sum, { accepted, weightSum: prefix.weightSum }) ?? { ...prefix, sum };
 }
 
 /** How many updates a sum has, and what it is divided by. */
@@ -203,13 +204,13 @@ export interface SummedUpdates {
 
 /** Coordinates from number `first` on; undefined if all of them are in range. */
 export function judgeCoordinates(
-  descriptor: Descriptor,
+  rules: SumRules,
   coordinates: Uint32Array,
   updates: SummedUpdates,
   first = 0,
   kernel?: VectorKernel,
 ): Quarantine | undefined {
-  const offender = firstOutOfRange(coordinates, descriptor.modulus, coordinateBound(descriptor, updates), kernel);
+  const offender = firstOutOfRange(coordinates, rules.modulus, coordinateBound(rules, updates), kernel);
   return offender < 0 ? undefined : { kind: 'quarantine', why: `coordinate ${first + offender} is out of range` };
 }
 
@@ -218,9 +219,9 @@ export function judgeCoordinates(
  * divided down to within the clip, however small a liar makes the sum of weights: it would multiply the step otherwise, by up to W. With
  * noise this says little; there the least weight of a device is bounded instead.
  */
-function coordinateBound(descriptor: Descriptor, { accepted, weightSum }: SummedUpdates): number {
-  const { level, clip, weightScale, privacy } = descriptor;
-  const plain = sumBound(descriptor, accepted);
+function coordinateBound(rules: SumRules, { accepted, weightSum }: SummedUpdates): number {
+  const { level, clip, weightScale, privacy } = rules;
+  const plain = sumBound(rules, accepted);
   if (privacy !== undefined) return plain;
   return Math.min(plain, Math.ceil((level * clip * weightSum) / weightScale) + accepted);
 }

@@ -3,8 +3,9 @@
  * to send where, and whoever drives it answers, at once or later. It goes on from wherever the device's records stand, so
  * it is the same after a crash as without one. A driver that cannot answer drops it and starts another one later.
  */
-import { equalBytes } from '@basa/masking';
+import { equalBytes, type KeyResult, type KeyWork } from '@basa/masking';
 import type { KeyRequest, UploadHeader } from '../wire/authority-messages.ts';
+import type { ShotUpload } from '../wire/one-shot/upload.ts';
 import { isRefused, type RefusalReason, type Refused } from '../wire/refusals.ts';
 import type { SealingResult, SealingSteps, SealingWork } from '../wire/sealing-work.ts';
 import { bodyHashOf, bodyOf } from '../wire/upload-layout.ts';
@@ -36,6 +37,8 @@ interface Requests {
   key: { readonly asked: { readonly message: KeyRequest }; readonly answer: readonly KeyAnswerOf[] | Refused };
   /** Seeds to seal or to open. */
   sealing: { readonly asked: { readonly work: SealingWork }; readonly answer: SealingResult };
+  /** One-shot: agreements on keys, one result for each work. */
+  keys: { readonly asked: { readonly work: readonly KeyWork[] }; readonly answer: readonly KeyResult[] };
   /** x', as it was fixed before the deposit. It is copied. */
   input: { readonly asked: object; readonly answer: Uint32Array };
   /** The plan, applied to the vector in place. */
@@ -43,6 +46,11 @@ interface Requests {
   /** To the server, `isResumed` where bytes of it may have left before. */
   upload: {
     readonly asked: { readonly header: UploadHeader; readonly body: Uint8Array; readonly isResumed: boolean };
+    readonly answer: { readonly kind: 'accepted' } | Refused;
+  };
+  /** One-shot: the one message to the server. */
+  shot: {
+    readonly asked: { readonly upload: ShotUpload; readonly body: Uint8Array; readonly isResumed: boolean };
     readonly answer: { readonly kind: 'accepted' } | Refused;
   };
 }
@@ -65,7 +73,7 @@ export type ContributeEnd =
   | { readonly kind: 'held'; readonly reason: RefusalReason }
   | { readonly kind: 'damaged'; readonly problem: string };
 
-type Steps<End> = Generator<ContributeRequest, End, ContributeAnswer>;
+export type Steps<End> = Generator<ContributeRequest, End, ContributeAnswer>;
 
 /** From a session that is prepared, slotted or frozen. */
 export function* contributeSteps(ports: UserPorts, start: Device): Steps<ContributeEnd> {
@@ -142,7 +150,7 @@ function* leave(ports: UserPorts, device: Device, reason: RefusalReason): Steps<
   return { kind: 'left', reason };
 }
 
-function* ask<Kind extends keyof Requests>(
+export function* ask<Kind extends keyof Requests>(
   kind: Kind,
   asked: Requests[Kind]['asked'],
 ): Steps<Requests[Kind]['answer']> {

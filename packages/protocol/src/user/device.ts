@@ -20,9 +20,11 @@ export type DeviceStep<Answer> = Transition<Device, DeviceRecord, Answer>;
 
 const NEW_DEVICE: Device = { ledger: EMPTY_LEDGER, session: undefined };
 
+const LEDGER_KINDS: readonly string[] = ['entered', 'committed', 'freed', 'seen', 'epoch'];
+
 /** The ledger outlives the session: its records are kept when those of the session are done with. */
 export function isLedgerRecord(entry: DeviceRecord): entry is LedgerRecord {
-  return entry.kind === 'entered' || entry.kind === 'committed' || entry.kind === 'freed' || entry.kind === 'seen';
+  return LEDGER_KINDS.includes(entry.kind);
 }
 
 export function isSessionRecord(entry: DeviceRecord): entry is UserRecord {

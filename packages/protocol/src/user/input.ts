@@ -1,9 +1,9 @@
 /** From an update to what is masked: x' = [1, 0, 0, 0 | w | metrics | x], x = Quant((w/W) clip(delta)), quantised once. */
 import { integerWeight, quantize, type RandomWords, type Suite, type VectorKernel } from '@basa/masking';
-import type { Descriptor } from '../wire/descriptor.ts';
 import { prefixElements, writePrefix } from '../wire/prefix.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { stalenessWeight } from '../wire/staleness.ts';
+import type { SumRules } from '../wire/sum-rules.ts';
 import { type Block, blockProblem } from './blocks.ts';
 import { quantizeWithNoise } from './noisy-update.ts';
 
@@ -33,31 +33,31 @@ export type BuiltInput =
     }
   | Refused;
 
-export function buildInput(descriptor: Descriptor, update: UpdateInput): BuiltInput {
+export function buildInput(rules: SumRules, update: UpdateInput): BuiltInput {
   const { delta, trainedOn, metrics = {}, blocks = [[0, delta.length]], randomWords, kernel } = update;
-  if (delta.length !== descriptor.dimension)
-    return refused('wrong-length', { detail: `${delta.length} instead of ${descriptor.dimension}` });
-  const staleness = Math.max(0, descriptor.version - trainedOn);
-  if (staleness > descriptor.maxStaleness)
-    return refused('too-stale', { detail: `${staleness} exceeds ${descriptor.maxStaleness}` });
-  const missing = descriptor.metrics.find(({ name }) => !Number.isFinite(metrics[name]));
+  if (delta.length !== rules.dimension)
+    return refused('wrong-length', { detail: `${delta.length} instead of ${rules.dimension}` });
+  const staleness = Math.max(0, rules.version - trainedOn);
+  if (staleness > rules.maxStaleness)
+    return refused('too-stale', { detail: `${staleness} exceeds ${rules.maxStaleness}` });
+  const missing = rules.metrics.find(({ name }) => !Number.isFinite(metrics[name]));
   if (missing !== undefined) return refused('metric-missing', { detail: missing.name });
-  const isPrivate = descriptor.privacy !== undefined;
+  const isPrivate = rules.privacy !== undefined;
   const exampleWeight = isPrivate ? 1 : (update.exampleWeight ?? 1);
   // With one version a buffer every update of the sum is equally old: the server weighs the whole sum by its age.
-  const ageWeight = descriptor.versions === 'one' ? 1 : stalenessWeight(descriptor.staleness, staleness);
+  const ageWeight = rules.versions === 'one' ? 1 : stalenessWeight(rules.staleness, staleness);
   const alpha = ageWeight * exampleWeight;
-  const weight = integerWeight(alpha, descriptor.weightScale);
-  const prefix = prefixElements(descriptor);
+  const weight = integerWeight(alpha, rules.weightScale);
+  const prefix = prefixElements(rules);
   const vector = new Uint32Array(prefix + delta.length);
-  writePrefix(vector, descriptor, { weight, trainedOn, metrics });
+  writePrefix(vector, rules, { weight, trainedOn, metrics });
   const options = { kernel, into: vector.subarray(prefix) };
   const quantizer = isPrivate ? quantizeWithNoise : quantize;
-  const quantized = quantizer(delta, descriptor, randomWords, weight / descriptor.weightScale, options);
+  const quantized = quantizer(delta, rules, randomWords, weight / rules.weightScale, options);
   if (quantized.kind === 'refused')
     return refused('not-finite', { detail: `entry ${quantized.index} is ${quantized.value}` });
   // The noise fills every block, and a refusal that depends on the data would tell of it.
-  const vanished = isPrivate ? undefined : blockProblem(descriptor, quantized.vector, blocks);
+  const vanished = isPrivate ? undefined : blockProblem(rules, quantized.vector, blocks);
   if (vanished !== undefined) return vanished;
   return { kind: 'input', vector, weight, staleness, clipped: quantized.clipped };
 }

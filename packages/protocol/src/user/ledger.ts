@@ -6,6 +6,7 @@ import { equalBytes, type Suite, toHex } from '@basa/masking';
 import type { Ctx, JoinTag } from '../wire/brands.ts';
 import type { Council } from '../wire/council.ts';
 import type { Descriptor } from '../wire/descriptor.ts';
+import type { EpochName } from '../wire/one-shot/epoch.ts';
 import { agreedOutcome, isOutcomeOf, type OutcomeOf } from '../wire/outcome.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 
@@ -15,7 +16,12 @@ export interface DeltaCommitment {
   readonly joinTag: JoinTag;
   /** The version of the buffer: with one version a buffer, the one that the update was trained on. */
   readonly version: number;
+  /** One-shot: the epochs that the upload names. `ctx` is then the name of the upload. */
+  readonly epochs: readonly EpochName[];
 }
+
+/** Which buffer or upload has an update. */
+export type GivenTo = Pick<DeltaCommitment, 'ctx' | 'joinTag'>;
 
 /** A version of the model with the hash that the authority logged for it. */
 export interface SeenModel {
@@ -32,6 +38,8 @@ export interface DeviceLedger {
   readonly seen: SeenModel | undefined;
   /** The last versions that were seen signed, the newest at the end: an update may be trained on one of them. */
   readonly recent: readonly SeenModel[];
+  /** The newest epoch that was ever seen of each authority: the device seals to none before it. */
+  readonly epochs: ReadonlyMap<number, number>;
 }
 
 /** More than an update may be old in any sensible task; an update on an older version is made anew. */
@@ -41,9 +49,16 @@ export type LedgerRecord =
   | { readonly kind: 'entered'; readonly ctx: Ctx }
   | ({ readonly kind: 'committed'; readonly deltaId: Uint8Array } & DeltaCommitment)
   | { readonly kind: 'freed'; readonly deltaId: Uint8Array }
-  | ({ readonly kind: 'seen' } & SeenModel);
+  | ({ readonly kind: 'seen' } & SeenModel)
+  | { readonly kind: 'epoch'; readonly authority: number; readonly number: number };
 
-export const EMPTY_LEDGER: DeviceLedger = { entered: new Set(), deltas: new Map(), seen: undefined, recent: [] };
+export const EMPTY_LEDGER: DeviceLedger = {
+  entered: new Set(),
+  deltas: new Map(),
+  seen: undefined,
+  recent: [],
+  epochs: new Map(),
+};
 
 export function restoreLedger(records: readonly LedgerRecord[]): DeviceLedger {
   return records.reduce(evolveLedger, EMPTY_LEDGER);
@@ -54,14 +69,17 @@ export function evolveLedger(ledger: DeviceLedger, entry: LedgerRecord): DeviceL
     case 'entered':
       return { ...ledger, entered: new Set(ledger.entered).add(toHex(entry.ctx)) };
     case 'committed': {
-      const { ctx, joinTag, version } = entry;
-      return { ...ledger, deltas: new Map(ledger.deltas).set(toHex(entry.deltaId), { ctx, joinTag, version }) };
+      const { ctx, joinTag, version, epochs } = entry;
+      const given = { ctx, joinTag, version, epochs };
+      return { ...ledger, deltas: new Map(ledger.deltas).set(toHex(entry.deltaId), given) };
     }
     case 'freed': {
       const deltas = new Map(ledger.deltas);
       deltas.delete(toHex(entry.deltaId));
       return { ...ledger, deltas };
     }
+    case 'epoch':
+      return { ...ledger, epochs: new Map(ledger.epochs).set(entry.authority, entry.number) };
     case 'seen': {
       const seen = { version: entry.version, modelHash: entry.modelHash };
       return { ...ledger, seen, recent: [...ledger.recent, seen].slice(-MAX_RECENT) };
@@ -78,7 +96,7 @@ export function entryProblem({ entered }: DeviceLedger, ctx: Ctx): Refused | und
 export function commitmentProblem(
   { deltas }: DeviceLedger,
   deltaId: Uint8Array,
-  { ctx, joinTag }: Omit<DeltaCommitment, 'version'>,
+  { ctx, joinTag }: GivenTo,
 ): Refused | undefined {
   const given = deltas.get(toHex(deltaId));
   const isSame = given === undefined || (equalBytes(given.ctx, ctx) && equalBytes(given.joinTag, joinTag));
@@ -114,7 +132,7 @@ export interface OutcomePorts {
  */
 export function judgeOutcome(
   { suite, council }: OutcomePorts,
-  commitment: Omit<DeltaCommitment, 'version'>,
+  commitment: GivenTo,
   answers: readonly OutcomeOf[],
 ): Released {
   const outcome = agreedOutcome(suite, council, commitment.ctx, answers);

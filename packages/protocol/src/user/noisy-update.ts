@@ -8,8 +8,8 @@ import {
   roundWithin,
   toResidue,
 } from '@basa/masking';
-import type { Descriptor } from '../wire/descriptor.ts';
 import { taskNoise } from '../wire/privacy.ts';
+import type { SumRules } from '../wire/sum-rules.ts';
 
 /**
  * Drawn once for a buffer: two draws for one update would let the noise be averaged away. An update with an entry that is not a
@@ -18,18 +18,18 @@ import { taskNoise } from '../wire/privacy.ts';
  */
 export function quantizeWithNoise(
   delta: Float32Array,
-  descriptor: Descriptor,
+  rules: SumRules,
   randomWords: RandomWords,
   weight: number,
   { into }: QuantizeOptions = {},
 ): Quantized {
-  const noise = taskNoise(descriptor);
+  const noise = taskNoise(rules);
   if (noise === undefined) throw new Error('the task is not private');
   const hasDiverged = !delta.every(Number.isFinite);
   const bounded = hasDiverged ? new Float32Array(delta.length) : delta;
-  const rounded = roundWithin(bounded, descriptor, randomWords, weight);
+  const rounded = roundWithin(bounded, rules, randomWords, weight);
   if (rounded.kind === 'refused') throw new Error('an update of finite numbers was refused');
-  const { modulus } = descriptor;
+  const { modulus } = rules;
   const vector = into ?? new Uint32Array(delta.length);
   rounded.integers.forEach((integer, k) => {
     vector[k] = toResidue(integer, modulus);

@@ -6,10 +6,14 @@ import { certificateCodec } from '../wire/certificate.ts';
 import { type Codec, message, nested } from '../wire/codec.ts';
 import { DESCRIPTOR_BYTES, type Descriptor, descriptorCodec, withPolicy } from '../wire/descriptor.ts';
 import { slotKeysField } from '../wire/drawn-buffer.ts';
-import { checked, type Field, fixed, increasing, list, record, short, text, u53 } from '../wire/fields.ts';
+import { checked, type Field, fixed, increasing, list, long, record, short, text, u8, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
+import { MAX_SLOTS } from '../wire/limits.ts';
 import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
-import { MAX_SLOTS, policyField } from '../wire/policy.ts';
+import { epochNamesField } from '../wire/one-shot/epoch.ts';
+import { MAX_PARTS } from '../wire/one-shot/policy.ts';
+import { SEALED_PARTS_BYTES, shotHeaderFields } from '../wire/one-shot/upload.ts';
+import { policyField } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
 import { isRefusalReason, type RefusalReason } from '../wire/refusals.ts';
 import { receiptCodec, ticketCodec } from '../wire/slot-statements.ts';
@@ -69,6 +73,15 @@ export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record
     earlier: seeds,
     parts: record({ self: sealed, backups: list(MAX_SLOTS, sealed) }),
   }),
+  shot: message(KIND.sessionShot, 'shot', {
+    policy: policyField,
+    certificate: nested(certificateCodec, STATEMENT_BYTES),
+    deltaId,
+    inputDigest: field.hash,
+    header: record(shotHeaderFields),
+    seeds: list(MAX_PARTS, seed),
+    sealed: long(SEALED_PARTS_BYTES),
+  }),
   acknowledged: message(KIND.sessionAcknowledged, 'acknowledged', {}),
   released: message(KIND.sessionReleased, 'released', {}),
   abandoned: message(KIND.sessionAbandoned, 'abandoned', { reason }),
@@ -78,7 +91,9 @@ export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record
     ctx: field.ctx,
     joinTag: field.joinTag,
     version: u53,
+    epochs: epochNamesField,
   }),
   freed: message(KIND.ledgerReleased, 'freed', { deltaId }),
+  epoch: message(KIND.ledgerEpoch, 'epoch', { authority: u8, number: u53 }),
   seen: message(KIND.ledgerSeen, 'seen', { version: u53, modelHash: field.hash }),
 });

@@ -5,6 +5,7 @@ import { type Refused, refused } from '../wire/refusals.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import { type Device, type DeviceStep, recorded } from './device.ts';
 import { judgeOutcome, type OutcomePorts, type Released } from './ledger.ts';
+import { agreedShotOutcome, type ShotOutcomeOf, type ShotQuestion } from './one-shot/outcome.ts';
 import type { UserPorts } from './session.ts';
 
 /** Frees an update for another buffer where the outcome allows it. An update nobody was given is free. */
@@ -23,10 +24,25 @@ export function releaseDelta(
   return recorded(ports.suite, device, [{ kind: 'freed', deltaId }], released);
 }
 
+/** The same for an update that was given in one shot: enough authorities call it expired. */
+export function releaseShot(
+  question: ShotQuestion,
+  device: Device,
+  deltaId: Uint8Array,
+  outcomes: readonly ShotOutcomeOf[],
+): DeviceStep<Exclude<Released, Refused>> {
+  const commitment = device.ledger.deltas.get(toHex(deltaId));
+  if (commitment === undefined) return unchanged(device, { kind: 'free' });
+  const status = agreedShotOutcome(question, commitment, outcomes);
+  if (status === 'included') return unchanged(device, { kind: 'included' });
+  if (status === 'expired') return recorded(question.suite, device, [{ kind: 'freed', deltaId }], { kind: 'free' });
+  return declined(device, refused('outcome-undecided'));
+}
+
 /** The update is free for another buffer (`releaseDelta`): the session is over; wipe it once this is recorded. */
 export function releaseSession(ports: UserPorts, device: Device): DeviceStep<{ readonly kind: 'released' }> {
   const step = device.session?.step;
   if (step === 'released') return unchanged(device, { kind: 'released' });
-  if (step !== 'frozen' && step !== 'acknowledged') return declined(device, refused('wrong-step'));
+  if (step !== 'frozen' && step !== 'shot' && step !== 'acknowledged') return declined(device, refused('wrong-step'));
   return recorded(ports.suite, device, [{ kind: 'released' }], { kind: 'released' });
 }

@@ -5,6 +5,8 @@
  *     prepared --slot--> slotted --key, freeze--> frozen --acknowledged--> acknowledged
  *         \                 \--> abandoned             \--outcome--> released
  *          \--> abandoned        (a frozen session cannot be abandoned: its bytes may have left)
+ *
+ *     one-shot:  shot --acknowledged--> acknowledged     (one record; its bytes may have left once it is durable)
  */
 import { type RandomBytes, Secret, type Suite, type VectorKernel } from '@basa/masking';
 import type { UploadHeaderBody } from '../wire/authority-messages.ts';
@@ -12,6 +14,8 @@ import type { Ctx, DepositRoot, JoinTag, Slot } from '../wire/brands.ts';
 import { type Certificate, userIdOf } from '../wire/certificate.ts';
 import { ctxOf, type Descriptor } from '../wire/descriptor.ts';
 import { joinTagOf } from '../wire/naming.ts';
+import { type ShotHeaderBody, uploadNameOf } from '../wire/one-shot/upload.ts';
+import type { TaskPolicy } from '../wire/policy.ts';
 import type { RefusalReason } from '../wire/refusals.ts';
 import type { BufferSealing } from '../wire/sealing.ts';
 import type { Receipt, Ticket } from '../wire/slot-statements.ts';
@@ -39,6 +43,27 @@ export interface Membership {
   /** Names the update, and fixes the quantised input made of it. */
   readonly deltaId: Uint8Array;
   readonly inputDigest: Uint8Array;
+}
+
+/** What identifies an upload of the one-shot mode. */
+export interface ShotMembership {
+  readonly policy: TaskPolicy;
+  /** The name of the upload: the hash of its header. */
+  readonly ctx: Ctx;
+  readonly certificate: Certificate;
+  readonly joinTag: JoinTag;
+  readonly deltaId: Uint8Array;
+  readonly inputDigest: Uint8Array;
+}
+
+export interface ShotSession {
+  readonly step: 'shot';
+  readonly member: ShotMembership;
+  readonly header: ShotHeaderBody;
+  /** One for each part, in order. */
+  readonly seeds: readonly Secret[];
+  /** The same, sealed: the end of the body. */
+  readonly sealed: Uint8Array;
 }
 
 interface OwnSeeds {
@@ -78,8 +103,9 @@ export type UserSession =
   | PreparedSession
   | SlottedSession
   | FrozenSession
-  | { readonly step: 'acknowledged'; readonly member: Membership }
-  | { readonly step: 'released'; readonly member: Membership }
+  | ShotSession
+  | { readonly step: 'acknowledged'; readonly member: Membership | ShotMembership }
+  | { readonly step: 'released'; readonly member: Membership | ShotMembership }
   | { readonly step: 'abandoned'; readonly member: Membership; readonly reason: RefusalReason };
 
 /** Holds secrets: keep it where only the device's owner can read. */
@@ -113,6 +139,17 @@ export type UserRecord =
       /** The first bytes of the sealed self seed, where the engine names it by them. */
       readonly selfName: Uint8Array;
     }
+  /** One-shot: the same promise. */
+  | {
+      readonly kind: 'shot';
+      readonly policy: TaskPolicy;
+      readonly certificate: Certificate;
+      readonly deltaId: Uint8Array;
+      readonly inputDigest: Uint8Array;
+      readonly header: ShotHeaderBody;
+      readonly seeds: readonly Uint8Array[];
+      readonly sealed: Uint8Array;
+    }
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'released' }
   | { readonly kind: 'abandoned'; readonly reason: RefusalReason };
@@ -127,8 +164,14 @@ export function evolveSession(suite: Suite, session: UserSession | undefined, en
     const { edges, entries } = entry;
     return { step: 'prepared', member: membershipOf(suite, entry), edges: edges.map(secret), entries };
   }
+  if (entry.kind === 'shot') {
+    const { policy, certificate, deltaId, inputDigest, header, seeds, sealed } = entry;
+    const { joinTag } = header;
+    const member = { policy, ctx: uploadNameOf(suite, header), certificate, joinTag, deltaId, inputDigest };
+    return { step: 'shot', member, header, seeds: seeds.map(secret), sealed };
+  }
   if (session === undefined) throw new Error(`a session does not start with "${entry.kind}"`);
-  const { member } = session;
+  const member = session.member as Membership;
   switch (entry.kind) {
     case 'slotted': {
       const { edges } = session as PreparedSession;
@@ -145,9 +188,8 @@ export function evolveSession(suite: Suite, session: UserSession | undefined, en
       return { step: 'frozen', member, edges, header, self: secret(self), earlier: earlier.map(secret), parts };
     }
     case 'acknowledged':
-      return { step: 'acknowledged', member };
     case 'released':
-      return { step: 'released', member };
+      return { step: entry.kind, member: session.member };
     case 'abandoned':
       return { step: 'abandoned', member, reason: entry.reason };
   }
@@ -168,6 +210,7 @@ function membershipOf(suite: Suite, entry: Extract<UserRecord, { kind: 'prepared
 
 /** Overwrites every secret the session holds: when it ends, or before it is dropped from memory. */
 export function wipeSession(session: UserSession): void {
+  if (session.step === 'shot') for (const seed of session.seeds) seed.wipe();
   if (session.step !== 'prepared' && session.step !== 'slotted' && session.step !== 'frozen') return;
   for (const held of [...session.edges, ...laterSecrets(session)]) held.wipe();
 }

@@ -79,7 +79,10 @@ export function freezeUpload(
     earlier: draft.earlier.map((seed) => seed.reveal().slice()),
     parts: draft.parts,
   };
-  const records = [entry, { kind: 'committed' as const, deltaId, ctx, joinTag, version: descriptor.version }];
+  const records = [
+    entry,
+    { kind: 'committed' as const, deltaId, ctx, joinTag, version: descriptor.version, epochs: [] },
+  ];
   const state = restoreDevice(ports.suite, records, device);
   return { state, records, answer: headerToSign(state.session as FrozenSession), events: [] };
 }
@@ -102,9 +105,12 @@ export function packMasked(
 }
 
 /** The server has the bytes, durably: the seeds are not needed any more; wipe the session once this is recorded. */
-export function acknowledgeUpload(ports: UserPorts, device: Device): DeviceStep<{ readonly kind: 'acknowledged' }> {
+export function acknowledgeUpload(
+  ports: Pick<UserPorts, 'suite'>,
+  device: Device,
+): DeviceStep<{ readonly kind: 'acknowledged' }> {
   const step = device.session?.step;
   if (step === 'acknowledged') return unchanged(device, { kind: 'acknowledged' });
-  if (step !== 'frozen') return declined(device, refused('wrong-step'));
+  if (step !== 'frozen' && step !== 'shot') return declined(device, refused('wrong-step'));
   return recorded(ports.suite, device, [{ kind: 'acknowledged' }], { kind: 'acknowledged' });
 }

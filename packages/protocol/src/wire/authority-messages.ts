@@ -6,7 +6,8 @@ import { type Endorsement, endorsementsField } from './council.ts';
 import { type BufferPart, partsField } from './descriptor.ts';
 import { below, type Field, fixed, increasing, list, oneOf, record, short, u53 } from './fields.ts';
 import { KIND } from './kinds.ts';
-import { type ModelEntry, modelEntryCodec } from './model-log.ts';
+import { MAX_SUMS } from './limits.ts';
+import { MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec, sumsFields } from './model-log.ts';
 import { field, STATEMENT_BYTES } from './named-fields.ts';
 import { type Outcome, outcomeCodec, type Vote, voteCodec } from './outcome.ts';
 import { type Signature, type SignedCodec, signedMessage } from './signed.ts';
@@ -129,8 +130,8 @@ export type BufferRequest = BufferRequestBody & Signature;
 export const bufferRequestCodec: SignedCodec<BufferRequestBody> = signedMessage(KIND.bufferRequest, 'bufferRequest', {
   task: field.task,
   nonce: fixed(16),
-  model: nested(modelEntryCodec, STATEMENT_BYTES),
-  newest: nested(modelEntryCodec, STATEMENT_BYTES),
+  model: nested(modelEntryCodec, MODEL_ENTRY_BYTES),
+  newest: nested(modelEntryCodec, MODEL_ENTRY_BYTES),
   plan: list(1, record<BufferPlan>({ parts: partsField, expiry: u53 as Field<Millis> })),
 });
 
@@ -144,13 +145,14 @@ export const abortRequestCodec: SignedCodec<AbortRequestBody> = signedMessage(KI
   ctx: field.ctx,
 });
 
-/** server -> authority: the next version of the model has this hash and comes from this buffer (zero for version 0). */
+/** server -> authority: the next version of the model has this hash and comes from these sums (none for version 0). */
 export interface ModelAppendBody {
   readonly task: TaskId;
   readonly version: number;
   readonly modelHash: Uint8Array;
-  readonly ctx: Ctx;
-  /** The votes for its close, for an authority that had no part in it. One or none. */
+  readonly sums: readonly Ctx[];
+  readonly spoilt: readonly Ctx[];
+  /** The votes for them, for an authority that had no part in one. */
   readonly closed: readonly Vote[];
 }
 export type ModelAppend = ModelAppendBody & Signature;
@@ -159,8 +161,8 @@ export const modelAppendCodec: SignedCodec<ModelAppendBody> = signedMessage(KIND
   task: field.task,
   version: u53,
   modelHash: field.hash,
-  ctx: field.ctx,
-  closed: list(1, nested(voteCodec, STATEMENT_BYTES)),
+  ...sumsFields,
+  closed: list(2 * MAX_SUMS, nested(voteCodec, STATEMENT_BYTES)),
 });
 
 /** server -> authority: which devices were revoked after this number? */

@@ -6,9 +6,9 @@ import { userIdOf } from './certificate.ts';
 import { message } from './codec.ts';
 import { list, record, short, u16 } from './fields.ts';
 import { KIND } from './kinds.ts';
+import { MAX_SLOTS } from './limits.ts';
 import { field } from './named-fields.ts';
 import { joinTagOf, type Link, nextView, type Registered, registrationOf, viewsOf } from './naming.ts';
-import { MAX_SLOTS } from './policy.ts';
 
 /** An accepted slot of a close, with what its self seed hangs on. */
 export interface ClosedSlot {

@@ -3,7 +3,7 @@
  * where its fields end: what decodes, encodes to the same bytes again.
  */
 import { ByteReader, ByteWriter, DecodeError, type Suite } from '@basa/masking';
-import { type Field, type Fields, record, short } from './fields.ts';
+import { type Field, type Fields, long, record, short } from './fields.ts';
 
 /** The version of all layouts, the first byte of every message. */
 const VERSION = 6;
@@ -75,6 +75,15 @@ export function nested<T>(codec: Codec<T>, max: number): Field<T> {
   return {
     write: (w, value) =>
       write === undefined ? bytes.write(w, codec.encode(value)) : w.shortFrame(max, (inner) => write(inner, value)),
+    read: (r, name) => codec.decode(bytes.read(r, name)),
+  };
+}
+
+/** The same behind a length of four bytes, for messages that grow with a batch. */
+export function nestedLong<T>(codec: Codec<T>, max: number): Field<T> {
+  const bytes = long(max);
+  return {
+    write: (w, value) => bytes.write(w, codec.encode(value)),
     read: (r, name) => codec.decode(bytes.read(r, name)),
   };
 }

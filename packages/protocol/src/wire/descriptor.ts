@@ -1,11 +1,12 @@
 /** The descriptor of a buffer: which task it is of, by the hash of the policy, and what differs from buffer to buffer. */
-import { type Suite, weightScale } from '@basa/masking';
+import type { Suite } from '@basa/masking';
 import type { Ctx, Millis, TaskId } from './brands.ts';
 import { byRisingIndex, ENDORSEMENT_BYTES, type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
 import { type Field, fixed, record, short, u8, u53 } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { field } from './named-fields.ts';
 import type { TaskPolicy } from './policy.ts';
+import { type SumRules, sumRules } from './sum-rules.ts';
 
 /** What one authority brings to a buffer: the keys that it made for it alone. */
 export interface BufferPart {
@@ -34,9 +35,7 @@ export interface DescriptorBody {
 export type SignedDescriptor = DescriptorBody & Endorsed;
 
 /** A signed descriptor together with the policy that it names, and what follows from both. It has no layout of its own. */
-export interface Descriptor extends TaskPolicy, SignedDescriptor {
-  /** W, the scale of masked weights. */
-  readonly weightScale: number;
+export interface Descriptor extends SumRules, SignedDescriptor {
   /** From then on the buffer cannot be closed. */
   readonly closeBy: Millis;
 }
@@ -66,6 +65,5 @@ export function withPolicy(
   { task, parts, version, modelHash, expiry, endorsements }: SignedDescriptor,
 ): Descriptor {
   const closeBy = (expiry + policy.closeMs) as Millis;
-  const scale = weightScale(policy.bufferSize, policy.modulus);
-  return { ...policy, task, parts, version, modelHash, expiry, endorsements, weightScale: scale, closeBy };
+  return { ...sumRules(policy, version), task, parts, version, modelHash, expiry, endorsements, closeBy };
 }

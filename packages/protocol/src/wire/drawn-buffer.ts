@@ -13,8 +13,9 @@ import {
 } from './descriptor.ts';
 import { long, short } from './fields.ts';
 import { KIND } from './kinds.ts';
+import { MAX_SLOTS } from './limits.ts';
 import { field } from './named-fields.ts';
-import { ENGINE, MAX_SLOTS } from './policy.ts';
+import { ENGINE } from './policy.ts';
 import { type Refused, refused } from './refusals.ts';
 import { EPOCH_KEY_BYTES } from './sealing.ts';
 

@@ -2,17 +2,20 @@
 import type { Ctx, TaskId } from './brands.ts';
 import { nested } from './codec.ts';
 import { type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
-import { fixed, record, u53 } from './fields.ts';
+import { type Field, fixed, list, record, u53 } from './fields.ts';
 import { KIND } from './kinds.ts';
+import { MAX_SUMS } from './limits.ts';
 import { field, STATEMENT_BYTES } from './named-fields.ts';
 import { type Signature, type SignedCodec, signedMessage } from './signed.ts';
 
-/** w^t of a task has this hash; version t > 0 comes from the sum of buffer `ctx`. */
+/** w^t of a task has this hash; version t > 0 comes from the sums of these buffers or batches, each of which makes one version. */
 export interface ModelEntryBody {
   readonly task: TaskId;
   readonly version: number;
   readonly modelHash: Uint8Array;
-  readonly ctx: Ctx;
+  readonly sums: readonly Ctx[];
+  /** Closed as well, and left out because their sums are spoilt. */
+  readonly spoilt: readonly Ctx[];
   readonly previous: Uint8Array;
 }
 export type ModelEntry = ModelEntryBody & Endorsed;
@@ -39,19 +42,25 @@ export type NewestModel = NewestModelBody & Signature;
 
 const { ctx, hash, task } = field;
 
+export const sumsFields = { sums: list(MAX_SUMS, ctx), spoilt: list(MAX_SUMS, ctx) };
+
+/** Bytes that fit an entry: it may name many sums. */
+export const MODEL_ENTRY_BYTES: number = STATEMENT_BYTES + 2 * 32 * MAX_SUMS;
+
 export const modelEntryCodec: EndorsedCodec<ModelEntryBody> = endorsedMessage(KIND.modelEntry, 'modelEntry', {
   task,
   version: u53,
   modelHash: hash,
-  ctx,
+  ...sumsFields,
   previous: hash,
 });
 
 const headFields = { branch: fixed(16), sequence: u53, revocations: u53, hash };
+export const headField: Field<HeadBody> = record(headFields);
 export const headCodec: SignedCodec<HeadBody> = signedMessage(KIND.head, 'head', headFields);
 
 export const newestModelCodec: SignedCodec<NewestModelBody> = signedMessage(KIND.newestModel, 'newestModel', {
   nonce: fixed(16),
-  entry: nested(modelEntryCodec, STATEMENT_BYTES),
-  head: record(headFields),
+  entry: nested(modelEntryCodec, MODEL_ENTRY_BYTES),
+  head: headField,
 });

@@ -2,7 +2,7 @@
 import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, TaskId, UserId, View } from './brands.ts';
 import { ENDORSEMENT_BYTES } from './council.ts';
 import { below, type Field, fixed, u53 } from './fields.ts';
-import { MAX_SLOTS } from './policy.ts';
+import { MAX_SLOTS } from './limits.ts';
 
 /** Bytes that fit any statement inside another message, except those that grow with K or with the sealing key. */
 export const STATEMENT_BYTES: number = 512 + ENDORSEMENT_BYTES;

@@ -4,8 +4,8 @@ import type { Ctx, JoinTag, Slot, TaskId } from './brands.ts';
 import { type Council, type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
 import { list, oneOf, record } from './fields.ts';
 import { KIND } from './kinds.ts';
+import { MAX_SLOTS } from './limits.ts';
 import { field } from './named-fields.ts';
-import { MAX_SLOTS } from './policy.ts';
 import { isSigned, type Signature, type SignedCodec, signedMessage } from './signed.ts';
 
 /** The authority votes for this close and, in this buffer, for no other. */

@@ -5,14 +5,16 @@ import { message, nested } from './codec.ts';
 import { authoritiesField, type Council, defaultThreshold, toleratedOf } from './council.ts';
 import { type Field, fixed, flag, nonNegative, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
 import { KIND } from './kinds.ts';
+import { MAX_BATCH, MAX_SLOTS } from './limits.ts';
 import { type MetricRange, metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
+import { type OneShotPolicy, oneShotField, oneShotProblem } from './one-shot/policy.ts';
 import { type PrivacyPolicy, privacyField, privacyProblem } from './privacy.ts';
 import { type Staleness, stalenessField, stalenessWeight } from './staleness.ts';
 import { DEFAULT_TRAINING, type TaskTraining, trainingField } from './training.ts';
 
 /** Which sealing a buffer uses. Transparent sealing hides nothing: for simulations. 2 was an engine of version 1. */
-export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, slotKeys: 3 } as const;
+export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, slotKeys: 3, oneShot: 4 } as const;
 
 /**
  * Which versions of the model the updates of one buffer may be trained on. With `one`, all of them are trained on the version that the
@@ -28,6 +30,8 @@ export interface TaskPolicy extends Council {
   /** Lets a threshold stand that withstands no authority that colludes with the server: for experiments alone. */
   readonly unsafeThreshold: boolean;
   readonly engine: number;
+  /** Present in the one-shot mode, and in no other. */
+  readonly oneShot: OneShotPolicy | undefined;
   /** K positions, of which at least `minimum` (Kmin) must be accepted before anything opens. */
   readonly bufferSize: number;
   readonly minimum: number;
@@ -69,6 +73,7 @@ export interface TaskPolicy extends Council {
 export const POLICY_DEFAULTS = {
   threshold: 1,
   unsafeThreshold: false,
+  oneShot: undefined,
   blockFloor: 0,
   versions: 'one',
   unsafeTinyWeights: false,
@@ -77,15 +82,13 @@ export const POLICY_DEFAULTS = {
   training: DEFAULT_TRAINING,
 } as const satisfies Partial<TaskPolicy>;
 
-/** The most positions a buffer may have: bounds every list of every message. */
-export const MAX_SLOTS = 1024;
-
 const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   name: short(64),
   authorities: authoritiesField,
   threshold: u8,
   unsafeThreshold: flag,
   engine: u8,
+  oneShot: oneShotField,
   bufferSize: u16,
   minimum: u16,
   dimension: u32,
@@ -125,8 +128,9 @@ export function defaultMinimum(bufferSize: number, colluders: number): number {
 /** The sentence that says why a policy cannot be used, or undefined. H1 of the threat model: a sum that could wrap. */
 export function policyProblem(policy: TaskPolicy): string | undefined {
   const { bufferSize, minimum, dimension } = policy;
-  if (!(Number.isInteger(bufferSize) && bufferSize >= 2 && bufferSize <= MAX_SLOTS)) {
-    return `bufferSize must be from 2 to ${MAX_SLOTS}, got ${bufferSize}`;
+  const largest = policy.engine === ENGINE.oneShot ? MAX_BATCH : MAX_SLOTS;
+  if (!(Number.isInteger(bufferSize) && bufferSize >= 2 && bufferSize <= largest)) {
+    return `bufferSize must be from 2 to ${largest}, got ${bufferSize}`;
   }
   if (!(Number.isInteger(minimum) && minimum >= 2 && minimum <= bufferSize)) {
     return `minimum must be from 2 to bufferSize (${bufferSize}), got ${minimum}`;
@@ -137,7 +141,7 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   const timeless = (['uploadLeaseMs', 'openMs', 'closeMs'] as const).find((name) => policy[name] <= 0);
   if (timeless !== undefined)
     return `${timeless} must be at least a millisecond: a buffer without it can never be filled or closed`;
-  const unwritable = encodingProblem(policy) ?? nameProblem(policy) ?? councilProblem(policy);
+  const unwritable = encodingProblem(policy) ?? nameProblem(policy) ?? councilProblem(policy) ?? modeProblem(policy);
   if (unwritable !== undefined) return unwritable;
   const largestNorm = policy.clip * Math.sqrt(dimension);
   if (policy.blockFloor > largestNorm)
@@ -172,9 +176,21 @@ function councilProblem(policy: TaskPolicy): string | undefined {
   if (new Set(authorities.map(toHex)).size < count) return 'an authority is named twice';
   if (!(Number.isInteger(threshold) && threshold >= 1 && threshold <= count))
     return `threshold must be from 1 to the number of authorities (${count}), got ${threshold}`;
-  if (engine !== ENGINE.slotKeys && count > 1) return 'several authorities need the engine of slot keys';
+  if (engine !== ENGINE.slotKeys && engine !== ENGINE.oneShot && count > 1)
+    return 'several authorities need the engine of slot keys or the one-shot mode';
+  if (engine === ENGINE.oneShot) return undefined;
   if (count === 1 || toleratedOf(policy) >= 1 || (unsafeThreshold && toleratedOf(policy) >= 0)) return undefined;
   return `${threshold} of ${count} authorities withstand none that colludes with the server: threshold ${defaultThreshold(count)} does${count < 3 ? '' : ', and 3 of 4 lets one be down as well'}`;
+}
+
+/** The one-shot mode has lines of its own; no other mode has them. */
+function modeProblem(policy: TaskPolicy): string | undefined {
+  const { engine, oneShot, versions, unsafeThreshold } = policy;
+  if ((engine === ENGINE.oneShot) !== (oneShot !== undefined))
+    return 'oneShot must be set in the one-shot mode, and only there';
+  if (oneShot === undefined) return undefined;
+  if (versions !== 'one') return 'versions must be one in the one-shot mode: every update of a batch is of one version';
+  return oneShotProblem(policy, oneShot, unsafeThreshold);
 }
 
 /** The smallest weight of a stale update: a server that names old versions to all but one must not silence them. */

@@ -5,12 +5,13 @@
  * on, then one word for each metric that the task names. The server learns the sums of these words and no single one.
  */
 import { integerWeight, toSigned } from '@basa/masking';
-import type { Descriptor } from './descriptor.ts';
 import { metricMean, metricWord } from './metrics.ts';
 import type { TaskPolicy } from './policy.ts';
 import { stalenessWeight } from './staleness.ts';
+import type { SumRules } from './sum-rules.ts';
 
-const GUARDS = 4;
+/** How many words of an input show whether it is one. */
+export const GUARDS = 4;
 const WEIGHT = GUARDS;
 const VERSION = GUARDS + 1;
 
@@ -33,14 +34,14 @@ export interface PrefixInput {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-export type PrefixDescriptor = Pick<
-  Descriptor,
+export type PrefixRules = Pick<
+  SumRules,
   'modulus' | 'weightScale' | 'version' | 'versions' | 'maxStaleness' | 'metrics'
 >;
 
 export function writePrefix(
   vector: Uint32Array,
-  descriptor: PrefixDescriptor,
+  descriptor: PrefixRules,
   { weight, trainedOn, metrics }: PrefixInput,
 ): void {
   vector[0] = 1;
@@ -53,7 +54,7 @@ export function writePrefix(
 }
 
 /** v = clamp(tau - t + M, 0, 2M): relative to the version t of the draw, so that it stays small. */
-function versionWord({ version, maxStaleness }: PrefixDescriptor, trainedOn: number): number {
+function versionWord({ version, maxStaleness }: PrefixRules, trainedOn: number): number {
   return Math.min(2 * maxStaleness, Math.max(0, trainedOn - version + maxStaleness));
 }
 
@@ -76,7 +77,7 @@ export type PrefixVerdict =
  * the room that honest devices leave: the mean of a metric is as true as the least honest device of the sum.
  */
 export function judgePrefix(
-  descriptor: PrefixDescriptor & WeightRule,
+  descriptor: PrefixRules & WeightRule,
   vector: Uint32Array,
   accepted: number,
 ): PrefixVerdict {
@@ -99,13 +100,13 @@ export function judgePrefix(
   return { kind: 'good', weightSum, versionSum, metrics: Object.fromEntries(means) };
 }
 
-type WeightRule = Pick<Descriptor, 'privacy' | 'staleness'>;
+type WeightRule = Pick<SumRules, 'privacy' | 'staleness'>;
 
 /**
  * w_min: 1, for an example weight may be as small as it likes. In a private task there is none, and age alone makes an update count less;
  * one unit is left for engines whose powers differ in the last bit.
  */
-function leastWeight({ privacy, staleness, maxStaleness, weightScale }: PrefixDescriptor & WeightRule): number {
+function leastWeight({ privacy, staleness, maxStaleness, weightScale }: PrefixRules & WeightRule): number {
   if (privacy === undefined) return 1;
   return Math.max(1, integerWeight(stalenessWeight(staleness, maxStaleness), weightScale) - 1);
 }
@@ -116,7 +117,7 @@ function leastWeight({ privacy, staleness, maxStaleness, weightScale }: PrefixDe
  * so that the server holds it to what it saw itself (`boundedAge`). Never negative: devices cannot be ahead of the model.
  */
 export function meanAgeOf(
-  { version, maxStaleness }: PrefixDescriptor,
+  { version, maxStaleness }: PrefixRules,
   {
     versionSum,
     accepted,

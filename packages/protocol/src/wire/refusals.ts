@@ -52,7 +52,26 @@ export const REFUSALS = {
     retry: true,
     freshUpdate: true,
   },
+  'epoch-over': {
+    sentence: 'The epoch of this upload has ended at this authority, or is not known to it.',
+    status: 410,
+    retry: true,
+  },
+  'upload-expired': {
+    sentence: 'The authority declared this upload expired; the update is free and may be sent in a new upload.',
+    status: 410,
+    retry: true,
+  },
   // It contradicts what happened before.
+  'upload-used': {
+    sentence: 'This upload, or another update of this device on the same version, is in a batch already.',
+    status: 409,
+  },
+  'not-inspected': {
+    sentence: 'The authority has not inspected these uploads since it started; show them again.',
+    status: 409,
+    retry: true,
+  },
   'buffer-full': {
     sentence: 'Every slot of the buffer is taken; take a seat in another one.',
     status: 409,
@@ -100,6 +119,12 @@ export const REFUSALS = {
   'buffer-not-closed': { sentence: 'The buffer is not closed.', status: 409 },
   'lease-taken': { sentence: 'Another user holds the position.', status: 409 },
   // It does not say what it should.
+  'epoch-invalid': {
+    sentence: 'The upload names an epoch statement that its authority did not sign for this task.',
+    status: 422,
+  },
+  'part-invalid': { sentence: 'A sealed part of the upload does not open as it was sealed.', status: 422 },
+  'batch-invalid': { sentence: 'These uploads cannot form one batch.', status: 422 },
   'root-mismatch': { sentence: 'The root is not the one of the sealed seeds.', status: 422 },
   'body-mismatch': { sentence: 'The body is not what the header says.', status: 422 },
   'plan-invalid': { sentence: 'The buffer cannot be drawn like this.', status: 422 },
@@ -169,6 +194,12 @@ export const REFUSALS = {
     freshUpdate: true,
   },
   'outcome-invalid': { sentence: 'The outcome is not signed by the pinned authority for this buffer.', status: 422 },
+  'standings-stale': {
+    sentence:
+      'Too few authorities are heard in time. Either the server shows old statements, or the clock of this device is wrong.',
+    status: 422,
+    retry: true,
+  },
   'outcome-undecided': {
     sentence: 'The outcome does not free the update: the buffer is open, unknown, or includes it.',
     status: 409,

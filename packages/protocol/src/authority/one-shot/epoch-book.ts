@@ -1,0 +1,77 @@
+/**
+ * The live epochs of an authority, and how late it is by its own records. The authority's time never goes back behind a record: a clock
+ * that stepped back cannot make it vote for what it called expired, or release what it gave up.
+ */
+import { type Suite, toHex } from '@basa/masking';
+import { type Millis, millis, type TaskId } from '../../wire/brands.ts';
+import { type Epoch, epochCodec } from '../../wire/one-shot/epoch.ts';
+import type { AuthorityRecord } from '../records.ts';
+
+type EpochRecord = Extract<
+  AuthorityRecord,
+  { kind: 'epoch-opened' | 'epoch-ended' | 'upload-expired' | 'batch-voted' | 'batch-final' }
+>;
+
+/** An epoch whose secret is still there. */
+export interface LiveEpoch {
+  readonly epoch: Epoch;
+  readonly statement: Uint8Array;
+}
+
+export class EpochBook {
+  readonly #suite: Suite;
+  readonly #live = new Map<string, LiveEpoch>();
+  /** The newest number by task, ended epochs included. */
+  readonly #numbers = new Map<string, number>();
+  #floor = 0;
+
+  constructor(suite: Suite) {
+    this.#suite = suite;
+  }
+
+  draft(): EpochBook {
+    const draft = new EpochBook(this.#suite);
+    for (const [name, live] of this.#live) draft.#live.set(name, live);
+    for (const [task, number] of this.#numbers) draft.#numbers.set(task, number);
+    draft.#floor = this.#floor;
+    return draft;
+  }
+
+  apply(entry: EpochRecord): void {
+    if (entry.kind === 'epoch-opened') {
+      const statement = epochCodec.statementHash(this.#suite, entry.epoch);
+      this.#live.set(toHex(statement), { epoch: entry.epoch, statement });
+      this.#numbers.set(toHex(entry.epoch.task), entry.epoch.number);
+      this.#floor = Math.max(this.#floor, entry.epoch.opens);
+      return;
+    }
+    if (entry.kind === 'epoch-ended') this.#live.delete(toHex(entry.statement));
+    this.#floor = Math.max(this.#floor, entry.at);
+  }
+
+  /** The time, never before a record. */
+  at(now: Millis): Millis {
+    return millis(Math.max(now, this.#floor));
+  }
+
+  live(statement: Uint8Array): Epoch | undefined {
+    return this.#live.get(toHex(statement))?.epoch;
+  }
+
+  get all(): readonly LiveEpoch[] {
+    return [...this.#live.values()];
+  }
+
+  /** The newest live epoch of the task. */
+  newest(task: TaskId): LiveEpoch | undefined {
+    const own = this.all.filter(({ epoch }) => toHex(epoch.task) === toHex(task));
+    return own.reduce<LiveEpoch | undefined>(
+      (best, one) => (best === undefined || one.epoch.number > best.epoch.number ? one : best),
+      undefined,
+    );
+  }
+
+  nextNumber(task: TaskId): number {
+    return (this.#numbers.get(toHex(task)) ?? -1) + 1;
+  }
+}

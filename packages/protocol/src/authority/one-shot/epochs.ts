@@ -1,0 +1,92 @@
+/** Epoch keys of the one-shot mode: when one opens, when one is given up, and what the authority tells devices about itself. */
+import type { Signer } from '@basa/masking';
+import { type Millis, millis } from '../../wire/brands.ts';
+import { indexOf } from '../../wire/council.ts';
+import type { HeadBody } from '../../wire/model-log.ts';
+import { type BeaconBody, beaconCodec, type EpochBody, epochCodec, type Standing } from '../../wire/one-shot/epoch.ts';
+import type { OneShotPolicy } from '../../wire/one-shot/policy.ts';
+import type { TaskPolicy } from '../../wire/policy.ts';
+import { type Refused, refused } from '../../wire/refusals.ts';
+import { declined, type Transition, unchanged } from '../../wire/transition.ts';
+import type { AuthorityRecord } from '../records.ts';
+import type { AuthorityTask } from '../task.ts';
+import type { EpochBook, LiveEpoch } from './epoch-book.ts';
+
+export type OneShotTaskPolicy = TaskPolicy & { readonly oneShot: OneShotPolicy };
+
+export function isOneShot(policy: TaskPolicy): policy is OneShotTaskPolicy {
+  return policy.oneShot !== undefined;
+}
+
+/** Half of an epoch is left for devices that train before they upload. */
+export function isEpochDue(book: EpochBook, { id, policy }: AuthorityTask, now: Millis): boolean {
+  if (!isOneShot(policy)) return false;
+  const newest = book.newest(id);
+  return newest === undefined || book.at(now) >= newest.epoch.closes - policy.oneShot.epochMs / 2;
+}
+
+/** `key` is new; its secret is durable already. */
+export function openEpoch(
+  signer: Signer,
+  book: EpochBook,
+  task: AuthorityTask,
+  key: Uint8Array,
+  now: Millis,
+): Transition<AuthorityTask, AuthorityRecord, { readonly kind: 'opened' | 'not-due' }> {
+  const { id, policy } = task;
+  if (!isOneShot(policy)) return declined(task, refused('policy-invalid', { detail: 'not of the one-shot mode' }));
+  if (!isEpochDue(book, task, now)) return unchanged(task, { kind: 'not-due' });
+  const opens = book.at(now);
+  const body: EpochBody = {
+    task: id,
+    authority: indexOf(policy, signer.publicKey) as number,
+    number: book.nextNumber(id),
+    key,
+    opens,
+    closes: millis(opens + policy.oneShot.epochMs),
+  };
+  const epoch = { ...body, signature: signer.sign(epochCodec.statement(body)) };
+  return { state: task, records: [{ kind: 'epoch-opened', epoch }], answer: { kind: 'opened' }, events: [] };
+}
+
+/** When its secret is destroyed: two further epochs after it closed, so that a batch has time to be released. */
+export function epochEnd({ epochMs }: OneShotPolicy, { closes }: EpochBody): Millis {
+  return millis(closes + 2 * epochMs);
+}
+
+/** Gives up what is over. */
+export function overdueEpochs(
+  book: EpochBook,
+  policyOf: (epoch: LiveEpoch) => TaskPolicy | undefined,
+  now: Millis,
+): readonly AuthorityRecord[] {
+  const at = book.at(now);
+  return book.all.flatMap((live): AuthorityRecord[] => {
+    const oneShot = policyOf(live)?.oneShot;
+    const isOver = oneShot !== undefined && at >= epochEnd(oneShot, live.epoch);
+    return isOver ? [{ kind: 'epoch-ended', statement: live.statement, how: 'given-up', at }] : [];
+  });
+}
+
+/** Nothing of an earlier epoch can be trusted once the log was rolled back: its secrets may have been used in a life that is lost. */
+export function deadEpochs(book: EpochBook, now: Millis): readonly AuthorityRecord[] {
+  const at = book.at(now);
+  return book.all.map(({ statement }): AuthorityRecord => ({ kind: 'epoch-ended', statement, how: 'dead', at }));
+}
+
+/** The epoch that devices seal to, and the newest model with the time. Nothing is recorded. */
+export function standingOf(
+  signer: Signer,
+  book: EpochBook,
+  { id, policy, newest }: AuthorityTask,
+  head: HeadBody,
+  now: Millis,
+): Standing | Refused {
+  const live = book.newest(id);
+  const authority = indexOf(policy, signer.publicKey) as number;
+  const at = book.at(now);
+  if (newest === undefined || live === undefined || at >= live.epoch.closes)
+    return refused('epoch-over', { detail: 'there is no open epoch, or no model yet' });
+  const beacon: BeaconBody = { authority, entry: newest, head, at };
+  return { authority, epoch: live.epoch, beacon: { ...beacon, signature: signer.sign(beaconCodec.statement(beacon)) } };
+}

@@ -1,0 +1,150 @@
+/**
+ * Examines one upload by itself: signatures, statements and sealed parts. It needs no memory of the authority, so that it can run on any
+ * thread; what depends on that memory is judged in `judge.ts`.
+ */
+import {
+  applyMasksInPlace,
+  equalBytes,
+  isSlotKey,
+  type Keystream,
+  keysAtOnce,
+  type MaskTools,
+  openWithSlotKeys,
+  type Suite,
+  toHex,
+} from '@basa/masking';
+import type { Ctx, TaskId } from '../../wire/brands.ts';
+import { certificateCodec, userIdOf } from '../../wire/certificate.ts';
+import { isEndorsed } from '../../wire/council.ts';
+import { type Epoch, epochCodec, isEpochOf } from '../../wire/one-shot/epoch.ts';
+import type { GuardWords, ShownUpload } from '../../wire/one-shot/messages.ts';
+import { partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
+import { isHolder, type Part } from '../../wire/one-shot/parts.ts';
+import { heldParts, type ShotHeader, shotHeaderCodec, splitParts, uploadNameOf } from '../../wire/one-shot/upload.ts';
+import type { TaskPolicy } from '../../wire/policy.ts';
+import { GUARDS } from '../../wire/prefix.ts';
+import { type Refused, refused } from '../../wire/refusals.ts';
+import { isSigned } from '../../wire/signed.ts';
+
+export interface ExaminePorts {
+  readonly suite: Suite;
+  /** The index of this authority in the task. */
+  readonly authority: number;
+  /** Of an epoch of this authority; undefined once it is destroyed. */
+  epochSecret(statement: Uint8Array): Uint8Array | undefined;
+  readonly tools: MaskTools<Keystream>;
+}
+
+/** The task that an upload is examined for. */
+export interface ExaminedTask {
+  readonly id: TaskId;
+  readonly policy: TaskPolicy;
+}
+
+/** Epochs by the hash of their statement, as hex; only those that their authorities signed for this task. */
+export type ShownEpochs = ReadonlyMap<string, Epoch>;
+
+/** A good upload, with what the batch is judged by. */
+export interface ExaminedUpload {
+  readonly kind: 'examined';
+  readonly name: Ctx;
+  readonly header: ShotHeader;
+  /** When the certificate of the device ends. */
+  readonly notAfter: number;
+  readonly guards: readonly GuardWords[];
+}
+
+/** The seed of one part of an upload. */
+export interface OpenedPart {
+  readonly part: Part;
+  readonly seed: Uint8Array;
+}
+
+/** Statements that are not what they should be are left out: an upload that names one is then bad. */
+export function shownEpochs(suite: Suite, { id, policy }: ExaminedTask, epochs: readonly Epoch[]): ShownEpochs {
+  const good = epochs.filter(
+    (epoch) => equalBytes(epoch.task, id) && isEpochOf(suite, policy, epoch) && isSlotKey(epoch.key),
+  );
+  return new Map(good.map((epoch) => [toHex(epochCodec.statementHash(suite, epoch)), epoch]));
+}
+
+export function examineUpload(
+  ports: ExaminePorts,
+  task: ExaminedTask,
+  shown: ShownUpload,
+  epochs: ShownEpochs,
+): ExaminedUpload | Refused {
+  const { suite } = ports;
+  const { certificate, header } = shown;
+  const problem = signedProblem(suite, task, shown);
+  if (problem !== undefined) return problem;
+  const opened = openParts(ports, task, shown, epochs);
+  if ('kind' in opened) return opened;
+  const guards = opened.map(({ part, seed }) => ({ part, words: guardWords(ports, task, header, { part, seed }) }));
+  return { kind: 'examined', name: uploadNameOf(suite, header), header, notAfter: certificate.notAfter, guards };
+}
+
+/** The certificate is one of the task, the header is signed with its key, and the sealed parts are those that were signed. */
+function signedProblem(
+  suite: Suite,
+  { id, policy }: ExaminedTask,
+  { certificate, header, sealed }: ShownUpload,
+): Refused | undefined {
+  const isOfTask = equalBytes(certificate.task, id) && equalBytes(header.task, id);
+  if (!isOfTask || !isEndorsed(suite, certificateCodec, policy, certificate)) return refused('certificate-invalid');
+  if (!equalBytes(header.user, userIdOf(suite, certificate.deviceKey))) return refused('tag-not-yours');
+  if (!isSigned(suite, shotHeaderCodec, header, certificate.deviceKey)) return refused('signature-invalid');
+  return partsProblem(suite, header, sealed);
+}
+
+/** An authority never sees y: without this hash the server could put seeds of its own beside it. */
+function partsProblem(suite: Suite, { partsHash }: ShotHeader, sealed: Uint8Array): Refused | undefined {
+  return equalBytes(suite.sha256(sealed), partsHash) ? undefined : refused('body-mismatch');
+}
+
+/** The seeds of the parts that this authority holds. All holders find the same upload good, or all find it bad. */
+export function openParts(
+  { suite, authority, epochSecret }: Pick<ExaminePorts, 'suite' | 'authority' | 'epochSecret'>,
+  { policy }: ExaminedTask,
+  { header, sealed }: Pick<ShownUpload, 'header' | 'sealed'>,
+  epochs: ShownEpochs,
+): readonly OpenedPart[] | Refused {
+  const changed = partsProblem(suite, header, sealed);
+  if (changed !== undefined) return changed;
+  const named = header.epochs.map(({ authority: index, statement }) => {
+    const epoch = epochs.get(toHex(statement));
+    return epoch?.authority === index ? epoch : undefined;
+  });
+  if (named.includes(undefined)) return refused('epoch-invalid');
+  const own = header.epochs.find((name) => name.authority === authority);
+  const secret = own && epochSecret(own.statement);
+  if (secret === undefined) return refused('epoch-over');
+  const held = heldParts(policy, header.epochs);
+  const pieces = splitParts(held, sealed);
+  if (pieces === undefined) return refused('body-mismatch');
+  const opened: OpenedPart[] = [];
+  for (const [n, one] of held.entries()) {
+    if (!isHolder(one.part, authority)) continue;
+    const binding = partBinding(suite, header, one, named as readonly Epoch[]);
+    const secrets = one.holders.map((index) => (index === authority ? secret : undefined));
+    const entry = { sealed: pieces[n] as Uint8Array, binding };
+    const [seed] = keysAtOnce(suite, openWithSlotKeys(suite, binding, secrets, [entry])) ?? [];
+    if (seed === undefined) return refused('part-invalid');
+    opened.push({ part: one.part, seed });
+  }
+  return opened;
+}
+
+/** The mask words of the guard positions: exactly these leave the authority, and no other word of the stream. */
+function guardWords(
+  { suite, tools }: ExaminePorts,
+  { policy }: ExaminedTask,
+  header: ShotHeader,
+  { part, seed }: OpenedPart,
+): readonly number[] {
+  const words = new Uint32Array(GUARDS);
+  const term = partTerm(suite, header, part, seed, 1);
+  applyMasksInPlace(words, { modulus: policy.modulus, salt: header.joinTag, terms: [term] }, tools);
+  term.seed.wipe();
+  return [...words];
+}

@@ -1,0 +1,105 @@
+/** What the authority's own memory says about an upload: revoked, used, expired, of an ended epoch or of an unknown version. */
+import { equalBytes, type Suite } from '@basa/masking';
+import type { Millis } from '../../wire/brands.ts';
+import { isEndorsed } from '../../wire/council.ts';
+import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
+import { batchCtxOf, givenNameOf, usedNameOf } from '../../wire/one-shot/batch.ts';
+import type { ShotHeader } from '../../wire/one-shot/upload.ts';
+import { type Refused, refused } from '../../wire/refusals.ts';
+import type { AuthorityRecord } from '../records.ts';
+import type { AuthorityState } from '../state.ts';
+import type { AuthorityTask } from '../task.ts';
+import { batchOf } from './batches.ts';
+import { isOneShot } from './epochs.ts';
+import type { ExaminedUpload } from './examine.ts';
+
+export interface Judgement {
+  readonly suite: Suite;
+  readonly state: AuthorityState;
+  readonly task: AuthorityTask;
+  /** The index of this authority. */
+  readonly authority: number;
+  /** Entries of the model log that the server shows, for an authority that was away. */
+  readonly models: readonly ModelEntry[];
+  /** By this authority's records, never before them. */
+  readonly at: Millis;
+  /**
+   * f + 1 others voted already: one of them is honest and found everything in time. Then staleness, the end of the vote window and an end of
+   * a certificate or a revocation of the last minutes do not strand the batch.
+   */
+  readonly isBacked: boolean;
+}
+
+/** How long ago a certificate may have ended, or a device been revoked, if others voted before that. */
+const RACE_MS = 15 * 60_000;
+
+/** Why the authority does not vote for the upload. A batch with the name `within` may hold it. */
+export function memoryProblem(
+  judgement: Judgement,
+  { header, notAfter }: ExaminedUpload,
+  within?: Uint8Array,
+): Refused | undefined {
+  return (
+    epochProblem(judgement, header) ??
+    deviceProblem(judgement, header, notAfter) ??
+    entryProblem(judgement, header) ??
+    usedProblem(judgement, header, within)
+  );
+}
+
+function epochProblem({ state, task, authority, at, isBacked }: Judgement, header: ShotHeader): Refused | undefined {
+  const own = header.epochs.find((name) => name.authority === authority);
+  const epoch = own && state.epochs.live(own.statement);
+  if (epoch === undefined || !isOneShot(task.policy)) return refused('epoch-over');
+  const isInTime = isBacked || at < epoch.closes + task.policy.oneShot.voteMs;
+  return isInTime ? undefined : refused('epoch-over');
+}
+
+function deviceProblem(
+  { state, task, at, isBacked }: Judgement,
+  { user }: ShotHeader,
+  notAfter: number,
+): Refused | undefined {
+  const device = state.device(user);
+  const slack = isBacked ? RACE_MS : 0;
+  if (device === undefined) return refused('not-enrolled');
+  if (device.revoked && at >= (device.revokedAt ?? 0) + slack) return refused('revoked');
+  if (at >= notAfter + slack) return refused('certificate-expired');
+  return state.inclusions.problem(task.id, task.policy.privacy, user);
+}
+
+/** The entry is in this authority's log, or shown with enough signatures, and not too old. */
+function entryProblem(
+  { suite, state, task, models, isBacked }: Judgement,
+  { version, entry }: ShotHeader,
+): Refused | undefined {
+  const { id, policy, newest } = task;
+  const hashOf = (one: ModelEntry): Uint8Array => modelEntryCodec.statementHash(suite, one);
+  const logged = newest?.version === version ? newest : state.model(id, version);
+  const shown = models.find((one) => one.version === version && equalBytes(hashOf(one), entry));
+  if (logged !== undefined && !equalBytes(hashOf(logged), entry)) return refused('other-model');
+  const isKnown =
+    logged !== undefined ||
+    (shown !== undefined && equalBytes(shown.task, id) && isEndorsed(suite, modelEntryCodec, policy, shown));
+  if (!isKnown) return refused('model-not-logged');
+  const age = (newest?.version ?? version) - version;
+  return age > policy.maxStaleness && !isBacked ? refused('too-stale') : undefined;
+}
+
+/** One vote an upload, and one update of a device on an entry of the model log. */
+function usedProblem(
+  { suite, state, task }: Judgement,
+  header: ShotHeader,
+  within: Uint8Array | undefined,
+): Refused | undefined {
+  const used = state.past.named(usedNameOf(suite, task.id, header));
+  if (used.some(({ kind }) => kind === 'upload-expired')) return refused('upload-expired');
+  const given = state.past.named(givenNameOf(suite, task.id, header.entry, header.user));
+  const isElsewhere = [...used, ...given].some((entry) => !isOf(suite, entry, within));
+  return isElsewhere ? refused('upload-used') : undefined;
+}
+
+function isOf(suite: Suite, entry: AuthorityRecord, ctx: Uint8Array | undefined): boolean {
+  const list = batchOf([entry])?.list;
+  return ctx !== undefined && list !== undefined && equalBytes(batchCtxOf(suite, list.batch), ctx);
+}

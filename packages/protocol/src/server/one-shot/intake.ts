@@ -1,0 +1,111 @@
+/** What the server checks of a one-shot upload before it takes the body, and what it reads from the verdicts of authorities. */
+import { equalBytes, modulusSize, type Suite, toHex } from '@basa/masking';
+import type { Millis, TaskId } from '../../wire/brands.ts';
+import { certificateCodec, userIdOf } from '../../wire/certificate.ts';
+import { isEndorsed } from '../../wire/council.ts';
+import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
+import { batchProblem } from '../../wire/one-shot/batch-rules.ts';
+import type { Epoch } from '../../wire/one-shot/epoch.ts';
+import type { GuardWords, Verdict } from '../../wire/one-shot/messages.ts';
+import { taskParts } from '../../wire/one-shot/parts.ts';
+import { vouchersOf } from '../../wire/one-shot/policy.ts';
+import { type ShotUpload, shotHeaderCodec } from '../../wire/one-shot/upload.ts';
+import type { TaskPolicy } from '../../wire/policy.ts';
+import { type RefusalReason, type Refused, refused } from '../../wire/refusals.ts';
+import { isSigned } from '../../wire/signed.ts';
+
+/** What the server knows when an upload arrives. */
+export interface IntakeView {
+  readonly suite: Suite;
+  readonly task: TaskId;
+  readonly policy: TaskPolicy;
+  /** A statement that an authority gave it, by its hash. */
+  epoch(statement: Uint8Array): Epoch | undefined;
+  /** Of the model log. */
+  entry(version: number): ModelEntry | undefined;
+  readonly newest: number;
+  readonly now: Millis;
+}
+
+/** Why the server does not take the upload; its body is not read then. */
+export function shotProblem(view: IntakeView, { certificate, header }: ShotUpload): Refused | undefined {
+  const { suite, task, policy, now } = view;
+  const isOfTask = equalBytes(certificate.task, task) && equalBytes(header.task, task);
+  if (!isOfTask || !isEndorsed(suite, certificateCodec, policy, certificate)) return refused('certificate-invalid');
+  if (now >= certificate.notAfter) return refused('certificate-expired');
+  if (!equalBytes(header.user, userIdOf(suite, certificate.deviceKey))) return refused('tag-not-yours');
+  if (!isSigned(suite, shotHeaderCodec, header, certificate.deviceKey)) return refused('signature-invalid');
+  return versionProblem(view, header) ?? namedProblem(view, header);
+}
+
+type Header = ShotUpload['header'];
+
+function versionProblem({ suite, policy, entry, newest }: IntakeView, header: Header): Refused | undefined {
+  const logged = entry(header.version);
+  if (logged === undefined || !equalBytes(modelEntryCodec.statementHash(suite, logged), header.entry))
+    return refused('model-not-logged');
+  return newest - header.version > policy.maxStaleness ? refused('version-over') : undefined;
+}
+
+/** Every named epoch is open, and enough of them are named for a batch. */
+function namedProblem({ policy, epoch, now }: IntakeView, header: Header): Refused | undefined {
+  for (const { authority, statement } of header.epochs) {
+    const named = epoch(statement);
+    if (named?.authority !== authority) return refused('epoch-invalid');
+    if (now >= named.closes) return refused('epoch-over');
+  }
+  const alone = { ...policy, minimum: 1 };
+  const problem = batchProblem(alone, [header]);
+  return problem && refused('epoch-invalid', { detail: problem.detail ?? problem.reason });
+}
+
+/** `undecided` until enough authorities answered. */
+export type GuardVerdict =
+  | { readonly kind: 'good' }
+  | { readonly kind: 'bad'; readonly reason: RefusalReason }
+  | { readonly kind: 'undecided' };
+
+/**
+ * Subtracts the mask words that enough holders of each part agree on from the first words of y, and must read (1, 0, 0, 0). So an upload that
+ * is broken is refused by itself, before it enters a sum. `verdicts` are of different authorities, about this upload.
+ */
+export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdicts: readonly Verdict[]): GuardVerdict {
+  const { oneShot } = policy;
+  if (oneShot === undefined) throw new Error('the task is not of the one-shot mode');
+  const bad = verdicts.filter(({ verdict }) => verdict === 'bad');
+  const [worst] = bad;
+  if (worst !== undefined && bad.length > oneShot.tolerated)
+    return { kind: 'bad', reason: worst.reason ?? 'part-invalid' };
+  const guards = verdicts.flatMap(({ verdict, guards: words }) => (verdict === 'good' ? words : []));
+  const agreed = taskParts(policy).map((part) => agreedWords(guards, part, vouchersOf(oneShot)));
+  if (agreed.includes(undefined)) return { kind: 'undecided' };
+  const size = modulusSize(policy.modulus);
+  const left = [...firstWords].map((word, n) =>
+    agreed.reduce((sum, words) => (sum + size - (words?.[n] as number)) % size, word),
+  );
+  const isGuard = left[0] === 1 && left.slice(1).every((word) => word === 0);
+  return isGuard ? { kind: 'good' } : { kind: 'bad', reason: 'body-mismatch' };
+}
+
+function agreedWords(guards: readonly GuardWords[], part: number, needed: number): readonly number[] | undefined {
+  const counts = new Map<string, number>();
+  for (const guard of guards) {
+    if (guard.part !== part) continue;
+    const name = guard.words.join();
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    if ((counts.get(name) as number) >= needed) return guard.words;
+  }
+  return undefined;
+}
+
+/** The same statement for many uploads is shown once. */
+export function distinctEpochs(view: Pick<IntakeView, 'epoch'>, headers: readonly Header[]): readonly Epoch[] {
+  const found = new Map<string, Epoch>();
+  for (const { epochs } of headers) {
+    for (const { statement } of epochs) {
+      const epoch = view.epoch(statement);
+      if (epoch !== undefined) found.set(toHex(statement), epoch);
+    }
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,168 @@
+/**
+ * A contribution of the one-shot mode as a coroutine: seal a seed for each part, mask, freeze, upload. The one record `shot` holds all that
+ * is needed to send the same bytes again after a crash.
+ */
+import {
+  concatBytes,
+  equalBytes,
+  type KeyResult,
+  type KeyWork,
+  type MaskPlan,
+  packVector,
+  SEED_BYTES,
+  sealToSlots,
+} from '@basa/masking';
+import type { JoinTag } from '../../wire/brands.ts';
+import { type Certificate, userIdOf } from '../../wire/certificate.ts';
+import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
+import { type Epoch, epochNameOf } from '../../wire/one-shot/epoch.ts';
+import { partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
+import { heldParts, type ShotHeaderBody, shotHeaderCodec } from '../../wire/one-shot/upload.ts';
+import { type TaskPolicy, taskIdOf } from '../../wire/policy.ts';
+import { isRefused, type Refused, refused } from '../../wire/refusals.ts';
+import { declined } from '../../wire/transition.ts';
+import { budgetProblem } from '../budget.ts';
+import { ask, type ContributeEnd, type Steps } from '../contribute.ts';
+import { type Device, type DeviceStep, recorded, restoreDevice } from '../device.ts';
+import { inputDigestOf } from '../input.ts';
+import { commitmentProblem, versionProblem } from '../ledger.ts';
+import type { ShotSession, UserPorts, UserRecord } from '../session.ts';
+import { acknowledgeUpload } from '../upload.ts';
+
+export type ShotPorts = Pick<UserPorts, 'suite' | 'randomBytes' | 'kernel'>;
+
+/** What is given, where, and by whom. */
+export interface ShotStart {
+  readonly policy: TaskPolicy;
+  readonly certificate: Certificate;
+  /** The entry of the model that the update was trained on. */
+  readonly entry: ModelEntry;
+  /** From `receiveStandings`. */
+  readonly epochs: readonly Epoch[];
+  readonly deltaId: Uint8Array;
+  /** x' is fixed by it before anything is sealed. */
+  readonly inputDigest: Uint8Array;
+}
+
+/** From nothing, or from a session that a crash left: the same bytes leave, or none. */
+export function* shotSteps(ports: ShotPorts, start: Device, given?: ShotStart): Steps<ContributeEnd> {
+  let device = start;
+  let body: Uint8Array | undefined;
+  if (given !== undefined) {
+    const frozen = yield* freezeShot(ports, device, given);
+    if ('reason' in frozen) return { kind: 'left', reason: frozen.reason };
+    ({ device, body } = frozen);
+  }
+  const { session } = device;
+  if (session?.step !== 'shot') throw new Error(`a session does not end from step ${session?.step}`);
+  const isResumed = body === undefined;
+  const whole = body ?? (yield* bodyAgain(ports, session));
+  if ('problem' in whole) return { kind: 'damaged', problem: whole.problem };
+  const statement = shotHeaderCodec.statement(session.header);
+  const signature = yield* ask('sign', { statement, of: 'upload' });
+  const upload = { certificate: session.member.certificate, header: { ...session.header, signature } };
+  const answer = yield* ask('shot', { upload, body: whole, isResumed });
+  if (isRefused(answer)) return { kind: 'held', reason: answer.reason };
+  yield* ask('durable', { step: acknowledgeUpload(ports, device) });
+  return { kind: 'acknowledged' };
+}
+
+type Frozen = { readonly device: Device; readonly body: Uint8Array };
+
+function* freezeShot(ports: ShotPorts, device: Device, given: ShotStart): Steps<Frozen | Refused> {
+  const { suite, randomBytes } = ports;
+  const { policy, certificate, entry } = given;
+  const name = {
+    task: taskIdOf(suite, policy),
+    joinTag: randomBytes(32) as JoinTag,
+    user: userIdOf(suite, certificate.deviceKey),
+  };
+  const epochs = given.epochs.map((epoch) => epochNameOf(suite, epoch));
+  const held = heldParts(policy, epochs);
+  const seeds = held.map(() => randomBytes(SEED_BYTES));
+  const bindings = held.map((part) => partBinding(suite, name, part, given.epochs));
+  const sealed = concatBytes(
+    ...(yield* keysAsked(
+      sealToSlots(
+        suite,
+        seeds.map((seed, n) => ({ seed, binding: bindings[n] as never })),
+      ),
+    )),
+  );
+  const body: ShotHeaderBody = {
+    ...name,
+    version: entry.version,
+    entry: modelEntryCodec.statementHash(suite, entry),
+    epochs,
+    bodyHash: new Uint8Array(32),
+    partsHash: suite.sha256(sealed),
+  };
+  const vector = yield* masked(ports, { header: body, policy, seeds, inputDigest: given.inputDigest });
+  if ('reason' in vector) return vector;
+  const header = { ...body, bodyHash: suite.sha256(vector, sealed) };
+  const step = freeze(ports, device, { given, header, seeds, sealed });
+  if (isRefused(step.answer)) return step.answer;
+  yield* ask('durable', { step });
+  return { device: step.state, body: concatBytes(vector, sealed) };
+}
+
+/** The ledger marks the update as given together with the session: ever after these bytes leave, or none. */
+function freeze(
+  { suite }: ShotPorts,
+  device: Device,
+  { given, header, seeds, sealed }: Pick<ShotSession, 'header' | 'sealed'> & { given: ShotStart; seeds: Uint8Array[] },
+): DeviceStep<{ readonly kind: 'frozen' }> {
+  const { policy, certificate, deltaId, inputDigest } = given;
+  const entry: UserRecord = { kind: 'shot', policy, certificate, deltaId, inputDigest, header, seeds, sealed };
+  const session = (restoreDevice(suite, [entry], device).session as ShotSession).member;
+  const { ctx, joinTag } = session;
+  const { version, epochs } = header;
+  const problem =
+    commitmentProblem(device.ledger, deltaId, { ctx, joinTag }) ??
+    budgetProblem(device.ledger, policy.privacy, deltaId) ??
+    versionProblem(device.ledger, { version, versions: policy.versions }, deltaId);
+  if (problem !== undefined) return declined(device, problem);
+  const committed = { kind: 'committed' as const, deltaId, ctx, joinTag, version, epochs };
+  return recorded(suite, device, [entry, committed], { kind: 'frozen' });
+}
+
+interface ToMask {
+  readonly header: ShotHeaderBody;
+  readonly policy: TaskPolicy;
+  readonly seeds: readonly Uint8Array[];
+  readonly inputDigest: Uint8Array;
+}
+
+/** y = x' + sum over the parts of PRG(s_A), packed. */
+function* masked(ports: ShotPorts, { header, policy, seeds, inputDigest }: ToMask): Steps<Uint8Array | Refused> {
+  const { suite, kernel } = ports;
+  const input = yield* ask('input', {});
+  if (!equalBytes(inputDigestOf(suite, input), inputDigest))
+    return refused('delta-committed', { detail: 'another input was fixed' });
+  const terms = heldParts(policy, header.epochs).map(({ part }, n) =>
+    partTerm(suite, header, part, (seeds[n] as Uint8Array).slice(), 1),
+  );
+  const plan: MaskPlan = { modulus: policy.modulus, salt: header.joinTag, terms };
+  const vector = input.slice();
+  yield* ask('mask', { masking: { kind: 'masking', vector, plan } });
+  for (const { seed } of terms) seed.wipe();
+  return packVector(vector, policy.modulus, kernel);
+}
+
+/** The body of a frozen upload made again: the same bytes, or none. */
+function* bodyAgain(ports: ShotPorts, session: ShotSession): Steps<Uint8Array | { readonly problem: string }> {
+  const { header, member, sealed } = session;
+  const seeds = session.seeds.map((seed) => seed.reveal());
+  const vector = yield* masked(ports, { header, policy: member.policy, seeds, inputDigest: member.inputDigest });
+  if ('reason' in vector) return { problem: 'the store holds another input than the one that was fixed' };
+  const isSame = equalBytes(ports.suite.sha256(vector, sealed), header.bodyHash);
+  return isSame
+    ? concatBytes(vector, sealed)
+    : { problem: 'the upload does not come out as it was frozen; the store is damaged' };
+}
+
+function* keysAsked<Result>(steps: Generator<readonly KeyWork[], Result, readonly KeyResult[]>): Steps<Result> {
+  let next = steps.next();
+  while (next.done !== true) next = steps.next(yield* ask('keys', { work: next.value }));
+  return next.value;
+}

@@ -1,0 +1,45 @@
+/** What makes uploads a batch. Server and authorities judge by the same function. */
+import { equalBytes, toHex } from '@basa/masking';
+import type { TaskPolicy } from '../policy.ts';
+import { type Refused, refused } from '../refusals.ts';
+import { isHolder, taskParts } from './parts.ts';
+import { vouchersOf } from './policy.ts';
+import type { ShotHeaderBody } from './upload.ts';
+
+/** The authorities that every upload names: only they can sum the masks of the batch. */
+export function namedByAll(headers: readonly ShotHeaderBody[]): readonly number[] {
+  const [first, ...rest] = headers;
+  const named = first?.epochs.map(({ authority }) => authority) ?? [];
+  return named.filter((index) => rest.every(({ epochs }) => epochs.some(({ authority }) => authority === index)));
+}
+
+/** The positions of the uploads that are wrong are told, if there are any. */
+export function batchProblem(policy: TaskPolicy, headers: readonly ShotHeaderBody[]): Refused | undefined {
+  const { oneShot, minimum, bufferSize, threshold } = policy;
+  const invalid = (detail: string, slots: readonly number[] = []): Refused =>
+    refused('batch-invalid', { detail, slots });
+  if (oneShot === undefined) return invalid('the task is not of the one-shot mode');
+  if (headers.length < minimum) return refused('too-few');
+  if (headers.length > bufferSize) return invalid(`${headers.length} uploads exceed ${bufferSize}`);
+  const repeated = repeats(headers.map(({ user }) => user));
+  if (repeated.length > 0) return refused('duplicate-user', { slots: repeated });
+  const { entry } = headers[0] as ShotHeaderBody;
+  const others = headers.flatMap((header, n) => (equalBytes(header.entry, entry) ? [] : [n]));
+  if (others.length > 0) return invalid('the uploads are of different versions of the model', others);
+  const named = namedByAll(headers);
+  if (named.length < threshold)
+    return invalid(`all uploads name only ${named.length} authorities, ${threshold} are needed`);
+  const lone = taskParts(policy).find(
+    (part) => named.filter((index) => isHolder(part, index)).length < vouchersOf(oneShot),
+  );
+  return lone === undefined ? undefined : invalid(`too few authorities hold part ${lone} of every upload`);
+}
+
+function repeats(names: readonly Uint8Array[]): readonly number[] {
+  const seen = new Set<string>();
+  return names.flatMap((name, n) => {
+    const isRepeat = seen.has(toHex(name));
+    seen.add(toHex(name));
+    return isRepeat ? [n] : [];
+  });
+}

@@ -1,0 +1,99 @@
+/** Statements of one authority that devices rely on in the one-shot mode: its epoch key, and what it knew at which time. */
+import type { Suite } from '@basa/masking';
+import type { Millis, TaskId } from '../brands.ts';
+import { type Codec, message, nested } from '../codec.ts';
+import { byRisingIndex, type Council } from '../council.ts';
+import { fixed, record, u8, u53 } from '../fields.ts';
+import { KIND } from '../kinds.ts';
+import { type HeadBody, headField, MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../model-log.ts';
+import { field, STATEMENT_BYTES } from '../named-fields.ts';
+import { isSigned, type Signature, type SignedCodec, signedMessage } from '../signed.ts';
+
+/** Seeds may be sealed to this key until `closes`. The statement is known by its hash, never by its number alone. */
+export interface EpochBody {
+  readonly task: TaskId;
+  /** The index of the authority. */
+  readonly authority: number;
+  readonly number: number;
+  /** X25519. */
+  readonly key: Uint8Array;
+  readonly opens: Millis;
+  readonly closes: Millis;
+}
+export type Epoch = EpochBody & Signature;
+
+export const epochCodec: SignedCodec<EpochBody> = signedMessage(KIND.epoch, 'epoch', {
+  task: field.task,
+  authority: u8,
+  number: u53,
+  key: fixed(32),
+  opens: field.millis,
+  closes: field.millis,
+});
+
+/** An epoch as an upload names it. */
+export interface EpochName {
+  readonly authority: number;
+  /** The hash of the statement. */
+  readonly statement: Uint8Array;
+}
+
+export const epochNamesField = byRisingIndex(record<EpochName>({ authority: u8, statement: field.hash }));
+
+export function epochNameOf(suite: Suite, epoch: EpochBody): EpochName {
+  return { authority: epoch.authority, statement: epochCodec.statementHash(suite, epoch) };
+}
+
+/** Whether the authority that it names signed it, for this task. */
+export function isEpochOf(suite: Suite, { authorities }: Pick<Council, 'authorities'>, epoch: Epoch): boolean {
+  const key = authorities[epoch.authority];
+  return key !== undefined && isSigned(suite, epochCodec, epoch, key);
+}
+
+/** The newest entry of the model log that this authority knew at this time of its own clock. */
+export interface BeaconBody {
+  readonly authority: number;
+  readonly entry: ModelEntry;
+  readonly head: HeadBody;
+  readonly at: Millis;
+}
+export type Beacon = BeaconBody & Signature;
+
+export const beaconCodec: SignedCodec<BeaconBody> = signedMessage(KIND.beacon, 'beacon', {
+  authority: u8,
+  entry: nested(modelEntryCodec, MODEL_ENTRY_BYTES),
+  head: headField,
+  at: field.millis,
+});
+
+/** Bytes that fit a beacon. */
+const BEACON_BYTES: number = STATEMENT_BYTES + MODEL_ENTRY_BYTES;
+
+/** What one authority currently says. */
+export interface Standing {
+  readonly authority: number;
+  readonly epoch: Epoch;
+  readonly beacon: Beacon;
+}
+
+/** server -> device: the current statements of all authorities that the server has heard from. */
+export interface Standings {
+  readonly standings: readonly Standing[];
+}
+
+const standingField = record<Standing>({
+  authority: u8,
+  epoch: nested(epochCodec, STATEMENT_BYTES),
+  beacon: nested(beaconCodec, BEACON_BYTES),
+});
+
+/** authority -> server: the same for one authority. */
+export const standingCodec: Codec<Standing> = message<Standing>(KIND.standing, 'standing', {
+  authority: u8,
+  epoch: nested(epochCodec, STATEMENT_BYTES),
+  beacon: nested(beaconCodec, BEACON_BYTES),
+});
+
+export const standingsCodec: Codec<Standings> = message<Standings>(KIND.standings, 'standings', {
+  standings: byRisingIndex(standingField),
+});

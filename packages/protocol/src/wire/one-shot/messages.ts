@@ -1,0 +1,221 @@
+/** What the server asks of an authority in the one-shot mode. No message here can hold a masked vector of a device. */
+import type { Ctx, JoinTag, TaskId, UserId } from '../brands.ts';
+import { type Certificate, certificateCodec } from '../certificate.ts';
+import { type Codec, message, nested, nestedLong } from '../codec.ts';
+import { type Endorsement, endorsementsField, MAX_AUTHORITIES } from '../council.ts';
+import { type Field, flag, list, long, oneOf, optional, record, text, times, u16, u32 } from '../fields.ts';
+import { KIND } from '../kinds.ts';
+import { MAX_BATCH } from '../limits.ts';
+import { MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../model-log.ts';
+import { field, STATEMENT_BYTES } from '../named-fields.ts';
+import { type Vote, voteCodec } from '../outcome.ts';
+import { GUARDS } from '../prefix.ts';
+import { isRefusalReason, type RefusalReason } from '../refusals.ts';
+import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
+import { BATCH_BYTES, type Batch, batchCodec } from './batch.ts';
+import { type Epoch, epochCodec } from './epoch.ts';
+import type { Part } from './parts.ts';
+import { MAX_PARTS } from './policy.ts';
+import { SEALED_PARTS_BYTES, SHOT_HEADER_BYTES, type ShotHeader, shotHeaderCodec } from './upload.ts';
+
+/** An upload without its vector. */
+export interface ShownUpload {
+  readonly certificate: Certificate;
+  readonly header: ShotHeader;
+  /** The sealed parts as they stand in the body. */
+  readonly sealed: Uint8Array;
+}
+
+const shownField: Field<ShownUpload> = record({
+  certificate: nested(certificateCodec, STATEMENT_BYTES),
+  header: nested(shotHeaderCodec, SHOT_HEADER_BYTES),
+  sealed: long(SEALED_PARTS_BYTES),
+});
+
+/** At most this many uploads are inspected by one request. */
+export const MAX_INSPECTED = 256;
+
+/** The epochs that the uploads name, and the entries of the model log, once for all of them. */
+interface ShownStatements {
+  readonly epochs: readonly Epoch[];
+  readonly models: readonly ModelEntry[];
+}
+
+/** More epochs than are open at a time, at every authority. */
+const MAX_EPOCHS = 16 * MAX_AUTHORITIES;
+const MAX_MODELS = 64;
+
+const statementFields = {
+  epochs: list(MAX_EPOCHS, nested(epochCodec, STATEMENT_BYTES)),
+  models: list(MAX_MODELS, nested(modelEntryCodec, MODEL_ENTRY_BYTES)),
+};
+
+/** server -> authority: are these uploads good? */
+export interface InspectRequestBody extends ShownStatements {
+  readonly task: TaskId;
+  readonly uploads: readonly ShownUpload[];
+}
+export type InspectRequest = InspectRequestBody & Signature;
+
+export const inspectRequestCodec: SignedCodec<InspectRequestBody> = signedMessage(
+  KIND.inspectRequest,
+  'inspectRequest',
+  { task: field.task, ...statementFields, uploads: list(MAX_INSPECTED, shownField) },
+);
+
+/** The mask words of the four guard positions of one part. */
+export interface GuardWords {
+  readonly part: Part;
+  readonly words: readonly number[];
+}
+
+/** `abstain`: this authority cannot judge the upload, because its epoch has ended or it does not know the device. */
+const VERDICTS = ['good', 'bad', 'abstain'] as const;
+
+export interface Verdict {
+  /** The name of the upload. */
+  readonly upload: Ctx;
+  readonly verdict: (typeof VERDICTS)[number];
+  /** Why it is not good. */
+  readonly reason: RefusalReason | undefined;
+  /** Of the parts that this authority holds, if the upload is good. */
+  readonly guards: readonly GuardWords[];
+}
+
+interface InspectAnswerBody {
+  readonly task: TaskId;
+  readonly verdicts: readonly Verdict[];
+}
+export type InspectAnswer = InspectAnswerBody & Signature;
+
+const reasonField: Field<RefusalReason> = {
+  write: (writer, reason) => text(64).write(writer, reason),
+  read: (reader, name) => {
+    const reason = text(64).read(reader, name);
+    return isRefusalReason(reason) ? reason : 'close-mismatch';
+  },
+};
+
+export const inspectAnswerCodec: SignedCodec<InspectAnswerBody> = signedMessage(KIND.inspectAnswer, 'inspectAnswer', {
+  task: field.task,
+  verdicts: list(
+    MAX_INSPECTED,
+    record<Verdict>({
+      upload: field.ctx,
+      verdict: oneOf(VERDICTS),
+      reason: optional(reasonField),
+      guards: list(MAX_PARTS, record<GuardWords>({ part: u16, words: times(GUARDS, u32) })),
+    }),
+  ),
+});
+
+/** server -> authority: vote for this batch, whose uploads you have inspected. */
+export interface BatchVoteRequestBody {
+  readonly batch: Batch;
+  readonly votes: readonly Endorsement[];
+  /** The entry that all uploads name, for an authority that was away. One or none. */
+  readonly models: readonly ModelEntry[];
+}
+export type BatchVoteRequest = BatchVoteRequestBody & Signature;
+
+const batchField = nestedLong(batchCodec, BATCH_BYTES);
+
+export const batchVoteRequestCodec: SignedCodec<BatchVoteRequestBody> = signedMessage(
+  KIND.batchVoteRequest,
+  'batchVoteRequest',
+  { batch: batchField, votes: endorsementsField, models: list(1, nested(modelEntryCodec, MODEL_ENTRY_BYTES)) },
+);
+
+/** authority -> server: its vote, or the batch that holds one of the uploads already, so that a restored server recovers. */
+export interface BatchVoteAnswer {
+  readonly vote: Vote | undefined;
+  readonly held: Batch | undefined;
+}
+
+export const batchVoteAnswerCodec: Codec<BatchVoteAnswer> = message<BatchVoteAnswer>(
+  KIND.batchVoteAnswer,
+  'batchVoteAnswer',
+  { vote: optional(nested(voteCodec, STATEMENT_BYTES)), held: optional(batchField) },
+);
+
+/** A sum of masks that is asked for: the vector, or only its signed hash. */
+export interface WantedSum {
+  readonly part: Part;
+  readonly vector: boolean;
+}
+
+/** server -> authority: enough of you voted; give me the sums of the masks. */
+export interface ReleaseRequestBody {
+  readonly batch: Batch;
+  readonly votes: readonly Endorsement[];
+  readonly epochs: readonly Epoch[];
+  /** In the order of the batch. */
+  readonly uploads: readonly ShownUpload[];
+  readonly wanted: readonly WantedSum[];
+}
+export type ReleaseRequest = ReleaseRequestBody & Signature;
+
+export const releaseRequestCodec: SignedCodec<ReleaseRequestBody> = signedMessage(
+  KIND.releaseRequest,
+  'releaseRequest',
+  {
+    batch: batchField,
+    votes: endorsementsField,
+    epochs: statementFields.epochs,
+    uploads: list(MAX_BATCH, shownField),
+    wanted: list(MAX_PARTS, record<WantedSum>({ part: u16, vector: flag })),
+  },
+);
+
+/** The packed sum of the masks of one part over one batch has this hash. */
+export interface MaskSumBody {
+  readonly task: TaskId;
+  readonly ctx: Ctx;
+  readonly part: Part;
+  readonly hash: Uint8Array;
+}
+export type MaskSum = MaskSumBody & Signature;
+
+export const maskSumCodec: SignedCodec<MaskSumBody> = signedMessage(KIND.maskSum, 'maskSum', {
+  task: field.task,
+  ctx: field.ctx,
+  part: u16,
+  hash: field.hash,
+});
+
+/** authority -> server, before the vectors that were asked for, in the same order. */
+export interface ReleaseAnswer {
+  readonly vote: Vote;
+  readonly sums: readonly MaskSum[];
+}
+
+export const releaseAnswerCodec: Codec<ReleaseAnswer> = message<ReleaseAnswer>(KIND.releaseAnswer, 'releaseAnswer', {
+  vote: nested(voteCodec, STATEMENT_BYTES),
+  sums: list(MAX_PARTS, nested(maskSumCodec, STATEMENT_BYTES)),
+});
+
+/**
+ * `included`: the update is in a final batch. `expired`: it will never be in one, and is free. `pending`: it may still be voted for, or this
+ * authority voted for it. `unknown`: this authority cannot tell.
+ */
+const SHOT_STATUSES = ['unknown', 'pending', 'included', 'expired'] as const;
+export type ShotStatus = (typeof SHOT_STATUSES)[number];
+
+/** What one authority says became of one upload. */
+export interface ShotOutcomeBody {
+  readonly task: TaskId;
+  readonly user: UserId;
+  readonly joinTag: JoinTag;
+  /** The hash of the epoch statement of this authority that the upload names. */
+  readonly statement: Uint8Array;
+  readonly status: ShotStatus;
+}
+export type ShotOutcome = ShotOutcomeBody & Signature;
+
+export const shotOutcomeCodec: SignedCodec<ShotOutcomeBody> = signedMessage(KIND.shotOutcome, 'shotOutcome', {
+  task: field.task,
+  user: field.user,
+  joinTag: field.joinTag,
+  statement: field.hash,
+  status: oneOf(SHOT_STATUSES),
+});

@@ -1,0 +1,31 @@
+/**
+ * The parts of a one-shot mask. A part is a set of f authorities that must not know its seed, written as a bit mask; the other n - f hold
+ * it. The f authorities that collude miss exactly the part that names them, and with it every mask.
+ */
+import type { TaskPolicy } from '../policy.ts';
+
+export type Part = number;
+
+/** All sets of `tolerated` out of `authorities`, by rising bit mask. One authority alone holds the one part 0. */
+export function partsOf(authorities: number, tolerated: number): readonly Part[] {
+  const parts: Part[] = [];
+  for (let mask = 0; mask < 2 ** authorities; mask++) if (bitsOf(mask) === tolerated) parts.push(mask);
+  return parts;
+}
+
+/** The parts of a task. Throws if it is not of the one-shot mode. */
+export function taskParts({ authorities, oneShot }: Pick<TaskPolicy, 'authorities' | 'oneShot'>): readonly Part[] {
+  if (oneShot === undefined) throw new Error('the task is not of the one-shot mode');
+  return partsOf(authorities.length, oneShot.tolerated);
+}
+
+/** Whether the authority with this index holds the seed of the part. */
+export function isHolder(part: Part, authority: number): boolean {
+  return ((part >> authority) & 1) === 0;
+}
+
+function bitsOf(mask: number): number {
+  let bits = 0;
+  for (let rest = mask; rest > 0; rest = Math.floor(rest / 2)) bits += rest % 2;
+  return bits;
+}

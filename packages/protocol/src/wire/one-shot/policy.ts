@@ -1,0 +1,66 @@
+/** The lines of a policy that only the one-shot mode has. */
+import type { Council } from '../council.ts';
+import { checked, type Field, flag, optional, record, u8, u32 } from '../fields.ts';
+import { partsOf } from './parts.ts';
+
+export interface OneShotPolicy {
+  /** f: how many authorities may collude with the server without learning a single update. */
+  readonly tolerated: number;
+  /** Accepts sums of masks that only one authority vouches for: it can then shift the model without being noticed. */
+  readonly uncheckedSums: boolean;
+  /** How long uploads may name an epoch key. */
+  readonly epochMs: number;
+  /** How long after that a batch may still be voted for. */
+  readonly voteMs: number;
+  /** How old the signed time of an authority may be for a device. */
+  readonly freshMs: number;
+}
+
+export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
+  tolerated: 0,
+  uncheckedSums: false,
+  epochMs: 3_600_000,
+  voteMs: 900_000,
+  freshMs: 300_000,
+};
+
+/** Limits what one device seals and every authority expands. */
+export const MAX_PARTS = 35;
+
+const duration = checked(u32, (value) => (value > 0 ? undefined : 'must be at least a millisecond'));
+
+export const oneShotField: Field<OneShotPolicy | undefined> = optional(
+  record<OneShotPolicy>({
+    tolerated: u8,
+    uncheckedSums: flag,
+    epochMs: duration,
+    voteMs: duration,
+    freshMs: duration,
+  }),
+);
+
+/** How many holders of a part must sign the same sum of masks. */
+export function vouchersOf({ tolerated, uncheckedSums }: OneShotPolicy): number {
+  return uncheckedSums ? 1 : tolerated + 1;
+}
+
+/** The sentence that says why these authorities cannot serve the mode, or undefined. */
+export function oneShotProblem(
+  { authorities, threshold }: Council,
+  oneShot: OneShotPolicy,
+  unsafeThreshold: boolean,
+): string | undefined {
+  const { tolerated, uncheckedSums } = oneShot;
+  const count = authorities.length;
+  if (count === 1) return tolerated === 0 ? undefined : 'one authority tolerates no collusion: tolerated must be 0';
+  if (2 * threshold <= count + tolerated)
+    return `${threshold} of ${count} authorities do not withstand ${tolerated} that collude: the threshold must exceed ${(count + tolerated) / 2}`;
+  if (tolerated < 1 && !unsafeThreshold)
+    return 'tolerated must be at least 1 with several authorities: otherwise each of them alone could unmask every update together with the server';
+  if (count - tolerated < tolerated + 1 && !uncheckedSums)
+    return `with ${count} authorities and tolerated ${tolerated}, fewer than ${tolerated + 1} hold a part: nobody could check a sum of masks (uncheckedSums accepts that)`;
+  const parts = partsOf(count, tolerated).length;
+  return parts > MAX_PARTS
+    ? `${parts} parts exceed ${MAX_PARTS}: use fewer authorities or a smaller tolerated`
+    : undefined;
+}

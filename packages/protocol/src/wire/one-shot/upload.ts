@@ -1,0 +1,117 @@
+/** The one message of a device in the one-shot mode: a signed header, the masked vector and the sealed seeds of its masks. */
+import { packedLength, type Suite, slotSealedBytes } from '@basa/masking';
+import type { Ctx, JoinTag, TaskId, UserId } from '../brands.ts';
+import { type Certificate, certificateCodec } from '../certificate.ts';
+import { type Codec, message, nested } from '../codec.ts';
+import { MAX_AUTHORITIES } from '../council.ts';
+import { type Fields, u53 } from '../fields.ts';
+import { KIND } from '../kinds.ts';
+import { field, STATEMENT_BYTES } from '../named-fields.ts';
+import type { TaskPolicy } from '../policy.ts';
+import { prefixElements } from '../prefix.ts';
+import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
+import { type EpochName, epochNamesField } from './epoch.ts';
+import { isHolder, type Part, taskParts } from './parts.ts';
+import { MAX_PARTS } from './policy.ts';
+
+export interface ShotHeaderBody {
+  readonly task: TaskId;
+  /** g: 32 random bytes of the device, new for every upload. */
+  readonly joinTag: JoinTag;
+  readonly user: UserId;
+  /** tau, and the hash of its entry in the model log: every upload of a batch names the same entry. */
+  readonly version: number;
+  readonly entry: Uint8Array;
+  /** To whose keys the seeds are sealed. */
+  readonly epochs: readonly EpochName[];
+  /** Hash of the whole body: y, then the sealed parts. */
+  readonly bodyHash: Uint8Array;
+  /** Hash of the sealed parts alone: authorities never see y, and recompute this one. */
+  readonly partsHash: Uint8Array;
+}
+export type ShotHeader = ShotHeaderBody & Signature;
+
+export const shotHeaderFields: Fields<ShotHeaderBody> = {
+  task: field.task,
+  joinTag: field.joinTag,
+  user: field.user,
+  version: u53,
+  entry: field.hash,
+  epochs: epochNamesField,
+  bodyHash: field.hash,
+  partsHash: field.hash,
+};
+
+export const shotHeaderCodec: SignedCodec<ShotHeaderBody> = signedMessage(
+  KIND.shotHeader,
+  'shotHeader',
+  shotHeaderFields,
+);
+
+/** Bytes that fit the sealed parts of any upload. */
+export const SEALED_PARTS_BYTES: number = MAX_PARTS * slotSealedBytes(MAX_AUTHORITIES);
+
+/** Bytes that fit a header. */
+export const SHOT_HEADER_BYTES: number = STATEMENT_BYTES;
+
+/** What stands before the body of an upload. */
+export interface ShotUpload {
+  readonly certificate: Certificate;
+  readonly header: ShotHeader;
+}
+
+export const shotUploadCodec: Codec<ShotUpload> = message<ShotUpload>(KIND.shotUpload, 'shotUpload', {
+  certificate: nested(certificateCodec, STATEMENT_BYTES),
+  header: nested(shotHeaderCodec, SHOT_HEADER_BYTES),
+});
+
+/** Bytes that fit `shotUploadCodec`. */
+export const SHOT_UPLOAD_BYTES: number = STATEMENT_BYTES + SHOT_HEADER_BYTES + 16;
+
+/** The name of an upload: the hash of what its device signed. */
+export function uploadNameOf(suite: Suite, header: ShotHeaderBody): Ctx {
+  return shotHeaderCodec.statementHash(suite, header) as Ctx;
+}
+
+/** A part with the named authorities that hold it. */
+export interface HeldPart {
+  readonly part: Part;
+  /** Rising indices. */
+  readonly holders: readonly number[];
+}
+
+/** The sealed parts of an upload that names these authorities, in their order in the body. */
+export function heldParts(
+  policy: Pick<TaskPolicy, 'authorities' | 'oneShot'>,
+  epochs: readonly EpochName[],
+): readonly HeldPart[] {
+  const named = epochs.map(({ authority }) => authority);
+  return taskParts(policy).map((part) => ({ part, holders: named.filter((index) => isHolder(part, index)) }));
+}
+
+/** Where everything lies in the body. */
+export interface ShotLayout {
+  readonly elements: number;
+  readonly vectorBytes: number;
+  readonly partsBytes: number;
+  readonly bodyBytes: number;
+}
+
+export function shotLayout(policy: TaskPolicy, epochs: readonly EpochName[]): ShotLayout {
+  const elements = policy.dimension + prefixElements(policy);
+  const vectorBytes = packedLength(elements, policy.modulus);
+  const partsBytes = heldParts(policy, epochs).reduce((sum, { holders }) => sum + slotSealedBytes(holders.length), 0);
+  return { elements, vectorBytes, partsBytes, bodyBytes: vectorBytes + partsBytes };
+}
+
+/** The sealed bytes of each part, as views; undefined if the length is wrong. */
+export function splitParts(parts: readonly HeldPart[], sealed: Uint8Array): readonly Uint8Array[] | undefined {
+  let start = 0;
+  const pieces = parts.map(({ holders }) => {
+    const end = start + slotSealedBytes(holders.length);
+    const piece = sealed.subarray(start, end);
+    start = end;
+    return piece;
+  });
+  return start === sealed.length ? pieces : undefined;
+}
