@@ -260,7 +260,7 @@ export {
 export type { Batch, Member } from './wire/one-shot/batch.ts';
 export { BATCH_BYTES, batchCodec, batchCtxOf, givenNameOf, usedNameOf } from './wire/one-shot/batch.ts';
 export { batchProblem, namedByAll } from './wire/one-shot/batch-rules.ts';
-export type { Beacon, Epoch, EpochBody, EpochName, Standing, Standings } from './wire/one-shot/epoch.ts';
+export type { AuthorityStanding, Beacon, Epoch, EpochBody, EpochName, Standings } from './wire/one-shot/epoch.ts';
 export {
   beaconCodec,
   epochCodec,

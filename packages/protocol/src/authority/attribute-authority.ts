@@ -26,7 +26,7 @@ import { indexOf } from '../wire/council.ts';
 import type { BufferPart, SignedDescriptor } from '../wire/descriptor.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Head, ModelEntry, NewestModel } from '../wire/model-log.ts';
-import { type Epoch, epochCodec, type Standing } from '../wire/one-shot/epoch.ts';
+import { type AuthorityStanding, type Epoch, epochCodec } from '../wire/one-shot/epoch.ts';
 import type {
   BatchVoteAnswer,
   BatchVoteRequest,
@@ -256,7 +256,7 @@ export class AttributeAuthority {
   }
 
   /** The epoch that devices of the task seal to, with the newest model and the time. */
-  standing(task: TaskId, now: Millis): Standing | Refused {
+  standing(task: TaskId, now: Millis): AuthorityStanding | Refused {
     const known = this.#state.task(task);
     if (known === undefined) return refused('task-unknown');
     return standingOf(this.#ports.signer, this.#state.epochs, known, this.head(), now);

@@ -32,6 +32,12 @@ export const SERVER_PATH = {
   deposits: (ctx: Name): string => `/v1/buffers/${named(ctx)}/deposits`,
   upload: (ctx: Name, slot: number | string): string => `/v1/buffers/${named(ctx)}/slots/${slot}/upload`,
   fate: (ctx: Name, joinTag: Name): string => `/v1/buffers/${named(ctx)}/fates/${named(joinTag)}`,
+  /** One-shot: the current statements of the authorities, before an update is masked. */
+  standings: (task: Name): string => `/v1/tasks/${named(task)}/standings`,
+  /** One-shot: the one message of a device, in pieces. The name is the hash of its header. */
+  shot: (task: Name, upload: Name): string => `/v1/tasks/${named(task)}/shots/${named(upload)}`,
+  /** One-shot: what became of an upload, by the server's word. */
+  shotFate: (task: Name, upload: Name): string => `/v1/tasks/${named(task)}/shots/${named(upload)}/fate`,
   unsafePaperConnect: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/connect`,
   unsafePaperUpload: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/upload`,
 } as const;
@@ -59,6 +65,14 @@ export const AUTHORITY_PATH = {
   /** Ends a buffer that can never have enough updates before its time. */
   abort: (ctx: Name): string => `/v1/buffers/${named(ctx)}/abort`,
   outcome: (ctx: Name): string => `/v1/buffers/${named(ctx)}/outcome`,
+  /** One-shot: the open epoch, the newest model and the time (server). */
+  standing: (task: Name): string => `/v1/tasks/${named(task)}/standing`,
+  inspections: (task: Name): string => `/v1/tasks/${named(task)}/inspections`,
+  batchVotes: (task: Name): string => `/v1/tasks/${named(task)}/batch-votes`,
+  releases: (task: Name): string => `/v1/tasks/${named(task)}/releases`,
+  /** One-shot: what became of one upload (its device). `statement`: of the epoch of this authority that the upload names. */
+  shotOutcome: (task: Name, user: Name, joinTag: Name, statement: Name): string =>
+    `/v1/tasks/${named(task)}/shot-outcomes/${named(user)}/${named(joinTag)}/${named(statement)}`,
   log: '/v1/log',
   unsafePaperSealingKey: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/sealing-key`,
   unsafePaperKeys: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/keys`,

@@ -3,7 +3,13 @@ import type { Signer } from '@basa/masking';
 import { type Millis, millis } from '../../wire/brands.ts';
 import { indexOf } from '../../wire/council.ts';
 import type { HeadBody } from '../../wire/model-log.ts';
-import { type BeaconBody, beaconCodec, type EpochBody, epochCodec, type Standing } from '../../wire/one-shot/epoch.ts';
+import {
+  type AuthorityStanding,
+  type BeaconBody,
+  beaconCodec,
+  type EpochBody,
+  epochCodec,
+} from '../../wire/one-shot/epoch.ts';
 import type { OneShotPolicy } from '../../wire/one-shot/policy.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { type Refused, refused } from '../../wire/refusals.ts';
@@ -81,7 +87,7 @@ export function standingOf(
   { id, policy, newest }: AuthorityTask,
   head: HeadBody,
   now: Millis,
-): Standing | Refused {
+): AuthorityStanding | Refused {
   const live = book.newest(id);
   const authority = indexOf(policy, signer.publicKey) as number;
   const at = book.at(now);

@@ -6,7 +6,7 @@ import { equalBytes, isSlotKey, type Suite } from '@basa/masking';
 import type { Millis, TaskId } from '../../wire/brands.ts';
 import { isEndorsed } from '../../wire/council.ts';
 import { type HeadBody, type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
-import { beaconCodec, type Epoch, isEpochOf, type Standing } from '../../wire/one-shot/epoch.ts';
+import { type AuthorityStanding, beaconCodec, type Epoch, isEpochOf } from '../../wire/one-shot/epoch.ts';
 import { isHolder, taskParts } from '../../wire/one-shot/parts.ts';
 import { type OneShotPolicy, vouchersOf } from '../../wire/one-shot/policy.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
@@ -36,7 +36,7 @@ export interface Gathered {
 export function receiveStandings(
   question: StandingsQuestion,
   device: Device,
-  standings: readonly Standing[],
+  standings: readonly AuthorityStanding[],
 ): DeviceStep<Gathered> {
   const { suite, policy } = question;
   const { oneShot } = policy;
@@ -66,7 +66,7 @@ export function receiveStandings(
 }
 
 /** At least t authorities, and in every part as many holders as must vouch for its sum. */
-function isEnough(policy: TaskPolicy, oneShot: OneShotPolicy, good: readonly Standing[]): boolean {
+function isEnough(policy: TaskPolicy, oneShot: OneShotPolicy, good: readonly AuthorityStanding[]): boolean {
   const isRising = good.every(({ authority }, n) => authority > (good[n - 1]?.authority ?? -1));
   if (!isRising || good.length < policy.threshold) return false;
   return taskParts(policy).every(
@@ -78,7 +78,7 @@ function standingProblem(
   { suite, policy, task, now, isPast }: StandingsQuestion,
   { freshMs }: OneShotPolicy,
   { ledger }: Device,
-  { authority, epoch, beacon }: Standing,
+  { authority, epoch, beacon }: AuthorityStanding,
 ): Refused | undefined {
   const key = policy.authorities[authority];
   const isSame = epoch.authority === authority && beacon.authority === authority && equalBytes(epoch.task, task);

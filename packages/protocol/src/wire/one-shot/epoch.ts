@@ -70,7 +70,7 @@ export const beaconCodec: SignedCodec<BeaconBody> = signedMessage(KIND.beacon, '
 const BEACON_BYTES: number = STATEMENT_BYTES + MODEL_ENTRY_BYTES;
 
 /** What one authority currently says. */
-export interface Standing {
+export interface AuthorityStanding {
   readonly authority: number;
   readonly epoch: Epoch;
   readonly beacon: Beacon;
@@ -78,17 +78,17 @@ export interface Standing {
 
 /** server -> device: the current statements of all authorities that the server has heard from. */
 export interface Standings {
-  readonly standings: readonly Standing[];
+  readonly standings: readonly AuthorityStanding[];
 }
 
-const standingField = record<Standing>({
+const standingField = record<AuthorityStanding>({
   authority: u8,
   epoch: nested(epochCodec, STATEMENT_BYTES),
   beacon: nested(beaconCodec, BEACON_BYTES),
 });
 
 /** authority -> server: the same for one authority. */
-export const standingCodec: Codec<Standing> = message<Standing>(KIND.standing, 'standing', {
+export const standingCodec: Codec<AuthorityStanding> = message<AuthorityStanding>(KIND.standing, 'standing', {
   authority: u8,
   epoch: nested(epochCodec, STATEMENT_BYTES),
   beacon: nested(beaconCodec, BEACON_BYTES),
