@@ -1,9 +1,9 @@
 /** Ours: accuracy against epsilon, with noise of the devices, of the authority, and of a trusted server; and where it does not pay. */
 import { epsilonOf, inclusionCost } from '@basa/masking';
-import { MODELS } from '@basa/virtual-time';
+import { type Figure, MODELS } from '@basa/virtual-time';
 import { type PrivateRun, planOf } from '../privacy/private-run.ts';
 import { type FinishedRun, runPrivately } from '../privacy/run-private.ts';
-import { deviation, type Figure, mean, ordering, type Table } from '../report/outcome.ts';
+import { deviation, mean, ordering, type Table } from '../report/outcome.ts';
 import { NO_CELLS, type OwnTraining, type Profile, type Study } from '../run/context.ts';
 
 const DELTA = 1e-6;
