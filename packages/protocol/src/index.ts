@@ -297,6 +297,7 @@ export {
   releaseRequestCodec,
   shotOutcomeCodec,
 } from './wire/one-shot/messages.ts';
+export type { ShotName } from './wire/one-shot/part-sealing.ts';
 export { partBinding, partTerm } from './wire/one-shot/part-sealing.ts';
 export type { Part } from './wire/one-shot/parts.ts';
 export { isHolder, partsOf, taskParts } from './wire/one-shot/parts.ts';
