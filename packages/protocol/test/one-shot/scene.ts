@@ -1,5 +1,5 @@
 /** Scenes of a one-shot task, and uploads that a dishonest device or server would make. */
-import { concatBytes, keysAtOnce, sealToSlots } from '@basa/masking';
+import { concatBytes, keysAtOnce, sealToSlots, toHex } from '@basa/masking';
 import {
   type Batch,
   type Endorsement,
@@ -90,4 +90,11 @@ export function verdicts(answer: InspectAnswer | Refused): readonly string[] {
 /** What every authority says of one upload. */
 export function saidOf(world: ShotWorld, shot: Shot): readonly string[] {
   return world.indices.flatMap((index) => verdicts(world.server.inspectBy(index, [shot])));
+}
+
+/** The authority takes the upload for one that it examined and found good. */
+export function takenForGood(world: ShotWorld, index: number, { name, upload }: Shot): void {
+  const { certificate, header } = upload;
+  const examined = { kind: 'examined' as const, name, header, notAfter: certificate.notAfter, guards: [] };
+  world.authority(index).examined.set(toHex(name), examined);
 }

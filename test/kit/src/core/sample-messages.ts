@@ -48,6 +48,7 @@ import {
 } from '@basa/protocol';
 import { type Federation, type FederationDevice, granted } from '@basa/simulator';
 import { slotKeySealings } from '@basa/virtual-time/real-sealings';
+import { shotSamples } from './one-shot/sample-shots.ts';
 import { nodeFederation } from './tools.ts';
 
 export interface SampleMessage {
@@ -148,6 +149,7 @@ export function sampleMessages(): readonly SampleMessage[] {
       closed: [closeAnswer.vote],
       signature,
     }),
+    ...shotSamples(),
     ...paperSamples(ctx, world),
     ...recordSamples(world),
     ...deviceSamples(world),
