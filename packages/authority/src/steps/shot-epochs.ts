@@ -28,10 +28,11 @@ export async function openEpochIfDue({ authority, shotSecrets }: ShotEpochTools,
 /** After the start and on every tick, once the records that end epochs are durable. */
 export async function settleEpochs(tools: ShotEpochTools): Promise<void> {
   const { authority, store, shotSecrets, examined } = tools;
+  const tasks = authority.directory.tasks().filter(({ policy }) => policy.oneShot !== undefined);
+  if (tasks.length === 0) return;
   const destroyed = await authority.locked(({ tables, core }) => shotSecrets.destroyAllBut(tables, core.liveEpochs));
   if (destroyed > 0) await store.purge();
-  for (const { task, policy } of authority.directory.tasks())
-    if (policy.oneShot !== undefined) await openEpochIfDue(tools, task);
+  for (const { task } of tasks) await openEpochIfDue(tools, task);
   const live = new Set((await authority.look((core) => core.liveEpochs)).map(({ statement }) => toHex(statement)));
   examined.keepOnly((statement) => live.has(toHex(statement)));
 }
