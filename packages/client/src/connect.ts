@@ -19,6 +19,7 @@ import { Emitter } from './session/client-events.ts';
 import type { DeviceContext } from './session/device-context.ts';
 import { ensureEnrolled } from './session/enrol.ts';
 import { Sealings } from './session/sealings.ts';
+import { Standings } from './session/standings.ts';
 
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */
@@ -99,6 +100,7 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
     authorities,
     state,
     sealings,
+    standings: new Standings(),
     events,
     pins,
     task,
@@ -161,7 +163,8 @@ function membersOf({ authorities }: TaskPolicy, clients: readonly PinnedAuthorit
 function checkedPolicy(policy: TaskPolicy, floor: Floor): TaskPolicy {
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new RefusedError('unusable-policy', problem);
-  if (sealedBytesOf(policy.engine) === undefined) throw new RefusedError('unsafe-engine');
+  if (policy.oneShot === undefined && sealedBytesOf(policy.engine) === undefined)
+    throw new RefusedError('unsafe-engine');
   const below = floorProblem(floor, policy);
   if (below !== undefined) throw new RefusedError('below-floor', below);
   return policy;

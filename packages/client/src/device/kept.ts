@@ -60,6 +60,7 @@ export function lastingEntries({ certificate, heads, ledger }: Omit<Kept, 'sessi
       ([deltaId, given]): LedgerRecord => ({ kind: 'committed', deltaId: fromHex(deltaId) as Uint8Array, ...given }),
     ),
     ...ledger.recent.map((seen): LedgerRecord => ({ kind: 'seen', ...seen })),
+    ...[...ledger.epochs].map(([authority, number]): LedgerRecord => ({ kind: 'epoch', authority, number })),
   ];
   return [
     ...(certificate === undefined ? [] : [certificateCodec.encode(certificate)]),
@@ -72,5 +73,6 @@ export function lastingEntries({ certificate, heads, ledger }: Omit<Kept, 'sessi
 export function wipeRecord(record: DeviceRecord): void {
   if (record.kind === 'prepared') for (const seed of record.edges) seed.fill(0);
   if (record.kind === 'slotted') record.ephemeralSecret.fill(0);
+  if (record.kind === 'shot') for (const seed of record.seeds) seed.fill(0);
   if (record.kind === 'frozen') for (const seed of [record.self, ...record.earlier]) seed.fill(0);
 }
