@@ -88,8 +88,10 @@ export class BasaClient {
     return this.#exclusively(undefined, async () => {
       const { server, state, task } = this.#context;
       const member = membershipOf(state);
-      if (member === undefined || state.session?.step === 'frozen') await state.dropSession();
-      else await state.take(abandonSession(userPorts(this.#context, member.descriptor), state, 'abandoned'));
+      const mayHaveLeft = state.session?.step === 'frozen' || state.session?.step === 'shot';
+      if (mayHaveLeft) await state.dropSession();
+      else if (member !== undefined)
+        await state.take(abandonSession(userPorts(this.#context, member.descriptor), state, 'abandoned'));
       // A courtesy: a place that nobody gives back lapses.
       await server.discardPlace(task, this.#closing.signal).catch(() => undefined);
     });
