@@ -1,7 +1,7 @@
 /** The one-shot mode: standings that a device believes, one message, the same bytes after a crash, and outcomes. */
+import { allSamples, createReferenceBackend, createTrainer } from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
 import {
-  ENGINE,
   HEADER,
   ONE_SHOT_DEFAULTS,
   prefixElements,
@@ -16,9 +16,9 @@ import { type Crashes, crashingStore, ProcessDied } from './support/crashing-sto
 import { bytes } from './support/http-replies.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
-import { DIMENSION, type WorldOptions } from './support/test-world.ts';
+import { DIMENSION, ONE_SHOT } from './support/test-world.ts';
+import { tinyDataset, tinyModel } from './support/tiny.ts';
 
-const ONE_SHOT: WorldOptions = { policy: { engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS } };
 const MINUTE_MS = 60_000;
 
 const isStandings = (path: string): boolean => path.endsWith('/standings');
@@ -75,6 +75,33 @@ describe('a contribution in one message', () => {
     }
     expect(await clients[0]?.outcome(first as never)).toBe('included');
     expect((await clients[0]?.model())?.version).toBe(1);
+  });
+
+  it('takes four requests, all to the server: a place, statements, the model, the upload', async () => {
+    const services = await startServices(ONE_SHOT);
+    const client = await startClient(services);
+    services.asked.length = 0;
+    const trainer = createTrainer(createReferenceBackend(tinyModel));
+    const ran = await client.run(trainer, allSamples(tinyDataset), { rounds: 1 });
+    expect(ran).toEqual({ accepted: 1, rejected: 0, ended: 'rounds' });
+    const rooms = services.asked.map(({ method, path }) => `${method} ${path.split('/')[4]}`);
+    expect(rooms).toEqual(['POST admissions', 'GET standings', 'GET models', 'PUT shots']);
+  });
+
+  it('of a private task is charged once, and given back where it expires', async () => {
+    const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
+    const policy = { ...ONE_SHOT.policy, level: 16, clip: 1, minimum: 3, privacy };
+    const services = await startServices({ ...ONE_SHOT, policy });
+    const client = await startClient(services);
+    const lost = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(client.privacy).toMatchObject({ inclusions: 1 });
+    expect(reasonOf(await client.contribute(deltaOf(2), { trainedOn: 0 }))).toBe('budget-spent');
+    services.shots.taken = [];
+    const { epochMs, voteMs } = ONE_SHOT_DEFAULTS;
+    services.world.aheadMs = epochMs + voteMs + MINUTE_MS;
+    accepted(await client.contribute(deltaOf(2), { trainedOn: 0 }));
+    expect(client.privacy).toMatchObject({ inclusions: 1 });
+    expect(await client.outcome(lost)).toBe('unknown'); // its update is another one's by now
   });
 
   it('is one for each version, and another on the next one', async () => {
