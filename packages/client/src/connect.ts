@@ -85,7 +85,8 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
     const heads = new Heads(outside.suite, key, state.heads);
     return { key, client: new AuthorityClient(link('authority', url, key), heads) };
   });
-  const policy = checkedPolicy(await policyOf(outside, clients, task, signal), { ...DEFAULT_FLOOR, ...options.floor });
+  const known = state.policy ?? (await policyOf(outside, clients, task, signal));
+  const policy = checkedPolicy(known, { ...DEFAULT_FLOOR, ...options.floor });
   const authorities = new Authorities(membersOf(policy, clients), policy, outside);
 
   const server = new ServerClient(link('server', options.server, policy.serverKey));
@@ -108,6 +109,7 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
     pieceBytes,
   };
   await ensureEnrolled(context, signal);
+  if (policy.oneShot !== undefined && state.policy === undefined) await state.keepPolicy(policy);
   return new BasaClient(context);
 }
 

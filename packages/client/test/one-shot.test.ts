@@ -88,6 +88,16 @@ describe('a contribution in one message', () => {
     expect(rooms).toEqual(['POST admissions', 'GET standings', 'GET models', 'PUT shots']);
   });
 
+  it('of a device that comes back takes no authority at all', async () => {
+    const services = await startServices(ONE_SHOT);
+    const store = memoryStore();
+    await (await connectTo(services, { identity: store })).close();
+    services.asked.length = 0;
+    const back = await startClient(services, { identity: store });
+    accepted(await back.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(services.asked.filter(({ service }) => service === 'authority')).toEqual([]);
+  });
+
   it('of a private task is charged once, and given back where it expires', async () => {
     const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
     const policy = { ...ONE_SHOT.policy, level: 16, clip: 1, minimum: 3, privacy };
@@ -159,8 +169,8 @@ describe.each(['before', 'after'] as const)('a process that dies right %s a dura
       if (!hasDied) break;
       steps = at + 1;
     }
-    // Input dropped at opening, certificate, version and epoch seen, input, shot, ended, input dropped.
-    expect(steps).toBe(7);
+    // Input dropped at opening, certificate, policy, version and epoch seen, input, shot, ended, input dropped.
+    expect(steps).toBe(8);
   });
 });
 
