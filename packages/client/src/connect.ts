@@ -101,7 +101,7 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
     authorities,
     state,
     sealings,
-    standings: new Standings(),
+    standings: new Standings({ outside, server, authorities, state, policy, task }),
     events,
     pins,
     task,

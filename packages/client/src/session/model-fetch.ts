@@ -73,7 +73,7 @@ export async function newestEntry(context: DeviceContext, signal: AbortSignal): 
 
 /** One-shot: in statements of the authorities that the server hands on. */
 async function askServer(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry | Refused> {
-  const gathered = await context.standings.newest(context, signal);
+  const gathered = await context.standings.newest(signal);
   return isRefused(gathered) ? gathered : gathered.entry;
 }
 

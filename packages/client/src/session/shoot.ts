@@ -31,7 +31,7 @@ function prepare(
   const { policy } = pins;
   const { trainedOn } = update;
   return withCertificate(context, signal, async (certificate): Promise<NewShot | Rejection> => {
-    const gathered = await standings.fresh(context, signal);
+    const gathered = await standings.fresh(signal);
     if (isRefused(gathered)) return rejected(gathered.reason, 'free', gathered);
     if (gathered.entry.version - trainedOn > policy.maxStaleness) return rejected('version-over', 'free');
     const entry = standings.entryOf(trainedOn);

@@ -8,18 +8,37 @@ import {
   type ModelEntry,
   type Refused,
   receiveStandings,
+  type TaskId,
+  type TaskPolicy,
 } from '@basa/protocol';
+import type { DeviceState } from '../device/device-state.ts';
 import { isOfLeftBranch } from '../device/heads.ts';
-import type { DeviceContext } from './device-context.ts';
+import type { Outside } from '../outside.ts';
+import type { Authorities } from '../services/authorities.ts';
+import type { ServerClient } from '../services/server-client.ts';
 
 /** What a wrong clock looks like: the authorities are asked for the time once before it is believed. */
 const OF_THE_CLOCK: ReadonlySet<string> = new Set(['standings-stale', 'epoch-over']);
 
+interface StandingsSource {
+  readonly outside: Pick<Outside, 'suite'>;
+  readonly server: ServerClient;
+  readonly authorities: Authorities;
+  readonly state: DeviceState;
+  readonly policy: TaskPolicy;
+  readonly task: TaskId;
+}
+
 export class Standings {
+  readonly #source: StandingsSource;
   #shown: readonly AuthorityStanding[] = [];
   #gathered: Gathered | undefined;
   /** Signed entries of the versions that this process has seen as the newest. */
   readonly #entries = new Map<number, ModelEntry>();
+
+  constructor(source: StandingsSource) {
+    this.#source = source;
+  }
 
   /** The entry of a version that an update may be trained on. */
   entryOf(version: number): ModelEntry | undefined {
@@ -27,28 +46,29 @@ export class Standings {
   }
 
   /** Asks the server. What is newer than anything seen before is durable before it is believed. */
-  async newest(context: DeviceContext, signal: AbortSignal): Promise<Gathered | Refused> {
-    const { pins, server, state, task } = context;
+  async newest(signal: AbortSignal): Promise<Gathered | Refused> {
+    const { policy, server, state, task } = this.#source;
     const shown = await server.standings(task, signal);
-    const gathered = await state.take(await judged(context, shown, signal));
+    const gathered = await state.take(await judged(this.#source, shown, signal));
     if (isRefused(gathered)) return gathered;
     const { entry } = gathered;
     this.#entries.set(entry.version, entry);
     for (const version of this.#entries.keys())
-      if (version < entry.version - pins.policy.maxStaleness) this.#entries.delete(version);
+      if (version < entry.version - policy.maxStaleness) this.#entries.delete(version);
     [this.#shown, this.#gathered] = [shown, gathered];
     return gathered;
   }
 
   /** What was shown last, or newer statements where an upload that names it could come too late. */
-  async fresh(context: DeviceContext, signal: AbortSignal): Promise<Gathered | Refused> {
-    const isOld = this.#gathered === undefined || this.#isOld(context, this.#gathered);
-    return isOld ? await this.newest(context, signal) : (this.#gathered as Gathered);
+  async fresh(signal: AbortSignal): Promise<Gathered | Refused> {
+    const known = this.#gathered;
+    return known === undefined || this.#isOld(known) ? await this.newest(signal) : known;
   }
 
   /** An epoch of it closes soon, or half of the time is over for which a signed time counts. */
-  #isOld({ authorities, pins }: DeviceContext, { epochs }: Gathered): boolean {
-    const [now, freshMs] = [authorities.now(), pins.policy.oneShot?.freshMs ?? 0];
+  #isOld({ epochs }: Gathered): boolean {
+    const { authorities, policy } = this.#source;
+    const [now, freshMs] = [authorities.now(), policy.oneShot?.freshMs ?? 0];
     return epochs.some(({ authority, closes }) => {
       const at = this.#shown.find((one) => one.authority === authority)?.beacon.at ?? 0;
       return closes - now < freshMs || now - at > freshMs / 2;
@@ -57,15 +77,14 @@ export class Standings {
 }
 
 async function judged(
-  context: DeviceContext,
+  { authorities, outside, policy, state, task }: StandingsSource,
   shown: readonly AuthorityStanding[],
   signal: AbortSignal,
 ): Promise<DeviceStep<Gathered>> {
-  const { authorities, outside, pins, state, task } = context;
   const seen = authorities.seen();
   const isPast = (head: HeadBody, authority: number): boolean => isOfLeftBranch(seen.get(authority) ?? [], head);
   const judge = (): DeviceStep<Gathered> => {
-    const question = { suite: outside.suite, policy: pins.policy, task, now: authorities.now(), isPast };
+    const question = { suite: outside.suite, policy, task, now: authorities.now(), isPast };
     return receiveStandings(question, state, shown);
   };
   const step = judge();
