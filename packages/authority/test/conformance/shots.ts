@@ -17,7 +17,7 @@ import { type Authority, type AuthorityOptions, verifyLog } from '../../src/inde
 import { ask, newDevice } from '../asking.ts';
 import { AUDITOR, cleanUp, type NewHome, start, time } from '../homes.ts';
 import { type Enrolled, kernel, type TestUpload } from '../one-shot/shot-device.ts';
-import { loggedModel, openRelease, type ShotWorld, shotStage } from '../one-shot/shot-world.ts';
+import { loggedModel, openRelease, type ReleaseAsked, type ShotWorld, shotStage } from '../one-shot/shot-world.ts';
 import { opened, vectorsOf, votesOf } from '../one-shot/sums.ts';
 import { stage } from '../parties.ts';
 
@@ -145,15 +145,15 @@ export function testShots(freshHome: NewHome): void {
 
     it('a release without votes, of parts that it does not hold, or of other uploads than those of the batch', async () => {
       const { authority, world, epochs, uploads } = await stand(3);
-      const asked = { uploads, epochs, votes: [], wanted: VECTOR };
-      const code = async (more: Partial<typeof asked>) =>
+      const asked: ReleaseAsked = { uploads, epochs, votes: [], wanted: VECTOR };
+      const code = async (more: Partial<ReleaseAsked>) =>
         (await world.release(authority, world.releaseRequest({ ...asked, ...more }))).code;
       expect(await code({})).toBe('too-few-votes');
       const votes = await votesOf(world, [authority], uploads, epochs);
       expect(await code({ votes, wanted: [{ part: 1, vector: false }] })).toBe('part-invalid');
       expect(await code({ votes, wanted: [...VECTOR, ...VECTOR] })).toBe('part-invalid');
       const batch = world.batchOf(uploads);
-      expect(await code({ votes, uploads: uploads.slice(1), batch } as never)).toBe('batch-invalid');
+      expect(await code({ votes, uploads: uploads.slice(1), batch })).toBe('batch-invalid');
       expect(await code({ votes })).toBeUndefined();
     });
 

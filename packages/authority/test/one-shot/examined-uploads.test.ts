@@ -6,10 +6,10 @@ import { ExaminedUploads } from '../../src/masks/examined-uploads.ts';
 const fill = (value: number): Uint8Array => new Uint8Array(32).fill(value);
 
 /** A view of a larger buffer, as a decoder gives it. */
-function examined(name: number, epoch: number): ExaminedUpload {
+function examined(name: number, epoch: number, task = 0): ExaminedUpload {
   const user = new Uint8Array(100_000).subarray(7, 39) as UserId;
   const header = {
-    task: fill(0) as TaskId,
+    task: fill(task) as TaskId,
     joinTag: fill(name) as JoinTag,
     user,
     version: 0,
@@ -22,17 +22,21 @@ function examined(name: number, epoch: number): ExaminedUpload {
   return { kind: 'examined', name: fill(name) as Ctx, header, notAfter: 1, guards: [] };
 }
 
-it('forgets the oldest first, and one that was inspected again last', () => {
-  const uploads = new ExaminedUploads(3);
-  for (const name of [1, 2, 3, 1, 4]) uploads.add(examined(name, 0));
-  expect(uploads.size).toBe(3);
-  expect([1, 2, 3, 4].map((name) => uploads.get(fill(name) as Ctx) !== undefined)).toEqual([true, false, true, true]);
+const has = (uploads: ExaminedUploads, name: number, task = 0): boolean =>
+  uploads.get(fill(task) as TaskId, fill(name) as Ctx) !== undefined;
+
+it('forgets the oldest of a task first, and one that was inspected again last', () => {
+  const uploads = new ExaminedUploads();
+  uploads.add(examined(9, 0, 1), 3); // of another task
+  for (const name of [1, 2, 3, 1, 4]) uploads.add(examined(name, 0), 3);
+  expect([1, 2, 3, 4].map((name) => has(uploads, name))).toEqual([true, false, true, true]);
+  expect([has(uploads, 9, 1), has(uploads, 9, 0)]).toEqual([true, false]);
 });
 
 it('keeps no request alive by a header, and nothing of an epoch that has ended', () => {
   const uploads = new ExaminedUploads();
-  for (const name of [1, 2, 3]) uploads.add(examined(name, name % 2));
-  expect(uploads.get(fill(1) as Ctx)?.header.user.buffer.byteLength).toBeLessThan(1000);
+  for (const name of [1, 2, 3]) uploads.add(examined(name, name % 2), 3);
+  expect(uploads.get(fill(0) as TaskId, fill(1) as Ctx)?.header.user.buffer.byteLength).toBeLessThan(1000);
   uploads.keepOnly((statement) => statement[0] === 0);
-  expect([uploads.size, uploads.get(fill(2) as Ctx)?.name]).toEqual([1, fill(2)]);
+  expect([1, 2, 3].map((name) => has(uploads, name))).toEqual([false, true, false]);
 });

@@ -146,3 +146,51 @@ describe('a log is not good', () => {
     expect(problemsOf(records).join('; ')).toContain(problem);
   });
 });
+
+describe('with several authorities', () => {
+  const others = [nodeRandomBytes(32), nodeRandomBytes(32)];
+  const council = new TestServer({
+    engine: ENGINE.oneShot,
+    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: 1 },
+    authorities: [signer.publicKey, ...others],
+    threshold: 3,
+  });
+  const body: EpochBody = { ...epoch(0, 10), task: council.task };
+  const begin: readonly AuthorityRecord[] = [
+    { kind: 'task-created', policy: council.policy },
+    { kind: 'epoch-opened', epoch: { ...body, signature: signer.sign(epochCodec.statement(body)) } },
+  ];
+  const listOf = (number: number, users: readonly number[]) => {
+    const uploads = users.map((n) => new Uint8Array(32).fill(100 + n) as Ctx);
+    return {
+      batch: { task: council.task, number, uploads },
+      entry: new Uint8Array(32),
+      version: 0,
+      members: users.map((n) => member(n)),
+    };
+  };
+  const voted = (number: number, users: readonly number[]): AuthorityRecord => ({
+    kind: 'batch-voted',
+    list: listOf(number, users),
+    at: millis(20),
+  });
+  const finalOf = (number: number, users: readonly number[], isListed: boolean): AuthorityRecord => {
+    const list = listOf(number, users);
+    const ctx = batchCtxOf(nodeSuite, list.batch);
+    return { kind: 'batch-final', ctx, list: isListed ? list : undefined, at: millis(30) };
+  };
+
+  it('a batch that the others voted for is final, whatever this one voted for', () => {
+    expect(problemsOf([...begin, voted(0, [1, 2]), finalOf(0, [1, 2], false)])).toEqual([]);
+    expect(problemsOf([...begin, voted(0, [1, 2]), finalOf(1, [2, 3], true)])).toEqual([]);
+  });
+
+  it.each<[string, readonly AuthorityRecord[], string]>([
+    ['it votes twice for an upload', [voted(0, [1, 2]), voted(1, [2, 3])], 'an upload of it is in another batch'],
+    ['it votes for what is final elsewhere', [finalOf(0, [1, 2], true), voted(1, [2, 3])], 'is in a final batch'],
+    ['an upload is in two final batches', [finalOf(0, [1, 2], true), finalOf(1, [2, 3], true)], 'in another batch'],
+    ['nobody says what is in a final batch', [finalOf(0, [1, 2], false)], 'does not say what is in it'],
+  ])('a log is not good when %s', (_, records, problem) => {
+    expect(problemsOf([...begin, ...records]).join('; ')).toContain(problem);
+  });
+});

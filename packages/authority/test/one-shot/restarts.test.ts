@@ -40,7 +40,7 @@ function secretsIn(dataFolder: string, change?: string): readonly { readonly sea
 /** Whether a file below the folder holds these bytes. */
 function holds(folder: string, bytes: Uint8Array): boolean {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(bytes));
+  return files.some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(Buffer.from(bytes)));
 }
 
 async function statusOf(world: ShotWorld, authority: Authority, n: number, one: TestUpload, epoch: Epoch) {
