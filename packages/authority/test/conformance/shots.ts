@@ -1,5 +1,5 @@
 /** The one-shot mode over HTTP: uploads are inspected, voted for and their masks summed; what must be refused is refused. */
-import { addInPlace, subtractInPlace, toHex } from '@basa/masking';
+import { addInPlace, subtractInPlace, toHex, toSigned } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   batchCtxOf,
@@ -10,6 +10,7 @@ import {
   guardVerdict,
   ONE_SHOT_DEFAULTS,
   shotOutcomeCodec,
+  taskNoise,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
@@ -62,6 +63,23 @@ export function testShots(freshHome: NewHome): void {
       const ctx = batchCtxOf(nodeSuite, world.batchOf(uploads));
       expect((await loggedModel(world.server, [authority], { version: 1, sums: [ctx] })).version).toBe(1);
       expect(await logProblems(authority)).toEqual([]);
+    });
+
+    it('of a private task whose authority adds the noise has one Gaussian on each coordinate, the same when asked again', async () => {
+      const privacy = { noiseMultiplier: 4, colluders: 0, delta: 1e-6, participations: 3 };
+      const oneShot = { ...ONE_SHOT_DEFAULTS, authorityNoise: true };
+      const more = { oneShot, privacy, dimension: 400, clip: 1, level: 64 };
+      const { authority, world, epochs, uploads } = await stand(5, more);
+      const votes = await votesOf(world, [authority], uploads, epochs);
+      const asked = { epochs, votes };
+      const total = await opened(world, [authority], uploads, asked);
+      const { deviation = 0 } = taskNoise(world.policy) ?? {};
+      const noise = [...total.subarray(5)].map((residue) => toSigned(residue, world.policy.modulus) - 15);
+      expect([...total.subarray(0, 4)]).toEqual([5, 0, 0, 0]);
+      const spread = Math.sqrt(noise.reduce((sum, value) => sum + value * value, 0) / noise.length);
+      expect(spread / deviation).toBeGreaterThan(0.8);
+      expect(spread / deviation).toBeLessThan(1.2);
+      expect([...(await opened(world, [authority], uploads, asked))]).toEqual([...total]);
     });
 
     it('with three of four authorities, not before three voted for it, by the plan of the server', async () => {
