@@ -17,71 +17,55 @@ type BenchOptions = CommandInput<typeof FLAGS>['flags'];
 
 type Benchmark = (options: BenchOptions) => BenchResult | Promise<BenchResult>;
 
-/** What each measures, and where it is. */
-const BENCHMARKS: Readonly<Record<string, readonly [about: string, load: () => Promise<Benchmark>]>> = {
-  abe: [
-    'attribute-based encryption, beside the bare operations of its library',
-    async () => (await import('../bench/abe.ts')).benchAbe,
-  ],
-  browser: [
-    'masking in a worker of Chromium, beside the same in Node',
-    async () => (await import('../bench/browser.ts')).benchBrowser,
-  ],
-  buffers: [
-    'users, server and authority for buffers of K = 10 to 300, and a close beside its mask expansions',
-    async () => (await import('../bench/buffers.ts')).benchBuffers,
-  ],
-  contribution: [
+const ABOUT = {
+  abe: 'attribute-based encryption, beside the bare operations of its library',
+  browser: 'masking in a worker of Chromium, beside the same in Node',
+  buffers: 'users, server and authority for buffers of K = 10 to 300, and a close beside its mask expansions',
+  contribution:
     'a contribution of a device, beside the operations it cannot do without (--engine, --buffer, --parameters)',
-    async () => benchContribution,
-  ],
-  masking: [
-    'expanding and adding masks, beside openssl speed on the same bytes',
-    async () => (await import('../bench/masking.ts')).benchMasking,
-  ],
-  messages: [
-    'bytes of every message of a user, by K and width',
-    async () => (await import('../bench/messages.ts')).benchMessages,
-  ],
-  nodes: [
-    'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
-    async () => (await import('../bench/nodes.ts')).benchNodes,
-  ],
-  protocols: [
-    'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
-    async () => (await import('../bench/protocols.ts')).benchProtocols,
-  ],
-  sealing: [
-    'one seed sealed and opened with slot keys and with CP-ABE, beside X25519 and pairings',
-    async () => (await import('../bench/sealing.ts')).benchSealing,
-  ],
-  server: [
-    'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
-    async () => (await import('../bench/server.ts')).benchServer,
-  ],
-  training: [
-    'samples a second of the four models, beside the matrix product of the same kernel',
-    async () => (await import('../bench/training.ts')).benchTraining,
-  ],
+  masking: 'expanding and adding masks, beside openssl speed on the same bytes',
+  messages: 'bytes of every message of a user, by K and width',
+  nodes: 'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
+  protocols: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
+  sealing: 'one seed sealed and opened with slot keys and with CP-ABE, beside X25519 and pairings',
+  server: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
+  training: 'samples a second of the four models, beside the matrix product of the same kernel',
+} as const;
+
+/** Loaded when they are asked for. */
+const LOAD: Readonly<Record<keyof typeof ABOUT, () => Promise<Benchmark>>> = {
+  abe: async () => (await import('../bench/abe.ts')).benchAbe,
+  browser: async () => (await import('../bench/browser.ts')).benchBrowser,
+  buffers: async () => (await import('../bench/buffers.ts')).benchBuffers,
+  contribution: async () => benchContribution,
+  masking: async () => (await import('../bench/masking.ts')).benchMasking,
+  messages: async () => (await import('../bench/messages.ts')).benchMessages,
+  nodes: async () => (await import('../bench/nodes.ts')).benchNodes,
+  protocols: async () => (await import('../bench/protocols.ts')).benchProtocols,
+  sealing: async () => (await import('../bench/sealing.ts')).benchSealing,
+  server: async () => (await import('../bench/server.ts')).benchServer,
+  training: async () => (await import('../bench/training.ts')).benchTraining,
 };
 
 export const bench: Command = command({
   name: 'bench',
   summary: 'measures one part of the product, beside a named limit or peer',
-  takes: Object.fromEntries(Object.entries(BENCHMARKS).map(([name, [about]]) => [name, about])),
+  takes: ABOUT,
   flags: FLAGS,
   opening: 'measuring',
   async run(input) {
-    const [name] = input.positionals;
-    const benchmark = name === undefined ? undefined : BENCHMARKS[name];
-    if (benchmark === undefined)
-      throw new CommandError(`a benchmark is one of ${Object.keys(BENCHMARKS).join(', ')}, got "${name ?? ''}"`);
-    const [, load] = benchmark;
-    const { text, json } = await measured(await load(), input.flags);
+    const [name = ''] = input.positionals;
+    if (!isBenchmark(name))
+      throw new CommandError(`a benchmark is one of ${Object.keys(ABOUT).join(', ')}, got "${name}"`);
+    const { text, json } = await measured(await LOAD[name](), input.flags);
     input.terminal.line(text);
     return { json };
   },
 });
+
+function isBenchmark(name: string): name is keyof typeof ABOUT {
+  return Object.hasOwn(ABOUT, name);
+}
 
 /** A program that is missing is said as any other mistake of a command. */
 async function measured(run: Benchmark, options: BenchOptions): Promise<BenchResult> {

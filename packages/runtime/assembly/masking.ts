@@ -113,36 +113,36 @@ function differenceInField(a: v128, b: v128): v128 {
   return i32x4.sub(i32x4.sub(a, b), v128.andnot(i32x4.splat(GAP), i32x4.eq(i32x4.max_u(a, b), a)));
 }
 
-/** Lazy addition modulo q; words >= q are left out. Returns 1 where there was one. */
-export function addField(at: usize, words: i32): i32 {
-  const end = endOf(words);
-  const hasRejected = hasOutside(end);
-  if (hasRejected) leaveOut(end);
-  const whole = end & ~31;
-  let n: usize = 0;
-  for (; n < whole; n += 32) {
-    const to = at + n;
-    v128.store(to, sumInField(v128.load(to), v128.load(n, AREA)));
-    v128.store(to, sumInField(v128.load(to, 16), v128.load(n, AREA + 16)), 16);
+class Field {
+  @inline
+  static moved(isSum: bool, a: v128, b: v128): v128 {
+    return isSum ? sumInField(a, b) : differenceInField(a, b);
   }
-  if (n < end) v128.store(at + n, sumInField(v128.load(at + n), v128.load(n, AREA)));
-  return i32(hasRejected);
+
+  /** Lazy, modulo q; words >= q are left out. Returns 1 where there was one. */
+  @inline
+  static move(at: usize, words: i32, isSum: bool): i32 {
+    const end = endOf(words);
+    const hasRejected = hasOutside(end);
+    if (hasRejected) leaveOut(end);
+    const whole = end & ~31;
+    let n: usize = 0;
+    for (; n < whole; n += 32) {
+      const to = at + n;
+      v128.store(to, Field.moved(isSum, v128.load(to), v128.load(n, AREA)));
+      v128.store(to, Field.moved(isSum, v128.load(to, 16), v128.load(n, AREA + 16)), 16);
+    }
+    if (n < end) v128.store(at + n, Field.moved(isSum, v128.load(at + n), v128.load(n, AREA)));
+    return i32(hasRejected);
+  }
 }
 
-/** Lazy subtraction modulo q, with the same rule. */
+export function addField(at: usize, words: i32): i32 {
+  return Field.move(at, words, true);
+}
+
 export function subtractField(at: usize, words: i32): i32 {
-  const end = endOf(words);
-  const hasRejected = hasOutside(end);
-  if (hasRejected) leaveOut(end);
-  const whole = end & ~31;
-  let n: usize = 0;
-  for (; n < whole; n += 32) {
-    const to = at + n;
-    v128.store(to, differenceInField(v128.load(to), v128.load(n, AREA)));
-    v128.store(to, differenceInField(v128.load(to, 16), v128.load(n, AREA + 16)), 16);
-  }
-  if (n < end) v128.store(at + n, differenceInField(v128.load(at + n), v128.load(n, AREA)));
-  return i32(hasRejected);
+  return Field.move(at, words, false);
 }
 
 /** The whole block from its start. min(y, y + 5) as unsigned words: y - q where y >= q, y elsewhere. */
