@@ -6,11 +6,11 @@ import { testEnrolment } from './conformance/enrolment.ts';
 import { testFailures } from './conformance/failures.ts';
 import { testFlow } from './conformance/flow.ts';
 import { testMemory } from './conformance/memory.ts';
-import { freshHome, testPostgres } from './homes.ts';
+import { authorityPostgres, freshHome } from './homes.ts';
 
-let postgres: Awaited<ReturnType<typeof testPostgres>>;
+let postgres: Awaited<ReturnType<typeof authorityPostgres>>;
 beforeAll(async () => {
-  postgres = await testPostgres();
+  postgres = await authorityPostgres();
 });
 afterAll(() => postgres?.remove());
 
