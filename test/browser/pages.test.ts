@@ -7,6 +7,8 @@ import { BUFFER_SIZE, TestPages, wholeUpdate } from '@basa/testkit/browser/test-
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+/** Longer than any page waits before it looks again. */
+const LOOK_MS = 5_000;
 const FOR_LONG = { timeout: 600_000, interval: 50 };
 let pages: TestPages;
 let browser: Browser;
@@ -24,8 +26,10 @@ afterAll(async () => {
   await pages?.close();
 });
 
-async function open(path: string): Promise<Page> {
+/** `isTimed`: the test can move the clock of the page. */
+async function open(path: string, { isTimed = false } = {}): Promise<Page> {
   const page = await context.newPage();
+  if (isTimed) await page.clock.install();
   conduct.watch(page);
   await page.goto(pages.url + path);
   return page;
@@ -86,6 +90,7 @@ it('a head that the authority did not sign, or of a log that shrank, is said', a
   const older = await headNow();
   await pages.client('one more'); // its enrolment makes the log longer
   const page = await context.newPage();
+  await page.clock.install();
   let head = await headNow();
   expect(head).not.toBe(older);
   await page.route(about, async (route) => {
@@ -96,8 +101,10 @@ it('a head that the authority did not sign, or of a log that shrank, is said', a
   await shows(page, '#log-status').toMatch(/signature checked in this page$/);
   const last = head.slice(-2);
   head = head.slice(0, -2) + (last === '00' ? '01' : '00');
+  await page.clock.fastForward(LOOK_MS);
   await shows(page, '#log-status').toBe('a head that the authority did not sign');
   head = older;
+  await page.clock.fastForward(LOOK_MS);
   await shows(page, '#log-status').toBe('the log is shorter than it was');
   await page.close();
 });
@@ -119,7 +126,7 @@ it('words are explained to the pointer and to the keyboard, and Escape hides tha
 });
 
 it('an operator logs in, pauses the task and goes on; whoever has no token is told so', async () => {
-  const page = await open('/');
+  const page = await open('/', { isTimed: true });
   await page.click('#operator summary');
   await page.fill('#operator-token', 'guessed');
   await page.click('#login button');
@@ -132,6 +139,7 @@ it('an operator logs in, pauses the task and goes on; whoever has no token is to
   await shows(page, '#switch').toBe('Go on with the task');
   await page.click('#switch');
   await shows(page, '#mode').toBe('sealed mode, running');
+  await page.clock.fastForward(LOOK_MS);
   await shows(page, '#suspects').toMatch(/^abababababab.*banned/);
   await page.click('#suspects button:text-is("Clear")');
   await shows(page, '#operator-status').toBe('device abababababab is cleared');
