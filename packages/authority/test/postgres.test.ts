@@ -6,6 +6,7 @@ import { testEnrolment } from './conformance/enrolment.ts';
 import { testFailures } from './conformance/failures.ts';
 import { testFlow } from './conformance/flow.ts';
 import { testMemory } from './conformance/memory.ts';
+import { testRefusals } from './conformance/refusals.ts';
 import { authorityPostgres, freshHome } from './homes.ts';
 
 let postgres: Awaited<ReturnType<typeof authorityPostgres>>;
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres?.remove());
 
-for (const [name, test] of Object.entries({ testFlow, testEnrolment, testMemory, testFailures })) {
+for (const [name, test] of Object.entries({ testFlow, testRefusals, testEnrolment, testMemory, testFailures })) {
   describe(name, () => test(() => postgres.freshHome()));
 }
 
