@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
 import { describe, expect, it } from 'vitest';
-import { CORE_RULES, HOST_RULES } from '../../src/proofs/explorer/explorations.ts';
+import { CORE_RULES, HOST_RULES } from '../../src/proofs/explorer/missing-rules.ts';
 import { MUTANTS } from '../../src/proofs/mutants/list.ts';
 import { MISSING_RULES } from '../../src/proofs/rules/worlds.ts';
 

@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { basa, basaHere, lastLine, start } from '@basa/testkit/programs/basa.ts';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basa, start } from '@basa/testkit/programs/basa-process.ts';
 import { describe, expect, it } from 'vitest';
 
 // Four of nine make a sum: drop-outs, who come again when their lease is over, hold up nobody.

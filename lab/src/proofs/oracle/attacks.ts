@@ -11,7 +11,8 @@ import { CLOSED_ATTACKS } from './attacks-on-close.ts';
 import { COUNCIL_ATTACKS } from './attacks-on-councils.ts';
 import { RESUBMITTED_ATTACKS } from './attacks-on-updates.ts';
 import { TOLD_ATTACKS } from './attacks-on-users.ts';
-import { Federations, OracleWorld } from './oracle-world.ts';
+import { Federations } from './federations.ts';
+import { OracleWorld } from './oracle-world.ts';
 import type { AttackReport } from './trace.ts';
 
 export const SEALED_ATTACKS: Attacks = {

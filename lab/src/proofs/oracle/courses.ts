@@ -1,9 +1,9 @@
 /** The users' ways through one buffer, step by step in any order: they drop out, crash, come back and are lied to. */
 import type { DepositAnswer, KeyRequest } from '@basa/protocol';
 import { askAsEve } from './eve.ts';
+import type { Ledger } from './ledger.ts';
 import type { Liar } from './liar.ts';
 import { copiedDeposit } from './lies.ts';
-import type { Ledger } from './oracle-world.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
 /** Where a user gives up of its own accord. */
