@@ -46,6 +46,8 @@ describe('a batch', () => {
     expect(batchProblem(lone, naming([0, 1], [0, 1], [0, 1]))).toMatchObject({ reason: 'batch-invalid' });
     const unchecked = { ...lone, oneShot: oneShot && { ...oneShot, uncheckedSums: true } };
     expect(batchProblem(unchecked, naming([0, 1], [0, 1], [0, 1]))).toBeUndefined();
+    const three = { ...unchecked, threshold: 3 };
+    expect(batchProblem(three, naming([0, 1], [0, 1], [0, 1]))).toMatchObject({ reason: 'batch-invalid' });
     expect(batchProblem({ ...world.policy, oneShot: undefined }, headers)).toMatchObject({ reason: 'batch-invalid' });
   });
 });
