@@ -6,6 +6,7 @@ import { testEnrolment } from './conformance/enrolment.ts';
 import { testFailures } from './conformance/failures.ts';
 import { testFlow } from './conformance/flow.ts';
 import { testMemory } from './conformance/memory.ts';
+import { testShots } from './conformance/shots.ts';
 import { freshHome, testPostgres } from './homes.ts';
 
 let postgres: Awaited<ReturnType<typeof testPostgres>>;
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres?.remove());
 
-for (const [name, test] of Object.entries({ testFlow, testEnrolment, testMemory, testFailures })) {
+for (const [name, test] of Object.entries({ testFlow, testEnrolment, testMemory, testFailures, testShots })) {
   describe(name, () => test(() => postgres.freshHome()));
 }
 
@@ -41,8 +42,8 @@ describe('a configuration with a database', () => {
     const refusal = await createAuthority(options).catch((error: Error) => error);
     expect(refusal).toMatchObject({ reason: 'dataFolder', message: expect.stringContaining('basa migrate authority') });
     expect((refusal as Error).message).not.toContain('postgres://');
-    expect(await migrateAuthority(places)).toEqual({ from: 0, to: 2 });
-    expect(await migrateAuthority(places)).toEqual({ from: 2, to: 2 });
+    expect(await migrateAuthority(places)).toEqual({ from: 0, to: 3 });
+    expect(await migrateAuthority(places)).toEqual({ from: 3, to: 3 });
     const authority = await createAuthority(options);
     expect((await fetch(`${authority.url}/v1/health`)).status).toBe(200);
     await authority.close();

@@ -68,12 +68,9 @@ describe('buffers in one line', () => {
     version: 0,
     bufferSize: 10,
     minimum: 8,
+    accepted,
     expiry: 0,
-    slots: Array.from({ length: accepted + 1 }, (_, slot) => ({
-      slot,
-      status: slot < accepted ? 'accepted' : 'assigned',
-      deadline: 0,
-    })),
+    slots: [],
   });
 
   it('are counted, with how full the oldest is and how many are being opened', () => {

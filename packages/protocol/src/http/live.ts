@@ -17,6 +17,8 @@ export interface LiveBuffer {
   readonly version: number;
   readonly bufferSize: number;
   readonly minimum: number;
+  /** Updates that are in it. */
+  readonly accepted: number;
   readonly expiry: number;
   readonly slots: readonly LiveSlot[];
 }

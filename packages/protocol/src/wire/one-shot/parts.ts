@@ -2,13 +2,8 @@
  * The parts of a one-shot mask. A part is a set of f authorities that must not know its seed, written as a bit mask; the other n - f hold
  * it. The f authorities that collude miss exactly the part that names them, and with it every mask.
  */
-export type Part = number;
 
-/** The lines of a policy that decide about parts. */
-interface DividedTask {
-  readonly authorities: readonly Uint8Array[];
-  readonly oneShot: { readonly tolerated: number } | undefined;
-}
+export type Part = number;
 
 /** All sets of `tolerated` out of `authorities`, by rising bit mask. One authority alone holds the one part 0. */
 export function partsOf(authorities: number, tolerated: number): readonly Part[] {
@@ -17,8 +12,14 @@ export function partsOf(authorities: number, tolerated: number): readonly Part[]
   return parts;
 }
 
+/** Of a policy, what its parts depend on. */
+interface PartedTask {
+  readonly authorities: readonly Uint8Array[];
+  readonly oneShot: { readonly tolerated: number } | undefined;
+}
+
 /** The parts of a task. Throws if it is not of the one-shot mode. */
-export function taskParts({ authorities, oneShot }: DividedTask): readonly Part[] {
+export function taskParts({ authorities, oneShot }: PartedTask): readonly Part[] {
   if (oneShot === undefined) throw new Error('the task is not of the one-shot mode');
   return partsOf(authorities.length, oneShot.tolerated);
 }
