@@ -43,7 +43,11 @@ describe('noise that the authority adds', () => {
     const devices = new ShotWorld(PRIVATE).policy;
     expect(taskNoise(policy)).toMatchObject({ honest: 1, isCentral: true });
     expect(taskNoise(devices)).toMatchObject({ honest: devices.minimum - 1, isCentral: false });
-    const zero = { delta: new Float32Array(8), trainedOn: 0, randomWords: (words: Uint32Array) => words.fill(0xf7777777) };
+    const zero = {
+      delta: new Float32Array(8),
+      trainedOn: 0,
+      randomWords: (words: Uint32Array) => words.fill(0xf7777777),
+    };
     const wordsOf = (task: typeof policy) => [...granted(buildInput(sumRules(task, 0), zero)).vector.subarray(PREFIX)];
     expect(wordsOf(policy)).toEqual(Array(8).fill(0));
     expect(wordsOf(devices)).not.toEqual(Array(8).fill(0));

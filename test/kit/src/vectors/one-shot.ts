@@ -23,7 +23,7 @@ import {
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import type { ShotDevice } from '../core/one-shot/shot-device.ts';
-import type { Shot } from '../core/one-shot/shot-server.ts';
+import type { Shot } from '../core/one-shot/shot-stage.ts';
 import { ShotWorld } from '../core/one-shot/shot-world.ts';
 
 /** The records that only this mode has. */
