@@ -327,7 +327,7 @@ export {
 } from './wire/policy.ts';
 export { Poll } from './wire/poll.ts';
 export type { PrefixVerdict } from './wire/prefix.ts';
-export { judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
+export { GUARDS, judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
 export type { NoisyTask, PrivacyPolicy } from './wire/privacy.ts';
 export { epsilonBudget, taskNoise } from './wire/privacy.ts';
 export type { RefusalReason, Refused } from './wire/refusals.ts';
