@@ -11,7 +11,7 @@
  */
 import type { Signer, Suite } from '@basa/masking';
 import type { UploadHeader } from '../wire/authority-messages.ts';
-import type { Ctx, Slot, UserId } from '../wire/brands.ts';
+import type { Slot, UserId } from '../wire/brands.ts';
 import { ctxOf, type Descriptor } from '../wire/descriptor.ts';
 import type { DrawnBuffer } from '../wire/drawn-buffer.ts';
 import type { FreezeReason } from '../wire/events.ts';
