@@ -29,6 +29,7 @@ export type {
 export { examineUpload, openParts, shownEpochs } from './authority/one-shot/examine.ts';
 export type { MaskedUpload } from './authority/one-shot/mask-sums.ts';
 export { addMasksInPlace, packSum } from './authority/one-shot/mask-sums.ts';
+export { addAuthorityNoise } from './authority/one-shot/noise.ts';
 export type { OutcomeQuestion } from './authority/one-shot/outcome.ts';
 export type { ReleasedBatch } from './authority/one-shot/vote.ts';
 export type { PastLog } from './authority/past-log.ts';
@@ -297,6 +298,7 @@ export {
   releaseRequestCodec,
   shotOutcomeCodec,
 } from './wire/one-shot/messages.ts';
+export type { ShotName } from './wire/one-shot/part-sealing.ts';
 export { partBinding, partTerm } from './wire/one-shot/part-sealing.ts';
 export type { Part } from './wire/one-shot/parts.ts';
 export { isHolder, partsOf, taskParts } from './wire/one-shot/parts.ts';
