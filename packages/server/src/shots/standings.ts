@@ -34,6 +34,8 @@ interface Heard {
 /** Authorities are asked this often for each time that a standing may be old. */
 const ASKED_PER_FRESH = 20;
 const LONGEST_MS = 5_000;
+/** And not sooner again, whoever wants to know. */
+const SOONEST_MS = 250;
 
 export class Standings {
   readonly #options: StandingsOptions;
@@ -54,10 +56,14 @@ export class Standings {
     if (Math.abs(this.#options.clock() - this.#askedAt) >= everyMs) await this.#askAll();
   }
 
-  /** Of all authorities that were heard lately, by rising index; they are asked now if one of them is missing or old. */
-  async current(): Promise<readonly AuthorityStanding[]> {
-    const { authorities } = this.#options;
-    if (this.#within(this.#freshMs / 4).length < authorities.members.length) await this.look();
+  /** Of all authorities that were heard lately, by rising index; they are asked now if one of them is missing, old or behind this version. */
+  async current(version: number): Promise<readonly AuthorityStanding[]> {
+    const { authorities, clock } = this.#options;
+    const recent = this.#within(this.#freshMs / 4);
+    const isBehind = recent.some(({ beacon }) => beacon.entry.version < version);
+    const isShort = recent.length < authorities.members.length || isBehind;
+    if (this.#asking !== undefined) await this.#asking;
+    else if (isShort && Math.abs(clock() - this.#askedAt) >= SOONEST_MS) await this.#askAll();
     return this.#within(this.#freshMs / 2);
   }
 

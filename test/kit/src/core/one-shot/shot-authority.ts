@@ -49,8 +49,11 @@ export interface Released {
   readonly vectors: readonly Uint8Array[];
 }
 
+/** What it needs of the world around it. */
+export type ShotStage = Pick<ShotWorld, 'environment' | 'policy' | 'task' | 'now' | 'randomBytes'>;
+
 export class ShotAuthority {
-  readonly world: ShotWorld;
+  readonly world: ShotStage;
   readonly index: number;
   readonly ports: AuthorityPorts;
   log: AuthorityRecord[] = [];
@@ -59,7 +62,7 @@ export class ShotAuthority {
   readonly secrets = new Map<string, Uint8Array>();
   readonly examined = new Map<string, ExaminedUpload>();
 
-  constructor(world: ShotWorld, suite: Suite, signer: Signer, index: number) {
+  constructor(world: ShotStage, suite: Suite, signer: Signer, index: number) {
     this.world = world;
     this.index = index;
     this.ports = { suite, signer, issuerFor: () => undefined };

@@ -24,13 +24,20 @@ import {
   userIdOf,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
+import type { ShotStage } from './shot-authority.ts';
 import type { ShotWorld } from './shot-world.ts';
 
 /** Where a device stops, as if it had crashed there. */
 export type ShotStop = 'before-freeze' | 'after-freeze' | 'after-upload';
 
+/** What it needs of the world around it. */
+export interface DeviceStage extends ShotStage {
+  readonly server: Pick<ShotWorld['server'], 'take'>;
+  standings(): readonly AuthorityStanding[];
+}
+
 export class ShotDevice {
-  readonly world: ShotWorld;
+  readonly world: DeviceStage;
   readonly index: number;
   readonly signer: Signer;
   readonly certificate: Certificate;
@@ -39,7 +46,7 @@ export class ShotDevice {
   /** x', kept since it was fixed. */
   input: Uint32Array | undefined;
 
-  constructor(world: ShotWorld, index: number, signer: Signer, certificate: Certificate) {
+  constructor(world: DeviceStage, index: number, signer: Signer, certificate: Certificate) {
     this.world = world;
     this.index = index;
     this.signer = signer;
