@@ -1,6 +1,6 @@
 /** The one-shot mode: the statements of the authorities, the one message of a device, and what became of it. */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import { type Ctx, isRefused, SERVER_PATH, shotUploadCodec, standingsCodec } from '@basa/protocol';
+import { type Ctx, isRefused, refused, SERVER_PATH, shotUploadCodec, standingsCodec } from '@basa/protocol';
 import {
   answerRefusal,
   answers,
@@ -83,9 +83,10 @@ async function judge(context: RouteContext, request: PieceOfRequest): Promise<Ju
   const upload = shotUploadCodec.decode(headerBytesOf(request));
   if (!equalBytes(upload.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
   const known = await intake.known(name, upload);
-  // An upload that was begun before gets the same answer again: it stays what it is.
+  // An upload that was begun before gets the same answer again, unless nothing can come of it any more.
   const shot = known ?? (await begun(context, task, name, upload));
   rememberRequest(request);
+  if (shot.reason !== undefined) answerRefusal(refused(shot.reason));
   return judgedUpload(context, task, shot);
 }
 

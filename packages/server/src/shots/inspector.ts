@@ -7,10 +7,12 @@ import {
   type InspectRequest,
   MAX_INSPECTED,
   type RefusalReason,
+  type TaskPolicy,
   type Verdict,
 } from '@basa/protocol';
-import type { Unsigned } from '../authority/authority-link.ts';
+import type { AuthorityLink, Unsigned } from '../authority/authority-link.ts';
 import { Backoff } from '../authority/backoff.ts';
+import { gather } from '../authority/gather.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { bodiesOf } from '../blobs/body-key.ts';
 import type { Fence } from '../store/leases.ts';
@@ -25,6 +27,8 @@ export interface InspectorOptions extends ShownTools {
   onTrouble(what: string, error: unknown): void;
 }
 
+/** How long the others are waited for once enough of them answered. */
+const GRACE_MS = 500;
 /** An authority is shown entries of at most so many versions at once. */
 const MAX_VERSIONS = 64;
 /** Waiting uploads that are looked at to find some that are due. */
@@ -70,12 +74,16 @@ export class Inspector {
   async #inspect(shots: readonly StoredShot[]): Promise<readonly (readonly Verdict[])[]> {
     const { authorities, onTrouble } = this.#options;
     const request = await this.#request(shots);
-    const answers = await Promise.all(
-      authorities.members.map(({ link }) =>
-        link.inspect(request).catch((error: unknown) => onTrouble('an authority does not inspect uploads', error)),
-      ),
-    );
-    return answers.flatMap((answer) => (answer === undefined ? [] : [answer.verdicts]));
+    const verdicts: (readonly Verdict[])[] = [];
+    const ask = async (link: AuthorityLink): Promise<void> => {
+      verdicts.push((await link.inspect(request)).verdicts);
+    };
+    const { members } = authorities;
+    await gather(
+      members.map(({ authority, link }) => ({ authority, ask: () => ask(link) })),
+      { needed: Math.min(members.length, neededToDecide(this.#options.policy)), graceMs: GRACE_MS },
+    ).catch((error: unknown) => onTrouble('too few authorities inspect uploads', error));
+    return [...verdicts];
   }
 
   async #verdictOn(shot: StoredShot, answers: readonly (readonly Verdict[])[]): Promise<GuardVerdict> {
@@ -100,6 +108,11 @@ export class Inspector {
     await store.decideShots(task, [name], { from: status, to: 'refused', reason }, fence);
     await blobs.removeBelow(bodiesOf(name));
   }
+}
+
+/** As many as have enough holders of every part among them, whoever they are. */
+function neededToDecide({ threshold, oneShot }: TaskPolicy): number {
+  return Math.max(threshold, 2 * (oneShot?.tolerated ?? 0) + 1);
 }
 
 function withinVersions(shots: readonly StoredShot[], version: number): boolean {

@@ -22,7 +22,7 @@ export interface StoredShot {
   readonly name: Ctx;
   readonly upload: ShotUpload;
   readonly status: ShotStatus;
-  /** Why it was refused. */
+  /** Why it is in no batch, and never will be. */
   readonly reason: RefusalReason | undefined;
   /** The batch that it is in. */
   readonly ctx: Ctx | undefined;

@@ -21,6 +21,8 @@ export interface TaskMode {
   listen(): Promise<void>;
   /** Gathers what has come: on the node with the lease. */
   look(fence: Fence): Promise<void>;
+  /** The buffers among these sums that devices sit in. */
+  buffers(living: readonly Ctx[]): Promise<readonly SecureBuffer[]>;
   /** A sum of the task, as everybody may see it. */
   show(ctx: Ctx): Promise<LiveBuffer | undefined>;
   /** What may be forgotten, at times. */
@@ -60,6 +62,10 @@ function slotMode({ tools, read, authorities, models, admission, idleMs, onInclu
     shots: undefined,
     listen: async () => undefined,
     look: async () => undefined,
+    async buffers(living) {
+      const found = await Promise.all(living.map((ctx) => tools.keeper.find(ctx)));
+      return found.filter((buffer) => buffer !== undefined);
+    },
     async show(ctx) {
       const buffer = await tools.keeper.find(ctx);
       return buffer && liveBuffer(buffer);
@@ -88,6 +94,7 @@ function shotMode({ tools, task, read, authorities, models, admission, onInclude
     shots,
     listen: () => standings.look(),
     look: (fence) => shots.look(fence),
+    buffers: async () => [],
     async show(ctx) {
       const batch = await tools.batches.find(ctx);
       return batch && liveBatch(batch);

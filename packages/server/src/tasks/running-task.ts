@@ -50,6 +50,7 @@ export class RunningTask {
   /** Buffers of a task end one after the other: each version follows the one before. */
   #attending: Promise<void> = Promise.resolve();
   #gathering: Promise<void> = Promise.resolve();
+  #listening: Promise<void> = Promise.resolve();
   /** Asked for, and not begun. */
   #nextGathering: Promise<void> | undefined;
   #state: TaskState;
@@ -242,12 +243,11 @@ export class RunningTask {
     if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.#openModels());
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
     await this.#tried('suspects could not be counted', () => this.suspicion.look());
-    await this.#tried('places could not be counted', async () => {
-      const living = await Promise.all(this.living.map((ctx) => this.#tools.keeper.find(ctx)));
-      await this.admission.look(living.filter((buffer) => buffer !== undefined));
-    });
+    await this.#tried('places could not be counted', async () =>
+      this.admission.look(await this.mode.buffers(this.living)),
+    );
     this.#meetVersion();
-    await this.#tried('the authorities could not be heard', () => this.mode.listen());
+    this.#listening = this.#tried('the authorities could not be heard', () => this.mode.listen()); // nobody waits for the slowest
     await this.#gather();
     await this.#attendIfDue(this.living);
     const isEvaluated = this.read.specification.model === undefined || this.models.newest?.accuracy !== undefined;
@@ -274,6 +274,7 @@ export class RunningTask {
 
   /** Waits for what is under way. */
   async settle(): Promise<void> {
+    await this.#listening;
     await this.#gathering;
     await this.#attending;
   }

@@ -46,12 +46,16 @@ describe('authorities', () => {
     expect([...(await scene.reached(1))]).toEqual(stepOf(four));
   }, 60_000);
 
-  it.each([0, 1, 2, 3])('may be one of four that signs wrong sums of masks (%i)', async (liar) => {
-    const four = await shots(4, { count: 4 });
-    scene.authorities.lying.add(liar);
-    await sendAll(four);
-    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
-  }, 60_000);
+  it.each([0, 1, 2, 3])(
+    'may be one of four that signs wrong sums of masks (%i)',
+    async (liar) => {
+      const four = await shots(4, { count: 4 });
+      scene.authorities.lying.add(liar);
+      await sendAll(four);
+      expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+    },
+    60_000,
+  );
 
   it('that have forgotten what they inspected are shown it again', async () => {
     const four = await shots(4, { count: 4 });

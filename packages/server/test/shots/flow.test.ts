@@ -20,7 +20,10 @@ describe.each([1, 4] as const)('with %i authorities', (count) => {
   it('a full batch becomes a version with the exact mean, and everybody hears it', async () => {
     const four = await shots(4, { count });
     for (const shot of four)
-      expect(await scene.send(shot)).toMatchObject({ status: 200, json: { accepted: true, received: shot.body.length } });
+      expect(await scene.send(shot)).toMatchObject({
+        status: 200,
+        json: { accepted: true, received: shot.body.length },
+      });
     expect([...(await scene.reached(1))]).toEqual(stepOf(four));
     for (const shot of four) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
     const [first] = four as [SentShot];
@@ -94,7 +97,7 @@ describe('updates that no batch can be made of', () => {
     for (const shot of four) await scene.send(shot);
     await scene.reached(1);
     expect(await scene.fateIs(late as SentShot, 'version-over')).toEqual({ fate: 'version-over' });
-    expect(await scene.send(late as SentShot, 10)).toMatchObject({ status: 200 }); // the answer of what it has become: its fate tells
+    expect(await scene.send(late as SentShot, 10)).toMatchObject({ status: 410, ...problem('version-over') });
   }, 60_000);
 
   it('end with their epochs once nobody votes for them any more', async () => {

@@ -1,11 +1,10 @@
 /** Authorities behind the link of a server: the real cores in this process, asked over HTTP without a network between. */
-import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
+  batchVoteAnswerCodec,
   encodePolicy,
   frameHeader,
   inspectAnswerCodec,
-  batchVoteAnswerCodec,
   isRefused,
   maskSumCodec,
   modelAppendCodec,
@@ -82,7 +81,7 @@ export class CoreAuthorities {
   /** A liar adds one to the first word of every sum, and signs that. */
   #told({ index, ports }: ShotAuthority, { answer, vectors }: Released): Released {
     if (!this.lying.has(index)) return { answer, vectors };
-    const wrong = vectors.map((vector) => Uint8Array.from(vector, (byte, n) => (n === 40 ? (byte + 1) % 256 : byte)));
+    const wrong = vectors.map((vector) => Uint8Array.from(vector, (byte, n) => (n === 0 ? (byte + 1) % 256 : byte)));
     const hashes = wrong.map((vector) => ports.suite.sha256(vector));
     let next = 0;
     const sums = answer.sums.map(({ signature: _, ...body }) => {
@@ -91,7 +90,6 @@ export class CoreAuthorities {
     });
     return { answer: { ...answer, sums }, vectors: wrong };
   }
-
 }
 
 function framed({ answer, vectors }: Released): Uint8Array {
