@@ -26,11 +26,8 @@ import {
   type Vote,
   voteCodec,
 } from '@basa/protocol';
-import {
-  type AuthorityLink,
-  AuthorityRefusal,
-  AuthorityUnreachable,
-} from '@basa/server/internal/authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '@basa/server/internal/authority/authority-http.ts';
+import type { AuthorityLink } from '@basa/server/internal/authority/authority-link.ts';
 import { TaskAuthorities } from '@basa/server/internal/authority/task-authorities.ts';
 import { type Federation, type FederationDevice, granted } from '@basa/simulator';
 import {
@@ -326,5 +323,5 @@ function closedBuffer(world: Federation) {
     closedTogether(world, ctx, (request) => world.authorities.map((_, n) => [n, closedBy(world, n, request)])),
   );
   const vote = answers[0]?.answer.vote as Vote;
-  return { ctx, closed: [{ ...vote, endorsements: votes }] };
+  return { sums: [ctx], spoilt: [], closed: [{ ...vote, endorsements: votes }] };
 }

@@ -30,7 +30,8 @@ import {
   type Vote,
   withPolicy,
 } from '@basa/protocol';
-import { type AuthorityLink, AuthorityRefusal, AuthorityUnreachable } from './authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from './authority-http.ts';
+import type { AuthorityLink } from './authority-link.ts';
 import { CouncilDraw, type Member, type Wanted } from './council-draw.ts';
 import { type Answered, gather } from './gather.ts';
 

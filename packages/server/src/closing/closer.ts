@@ -14,7 +14,7 @@ import {
   type SumState,
   type UserId,
 } from '@basa/protocol';
-import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import { Backoff } from '../authority/backoff.ts';
 import { isEnded } from '../store/buffers.ts';
 import type { Fence } from '../store/leases.ts';

@@ -2,7 +2,8 @@
 import { toHex } from '@basa/masking';
 import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { AuthorityLink, isFurther } from '../authority/authority-link.ts';
+import { isFurther } from '../authority/authority-http.ts';
+import { AuthorityLink } from '../authority/authority-link.ts';
 import { AuthorityLinks } from '../authority/authority-links.ts';
 import { Revocations } from '../authority/revocations.ts';
 import { BatchKeeper } from '../buffers/batch-keeper.ts';

@@ -2,7 +2,7 @@
 import { fromHex } from '@basa/masking';
 import type { Ctx, SecureBuffer, ServerPorts } from '@basa/protocol';
 import { fail, hexText, type Service, Type } from '@basa/service';
-import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { AuthorityLinks } from '../authority/authority-links.ts';
 import type { Revocations } from '../authority/revocations.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';

@@ -10,7 +10,7 @@ import {
   type ProblemCode,
   type ShotBatch,
 } from '@basa/protocol';
-import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { Member } from '../authority/council-draw.ts';
 import { gather } from '../authority/gather.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';

@@ -21,7 +21,8 @@ import {
   type WantedSum,
 } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { type AuthorityLink, AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
+import type { AuthorityLink } from '../authority/authority-link.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
 import { bodiesOf } from '../blobs/body-key.ts';

@@ -20,7 +20,7 @@ import {
   type UserId,
   type Vote,
 } from '@basa/protocol';
-import { AuthorityUnreachable } from '../authority/authority-link.ts';
+import { AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { bodiesOf, bodyKey } from '../blobs/body-key.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';

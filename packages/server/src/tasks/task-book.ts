@@ -4,7 +4,7 @@ import { equalBytes, fromHex, toHex } from '@basa/masking';
 import { type Ctx, type SecureBuffer, type ShotBatch, type TaskId, taskIdOf, type UserId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
-import { AuthorityRefusal } from '../authority/authority-link.ts';
+import { AuthorityRefusal } from '../authority/authority-http.ts';
 import { BODIES, bodiesOf } from '../blobs/body-key.ts';
 import { examplesOf } from '../closing/evaluation.ts';
 import { MODELS, modelsOf } from '../closing/model-keeper.ts';

@@ -2,7 +2,7 @@
 import { type BasaEvent, SERVER_PATH, type SumState } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { type Answer, BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
-import type { Asked } from '../authority/authority-link.ts';
+import type { Asked } from '../authority/authority-http.ts';
 import { isEnded } from '../store/buffers.ts';
 import { EventCounts } from './event-counts.ts';
 import { type GaugeSources, serverGauges, taskLabel } from './gauges.ts';

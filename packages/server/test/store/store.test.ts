@@ -16,6 +16,7 @@ import { Tickets } from '../../src/admission/tickets.ts';
 import { EMBEDDED_DATABASE, migrationsFor, SERVER_DATABASE } from '../../src/store/schema.ts';
 import { createStore } from '../../src/store/store.ts';
 import { testNodes } from '../support/nodes-conformance.ts';
+import { testShots } from '../support/shots-conformance.ts';
 import { testStore } from '../support/store-conformance.ts';
 import { testSuspicions } from '../support/suspicion-conformance.ts';
 
@@ -71,6 +72,8 @@ testStore('SQLite', sqlite);
 testStore('PostgreSQL', onPostgres);
 testNodes('SQLite', sqlite);
 testNodes('PostgreSQL', onPostgres);
+testShots('SQLite', sqlite);
+testShots('PostgreSQL', onPostgres);
 testSuspicions('SQLite', sqlite);
 testSuspicions('PostgreSQL', onPostgres);
 
