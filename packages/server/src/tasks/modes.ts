@@ -19,8 +19,8 @@ export interface TaskMode {
   readonly shots: ShotTask | undefined;
   /** By the clock, on every node. */
   listen(): Promise<void>;
-  /** Gathers what has come: on the node with the lease. */
-  look(fence: Fence): Promise<void>;
+  /** Gathers what has come, if there is anything to gather: on the node with the lease. */
+  look(under: (work: (fence: Fence) => Promise<void>) => Promise<void>): Promise<void>;
   /** The buffers among these sums that devices sit in. */
   buffers(living: readonly Ctx[]): Promise<readonly SecureBuffer[]>;
   /** A sum of the task, as everybody may see it. */
@@ -93,7 +93,7 @@ function shotMode({ tools, task, read, authorities, models, admission, onInclude
     closer: new Closer<ShotBatch>({ ...tools, gatherer, models, onIncluded, onUnanswered, onEnded }),
     shots,
     listen: () => standings.look(),
-    look: (fence) => shots.look(fence),
+    look: (under) => under((fence) => shots.look(fence)),
     buffers: async () => [],
     async show(ctx) {
       const batch = await tools.batches.find(ctx);

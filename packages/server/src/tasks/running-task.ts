@@ -23,6 +23,7 @@ import type { ReadTask } from '../specification/task-specification.ts';
 import { isEnded } from '../store/buffers.ts';
 import type { StoredTask, TaskState } from '../store/tasks.ts';
 import { modeOf, type TaskMode } from './modes.ts';
+import { OneAtATime } from './one-at-a-time.ts';
 import { PaperTask } from './paper-task.ts';
 import { stopReason } from './stop.ts';
 import type { TaskTools } from './task-tools.ts';
@@ -41,6 +42,7 @@ export class RunningTask {
   /** Set for a task in the paper's mode. */
   readonly paper: PaperTask | undefined;
   readonly #tools: TaskTools;
+  readonly #gathering: OneAtATime;
   readonly #tuning: Tuning;
   readonly #createdAt: number;
   readonly #backoff: Backoff;
@@ -49,10 +51,7 @@ export class RunningTask {
   readonly #lastUploads = new Map<string, { readonly at: number; readonly uploads: number }>();
   /** Buffers of a task end one after the other: each version follows the one before. */
   #attending: Promise<void> = Promise.resolve();
-  #gathering: Promise<void> = Promise.resolve();
   #listening: Promise<void> = Promise.resolve();
-  /** Asked for, and not begun. */
-  #nextGathering: Promise<void> | undefined;
   #state: TaskState;
   #why: string | undefined;
 
@@ -103,6 +102,10 @@ export class RunningTask {
       onIncluded,
       onEnded: (ctx) => this.#forget(ctx),
     });
+    const { leases } = tools.nodes;
+    this.#gathering = new OneAtATime(() =>
+      this.#tried('uploads could not be gathered', () => this.mode.look((work) => leases.under(task, work))),
+    );
   }
 
   /** What certificates of its devices are held to. */
@@ -210,19 +213,7 @@ export class RunningTask {
   /** An upload was accepted, here or at another node: perhaps it was the last one. */
   uploaded(ctx: Ctx): void {
     if (this.#living.has(toHex(ctx))) void this.#attendIfDue([ctx]);
-    else void this.#gather().then(() => this.#attendIfDue(this.living));
-  }
-
-  /** One look at a time. Whoever asks meanwhile gets another one: what came since may not be in the first. */
-  #gather(): Promise<void> {
-    this.#nextGathering ??= this.#gathering.then(() => {
-      this.#nextGathering = undefined;
-      return this.#tried('uploads could not be gathered', () =>
-        this.#tools.nodes.leases.under(this.task, (fence) => this.mode.look(fence)),
-      );
-    });
-    this.#gathering = this.#nextGathering;
-    return this.#gathering;
+    else void this.#gathering.run().then(() => this.#attendIfDue(this.living));
   }
 
   /** Takes a buffer as far as it goes; trouble is told and tried again at the next look. */
@@ -248,7 +239,7 @@ export class RunningTask {
     );
     this.#meetVersion();
     this.#listening = this.#tried('the authorities could not be heard', () => this.mode.listen()); // nobody waits for the slowest
-    await this.#gather();
+    await this.#gathering.run();
     await this.#attendIfDue(this.living);
     const isEvaluated = this.read.specification.model === undefined || this.models.newest?.accuracy !== undefined;
     if (this.#state === 'finished' && isEvaluated) return;
@@ -275,7 +266,7 @@ export class RunningTask {
   /** Waits for what is under way. */
   async settle(): Promise<void> {
     await this.#listening;
-    await this.#gathering;
+    await this.#gathering.settle();
     await this.#attending;
   }
 
