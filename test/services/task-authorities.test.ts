@@ -17,7 +17,7 @@ import {
   type Vote,
   voteCodec,
 } from '@basa/protocol';
-import { AuthorityUnreachable } from '@basa/server/internal/authority/authority-link.ts';
+import { AuthorityUnreachable } from '@basa/server/internal/authority/authority-http.ts';
 import { type Federation, type FederationDevice, granted } from '@basa/simulator';
 import { type Link, serverOf } from '@basa/testkit/core/authority-links.ts';
 import {
@@ -230,5 +230,5 @@ function closedBuffer(world: Federation) {
     closedTogether(world, ctx, (request) => world.authorities.map((_, n) => [n, closedBy(world, n, request)])),
   );
   const vote = answers[0]?.answer.vote as Vote;
-  return { ctx, closed: [{ ...vote, endorsements: votes }] };
+  return { sums: [ctx], spoilt: [], closed: [{ ...vote, endorsements: votes }] };
 }

@@ -1,7 +1,7 @@
 /** Has the authorities draw another buffer of a task, and stores it. */
 import { ascii, type Suite } from '@basa/masking';
 import type { DescribedBuffer, ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
-import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { Wanted } from '../authority/council-draw.ts';
 import type { Revocations } from '../authority/revocations.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';

@@ -15,7 +15,7 @@ import {
 } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { createQueue, fail } from '@basa/service';
-import { AuthorityUnreachable } from '../authority/authority-link.ts';
+import { AuthorityUnreachable } from '../authority/authority-http.ts';
 import { type DrawOptions, drawBuffer } from './draw.ts';
 import type { SuspicionWatch } from './suspicion-watch.ts';
 import type { TaskAdmission } from './task-admission.ts';

@@ -1,10 +1,15 @@
-/** What a server asks of an authority, over HTTP. The newest head it saw goes with every request, and is kept. */
-import { concatBytes, equalBytes, fromHex, toHex } from '@basa/masking';
+/** What a server asks of an authority. */
+import { equalBytes } from '@basa/masking';
 import {
   AUTHORITY_PATH,
+  type AuthorityStanding,
   abortRequestCodec,
   authorityMessages,
+  type BatchVoteAnswer,
+  type BatchVoteRequest,
   type BufferRequest,
+  batchVoteAnswerCodec,
+  batchVoteRequestCodec,
   bufferRequestCodec,
   type CloseAnswer,
   type CloseRequest,
@@ -13,9 +18,11 @@ import {
   type DrawnBuffer,
   decodePolicy,
   drawnBufferCodec,
-  HEADER,
   type Head,
-  headCodec,
+  type InspectAnswer,
+  type InspectRequest,
+  inspectAnswerCodec,
+  inspectRequestCodec,
   isSigned,
   type ModelAppend,
   type ModelEntry,
@@ -26,78 +33,28 @@ import {
   offerCodec,
   offerRequestCodec,
   outcomeCodec,
-  type ProblemCode,
-  problemCodeOf,
+  type ReleaseRequest,
   type Revocations,
+  releaseRequestCodec,
   revocationRequestCodec,
   revocationsCodec,
-  type ServerPorts,
+  standingCodec,
   type TaskId,
   type TaskPolicy,
 } from '@basa/protocol';
-import { traceHeaders } from '@basa/service';
+import { AuthorityHttp, type AuthorityHttpOptions, AuthorityUnreachable, type Question } from './authority-http.ts';
+import { type ReleaseLimits, readRelease, type TakeRelease } from './read-release.ts';
 
-/** The authority said no. */
-export class AuthorityRefusal extends Error {
-  readonly code: ProblemCode | undefined;
-  constructor(code: ProblemCode | undefined, words: string) {
-    super(`the authority refused: ${words}`);
-    this.name = 'AuthorityRefusal';
-    this.code = code;
-  }
-}
-
-/** It does not answer, or not as an authority does. */
-export class AuthorityUnreachable extends Error {
-  constructor(why: string, options?: ErrorOptions) {
-    super(`the authority does not answer: ${why}`, options);
-    this.name = 'AuthorityUnreachable';
-  }
-}
-
-/** What a question came to. */
-export interface Asked {
-  readonly question:
-    | 'policy'
-    | 'offer'
-    | 'draw'
-    | 'adopt'
-    | 'log'
-    | 'close'
-    | 'abort'
-    | 'outcome'
-    | 'head'
-    | 'revocations'
-    | 'health';
-  readonly seconds: number;
-  /** It answered, be it with a no. */
-  readonly isUp: boolean;
-}
-
-export interface AuthorityLinkOptions {
-  readonly url: string;
-  readonly publicKey: Uint8Array;
-  readonly ports: ServerPorts;
-  readonly timeoutMs: number;
-  readonly fetch: typeof fetch;
-  /** The newest head seen, kept across restarts. */
-  readonly head: Uint8Array | undefined;
-  keepHead(head: Uint8Array): Promise<void>;
-  onAsked?(asked: Asked): void;
-}
-
-type Question = Asked['question'];
+/** A request before it is signed. */
+export type Unsigned<Request> = Omit<Request, 'signature'>;
 
 export class AuthorityLink {
-  readonly #options: AuthorityLinkOptions;
-  /** One for each question under way. Not `AbortSignal.any`: what it ties to a signal that lives on stays there for ever. */
-  readonly #asking = new Set<AbortController>();
-  #isStopped = false;
-  #head: Uint8Array | undefined;
+  readonly #options: AuthorityHttpOptions;
+  readonly #http: AuthorityHttp;
 
-  constructor(options: AuthorityLinkOptions) {
+  constructor(options: AuthorityHttpOptions) {
     this.#options = options;
-    this.#head = options.head;
+    this.#http = new AuthorityHttp(options);
   }
 
   get publicKey(): Uint8Array {
@@ -105,7 +62,7 @@ export class AuthorityLink {
   }
 
   async policy(task: TaskId): Promise<TaskPolicy> {
-    return decodePolicy(await this.#ask('policy', 'GET', AUTHORITY_PATH.policy(task)));
+    return decodePolicy(await this.#get('policy', AUTHORITY_PATH.policy(task)));
   }
 
   /** What it would bring to a buffer. */
@@ -128,7 +85,8 @@ export class AuthorityLink {
 
   /** Shows it a version that enough authorities signed. */
   async adoptModel(entry: ModelEntry): Promise<void> {
-    await this.#ask('adopt', 'PUT', AUTHORITY_PATH.adoptedModel(entry.task), modelEntryCodec.encode(entry));
+    const path = AUTHORITY_PATH.adoptedModel(entry.task);
+    await this.#http.ask({ question: 'adopt', method: 'PUT', path, body: modelEntryCodec.encode(entry) });
   }
 
   async close(request: CloseRequest, bufferSize: number): Promise<CloseAnswer> {
@@ -143,17 +101,17 @@ export class AuthorityLink {
   }
 
   async outcome(ctx: Ctx): Promise<Outcome> {
-    return outcomeCodec.decode(await this.#ask('outcome', 'GET', AUTHORITY_PATH.outcome(ctx)));
+    return outcomeCodec.decode(await this.#get('outcome', AUTHORITY_PATH.outcome(ctx)));
   }
 
   /** The newest head that was seen. */
   get head(): Head | undefined {
-    return this.#head === undefined ? undefined : headCodec.decode(this.#head);
+    return this.#http.head;
   }
 
   /** Asks for the newest head there is. */
   async look(): Promise<void> {
-    await this.#ask('head', 'GET', AUTHORITY_PATH.about);
+    await this.#get('head', AUTHORITY_PATH.about);
   }
 
   /** The devices of the task among some revocations after this number. */
@@ -169,15 +127,48 @@ export class AuthorityLink {
     return told;
   }
 
+  /** One-shot: the epoch that devices seal to, and the newest model that it knows. */
+  async standing(task: TaskId): Promise<AuthorityStanding> {
+    return standingCodec.decode(await this.#get('standing', AUTHORITY_PATH.standing(task)));
+  }
+
+  /** One-shot: what it makes of uploads, without their vectors. */
+  async inspect(body: Unsigned<InspectRequest>): Promise<InspectAnswer> {
+    const bytes = inspectRequestCodec.encode({ ...body, signature: this.#sign(inspectRequestCodec.statement(body)) });
+    const answer = await this.#post('inspect', AUTHORITY_PATH.inspections(body.task), bytes, inspectAnswerCodec);
+    const { ports, publicKey } = this.#options;
+    if (isSigned(ports.suite, inspectAnswerCodec, answer, publicKey) && equalBytes(answer.task, body.task))
+      return answer;
+    throw new AuthorityUnreachable('its verdicts are not signed by it, or are of another task');
+  }
+
+  async voteForBatch(body: Unsigned<BatchVoteRequest>): Promise<BatchVoteAnswer> {
+    const { task } = body.batch;
+    const signature = this.#sign(batchVoteRequestCodec.statement(body));
+    const bytes = batchVoteRequestCodec.encode({ ...body, signature });
+    return this.#post('vote', AUTHORITY_PATH.batchVotes(task), bytes, batchVoteAnswerCodec);
+  }
+
+  /**
+   * One-shot: the sums of masks of a batch that is voted for. `take` is given the answer, then the vectors that were asked for, one after
+   * the other as they come, each of `vectorBytes`.
+   */
+  async release(body: Unsigned<ReleaseRequest>, take: TakeRelease, limits: ReleaseLimits): Promise<void> {
+    const bytes = releaseRequestCodec.encode({ ...body, signature: this.#sign(releaseRequestCodec.statement(body)) });
+    const path = AUTHORITY_PATH.releases(body.batch.task);
+    const read = (response: Response): Promise<Uint8Array> => readRelease(response, take, limits.vectorBytes);
+    const timeoutMs = this.#options.timeoutMs + limits.extraMs;
+    await this.#http.ask({ question: 'release', method: 'POST', path, body: bytes, read, timeoutMs });
+  }
+
   /** Throws where it does not answer. */
   async health(): Promise<void> {
-    await this.#ask('health', 'GET', '/v1/health');
+    await this.#get('health', '/v1/health');
   }
 
   /** Ends what is asked, and everything asked from now on. */
   stop(): void {
-    this.#isStopped = true;
-    for (const asking of this.#asking) asking.abort(new Error('the server stops'));
+    this.#http.stop();
   }
 
   #sign(statement: Uint8Array): Uint8Array {
@@ -185,92 +176,10 @@ export class AuthorityLink {
   }
 
   async #post<T>(question: Question, path: string, body: Uint8Array, codec: Codec<T>): Promise<T> {
-    return codec.decode(await this.#ask(question, 'POST', path, body));
+    return codec.decode(await this.#http.ask({ question, method: 'POST', path, body }));
   }
 
-  async #ask(question: Question, method: string, path: string, body?: Uint8Array): Promise<Uint8Array> {
-    const start = performance.now();
-    const tell = (isUp: boolean): void =>
-      this.#options.onAsked?.({ question, seconds: (performance.now() - start) / 1000, isUp });
-    const asking = new AbortController();
-    const { signal } = asking;
-    const timer = setTimeout(() => asking.abort(new Error('it took too long')), this.#options.timeoutMs);
-    this.#asking.add(asking);
-    if (this.#isStopped) this.stop();
-    try {
-      const answer = await this.#answer(path, { method, signal, ...(body && { body: body.slice() }) });
-      tell(true);
-      return answer;
-    } catch (error) {
-      tell(!(error instanceof AuthorityUnreachable));
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      this.#asking.delete(asking);
-    }
+  #get(question: Question, path: string): Promise<Uint8Array> {
+    return this.#http.ask({ question, method: 'GET', path });
   }
-
-  async #answer(path: string, question: RequestInit): Promise<Uint8Array> {
-    const { url, fetch } = this.#options;
-    const headers: Record<string, string> = { 'content-type': 'application/octet-stream', ...traceHeaders() };
-    if (this.#head !== undefined) headers[HEADER.head] = toHex(this.#head);
-    let response: Response;
-    let body: Uint8Array;
-    try {
-      response = await fetch(new URL(path, url), { ...question, headers, redirect: 'error' });
-      await this.#meetHead(response);
-      body = await bodyOf(response);
-    } catch (error) {
-      throw new AuthorityUnreachable(error instanceof Error ? error.message : 'no reason given', { cause: error });
-    }
-    if (response.ok) return body;
-    const problem = problemIn(body);
-    const words = [problem.title, problem.detail].filter((part) => typeof part === 'string').join(' ');
-    if (response.status >= 500 || response.status === 429)
-      throw new AuthorityUnreachable(words || `${response.status}`);
-    throw new AuthorityRefusal(problemCodeOf(problem), words || `${response.status}`);
-  }
-
-  /** Keeps a head that is further than the one kept; one of another branch replaces it. */
-  async #meetHead(response: Response): Promise<void> {
-    const bytes = fromHex(response.headers.get(HEADER.head) ?? '');
-    if (bytes === undefined || bytes.length === 0) return;
-    const seen = headCodec.decode(bytes);
-    const { ports, publicKey } = this.#options;
-    if (!isSigned(ports.suite, headCodec, seen, publicKey))
-      throw new Error('a head that is not signed by the authority');
-    if (!isFurther(bytes, this.#head)) return;
-    this.#head = bytes;
-    await this.#options.keepHead(bytes);
-  }
-}
-
-/** More than any answer has: the largest are lists of slot keys, and keys at a close. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-
-/** Throws where it goes on and on: an authority must not fill the memory of the server. */
-async function bodyOf({ body }: Response): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of body ?? []) {
-    length += part.length;
-    if (length > MAX_ANSWER_BYTES) throw new Error(`its answer has more than ${MAX_ANSWER_BYTES} bytes`);
-    parts.push(part);
-  }
-  return concatBytes(...parts);
-}
-
-function problemIn(body: Uint8Array): { type?: unknown; title?: unknown; detail?: unknown } {
-  try {
-    return Object(JSON.parse(new TextDecoder().decode(body)));
-  } catch {
-    return {};
-  }
-}
-
-/** Whether a head is to be kept instead of the known one: it is further, or of another branch. */
-export function isFurther(head: Uint8Array, known: Uint8Array | undefined): boolean {
-  if (known === undefined) return true;
-  const [seen, before] = [headCodec.decode(head), headCodec.decode(known)];
-  return toHex(before.branch) !== toHex(seen.branch) || seen.sequence > before.sequence;
 }

@@ -20,7 +20,8 @@ import {
   type TaskPolicy,
 } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
-import { type AuthorityLink, AuthorityUnreachable } from './authority-link.ts';
+import { AuthorityUnreachable } from './authority-http.ts';
+import type { AuthorityLink } from './authority-link.ts';
 import { Backoff } from './backoff.ts';
 import { type Answered, gather } from './gather.ts';
 

@@ -3,7 +3,7 @@
  * answer and throws where it is wrong, so that one who lies is as good as silent.
  */
 import { Poll } from '@basa/protocol';
-import { AuthorityRefusal, AuthorityUnreachable } from './authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from './authority-http.ts';
 
 export interface Answered<Answer> {
   /** The index of the authority. */

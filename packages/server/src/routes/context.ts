@@ -2,7 +2,7 @@
 import { fromHex } from '@basa/masking';
 import type { Ctx, SecureBuffer, ServerPorts } from '@basa/protocol';
 import { fail, hexText, type Service, Type } from '@basa/service';
-import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { AuthorityLinks } from '../authority/authority-links.ts';
 import type { Revocations } from '../authority/revocations.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
@@ -12,6 +12,7 @@ import type { Nodes } from '../nodes/nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import type { TaskBook } from '../tasks/task-book.ts';
+import type { Bodies } from '../uploads/bodies.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 
@@ -19,6 +20,7 @@ export interface RouteContext {
   readonly service: Service;
   readonly tasks: TaskBook;
   readonly uploads: Uploads;
+  readonly bodies: Bodies;
   readonly keeper: BufferKeeper;
   readonly store: Store;
   readonly blobs: BlobStore;

@@ -3,7 +3,8 @@ import { toHex } from '@basa/masking';
 import { HEADER, headCodec, revocationsCodec, type TaskId, type UserId } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
-import { AuthorityLink, AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '../../src/authority/authority-http.ts';
+import { AuthorityLink } from '../../src/authority/authority-link.ts';
 
 const signer = createNodeSigner(new Uint8Array(32).fill(1));
 

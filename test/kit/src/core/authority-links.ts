@@ -17,11 +17,8 @@ import {
   type TaskId,
   type TaskPolicy,
 } from '@basa/protocol';
-import {
-  type AuthorityLink,
-  AuthorityRefusal,
-  AuthorityUnreachable,
-} from '@basa/server/internal/authority/authority-link.ts';
+import { AuthorityRefusal, AuthorityUnreachable } from '@basa/server/internal/authority/authority-http.ts';
+import type { AuthorityLink } from '@basa/server/internal/authority/authority-link.ts';
 import { TaskAuthorities } from '@basa/server/internal/authority/task-authorities.ts';
 import type { Federation } from '@basa/simulator';
 import { authorityOf } from './several.ts';

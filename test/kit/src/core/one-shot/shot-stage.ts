@@ -26,14 +26,23 @@ export interface ShotIntake {
   shown(shot: Shot): ShownUpload;
 }
 
-export interface ShotStage {
+/** What an authority needs of the world around it. */
+export interface AuthorityStage {
   readonly environment: Environment;
   readonly randomBytes: RandomBytes;
   readonly policy: TaskPolicy;
   readonly task: TaskId;
   readonly now: Millis;
+}
+
+/** What a device needs of it. */
+export interface DeviceStage extends AuthorityStage {
+  readonly server: Pick<ShotIntake, 'take'>;
+  standings(): readonly AuthorityStanding[];
+}
+
+export interface ShotStage extends DeviceStage {
   readonly server: ShotIntake;
   /** Of the authorities that are there. */
   readonly indices: readonly number[];
-  standings(): readonly AuthorityStanding[];
 }

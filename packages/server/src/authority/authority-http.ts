@@ -1,0 +1,200 @@
+/** Questions to one authority over HTTP. The newest head of its log that was seen goes with every request, and is kept. */
+import { concatBytes, fromHex, toHex } from '@basa/masking';
+import {
+  HEADER,
+  type Head,
+  headCodec,
+  isSigned,
+  type ProblemCode,
+  problemCodeOf,
+  type ServerPorts,
+} from '@basa/protocol';
+import { traceHeaders } from '@basa/service';
+
+/** The authority said no. */
+export class AuthorityRefusal extends Error {
+  readonly code: ProblemCode | undefined;
+  /** What it refused of a list. */
+  readonly slots: readonly number[];
+  constructor(code: ProblemCode | undefined, words: string, slots: readonly number[] = []) {
+    super(`the authority refused: ${words}`);
+    this.name = 'AuthorityRefusal';
+    this.code = code;
+    this.slots = slots;
+  }
+}
+
+/** It does not answer, or not as an authority does. */
+export class AuthorityUnreachable extends Error {
+  constructor(why: string, options?: ErrorOptions) {
+    super(`the authority does not answer: ${why}`, options);
+    this.name = 'AuthorityUnreachable';
+  }
+}
+
+/** What a question came to. */
+export interface Asked {
+  readonly question:
+    | 'policy'
+    | 'offer'
+    | 'draw'
+    | 'adopt'
+    | 'log'
+    | 'close'
+    | 'abort'
+    | 'outcome'
+    | 'head'
+    | 'revocations'
+    | 'health'
+    | 'standing'
+    | 'inspect'
+    | 'vote'
+    | 'release';
+  readonly seconds: number;
+  /** It answered, be it with a no. */
+  readonly isUp: boolean;
+}
+
+export interface AuthorityHttpOptions {
+  readonly url: string;
+  readonly publicKey: Uint8Array;
+  readonly ports: ServerPorts;
+  readonly timeoutMs: number;
+  readonly fetch: typeof fetch;
+  /** The newest head seen, kept across restarts. */
+  readonly head: Uint8Array | undefined;
+  keepHead(head: Uint8Array): Promise<void>;
+  onAsked?(asked: Asked): void;
+}
+
+export type Question = Asked['question'];
+
+/** How an answer is read, and how long it may take. */
+interface Reading {
+  read(response: Response): Promise<Uint8Array>;
+  readonly timeoutMs: number;
+}
+
+/** What is asked. */
+export interface ToAsk extends Partial<Reading> {
+  readonly question: Question;
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly path: string;
+  readonly body?: Uint8Array;
+}
+
+export class AuthorityHttp {
+  readonly #options: AuthorityHttpOptions;
+  /** One for each question under way. Not `AbortSignal.any`: what it ties to a signal that lives on stays there for ever. */
+  readonly #asking = new Set<AbortController>();
+  #isStopped = false;
+  #head: Uint8Array | undefined;
+
+  constructor(options: AuthorityHttpOptions) {
+    this.#options = options;
+    this.#head = options.head;
+  }
+
+  /** The newest head that was seen. */
+  get head(): Head | undefined {
+    return this.#head === undefined ? undefined : headCodec.decode(this.#head);
+  }
+
+  /** Ends what is asked, and everything asked from now on. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const asking of this.#asking) asking.abort(new Error('the server stops'));
+  }
+
+  async ask({ question, method, path, body, read = bodyOf, timeoutMs }: ToAsk): Promise<Uint8Array> {
+    const start = performance.now();
+    const tell = (isUp: boolean): void =>
+      this.#options.onAsked?.({ question, seconds: (performance.now() - start) / 1000, isUp });
+    const asking = new AbortController();
+    const { signal } = asking;
+    const timer = setTimeout(() => asking.abort(new Error('it took too long')), timeoutMs ?? this.#options.timeoutMs);
+    this.#asking.add(asking);
+    if (this.#isStopped) this.stop();
+    try {
+      const answer = await this.#answer(path, { method, signal, ...(body && { body: body.slice() }) }, read);
+      tell(true);
+      return answer;
+    } catch (error) {
+      tell(!(error instanceof AuthorityUnreachable));
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      this.#asking.delete(asking);
+    }
+  }
+
+  async #answer(path: string, question: RequestInit, read: Reading['read']): Promise<Uint8Array> {
+    const { url, fetch } = this.#options;
+    const headers: Record<string, string> = { 'content-type': 'application/octet-stream', ...traceHeaders() };
+    if (this.#head !== undefined) headers[HEADER.head] = toHex(this.#head);
+    let response: Response;
+    let body: Uint8Array;
+    try {
+      response = await fetch(new URL(path, url), { ...question, headers, redirect: 'error' });
+      await this.#meetHead(response);
+      body = await (response.ok ? read : bodyOf)(response);
+    } catch (error) {
+      throw new AuthorityUnreachable(error instanceof Error ? error.message : 'no reason given', { cause: error });
+    }
+    if (response.ok) return body;
+    const problem = problemIn(body);
+    const words = [problem.title, problem.detail].filter((part) => typeof part === 'string').join(' ');
+    if (response.status >= 500 || response.status === 429)
+      throw new AuthorityUnreachable(words || `${response.status}`);
+    throw new AuthorityRefusal(problemCodeOf(problem), words || `${response.status}`, slotsIn(problem));
+  }
+
+  /** Keeps a head that is further than the one kept; one of another branch replaces it. */
+  async #meetHead(response: Response): Promise<void> {
+    const bytes = fromHex(response.headers.get(HEADER.head) ?? '');
+    if (bytes === undefined || bytes.length === 0) return;
+    const seen = headCodec.decode(bytes);
+    const { ports, publicKey } = this.#options;
+    if (!isSigned(ports.suite, headCodec, seen, publicKey))
+      throw new Error('a head that is not signed by the authority');
+    if (!isFurther(bytes, this.#head)) return;
+    this.#head = bytes;
+    await this.#options.keepHead(bytes);
+  }
+}
+
+/** More than any answer has: the largest are lists of slot keys, and keys at a close. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** Throws where it goes on and on: an authority must not fill the memory of the server. */
+async function bodyOf({ body }: Response): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of body ?? []) {
+    length += part.length;
+    if (length > MAX_ANSWER_BYTES) throw new Error(`its answer has more than ${MAX_ANSWER_BYTES} bytes`);
+    parts.push(part);
+  }
+  return concatBytes(...parts);
+}
+
+type Problem = { type?: unknown; title?: unknown; detail?: unknown; slots?: unknown };
+
+function slotsIn({ slots }: Problem): readonly number[] {
+  return Array.isArray(slots) ? slots.filter((slot) => Number.isInteger(slot)) : [];
+}
+
+function problemIn(body: Uint8Array): Problem {
+  try {
+    return Object(JSON.parse(new TextDecoder().decode(body)));
+  } catch {
+    return {};
+  }
+}
+
+/** Whether a head is to be kept instead of the known one: it is further, or of another branch. */
+export function isFurther(head: Uint8Array, known: Uint8Array | undefined): boolean {
+  if (known === undefined) return true;
+  const [seen, before] = [headCodec.decode(head), headCodec.decode(known)];
+  return toHex(before.branch) !== toHex(seen.branch) || seen.sequence > before.sequence;
+}

@@ -1,0 +1,155 @@
+/** What every store must do with one-shot uploads, their batches and epochs, whatever database is below it. */
+import {
+  type Batch,
+  batchCtxOf,
+  type Ctx,
+  type Epoch,
+  epochCodec,
+  type JoinTag,
+  millis,
+  type ShotUpload,
+  type UserId,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/store/store.ts';
+import { bytes, policy, task } from './store-samples.ts';
+
+const signature = bytes(3, 64);
+
+function uploadOf(id: number, change: Partial<ShotUpload['header']> = {}): ShotUpload {
+  const certificate = { task, deviceKey: bytes(id), issuedAt: millis(1), notAfter: millis(9), endorsements: [] };
+  const header = {
+    task,
+    joinTag: bytes(id) as JoinTag,
+    user: bytes(id) as UserId,
+    version: 2,
+    entry: bytes(5),
+    epochs: [{ authority: 0, statement: bytes(6) }],
+    bodyHash: bytes(7),
+    partsHash: bytes(8),
+    signature,
+    ...change,
+  };
+  return { certificate, header };
+}
+
+const nameOf = (id: number): Ctx => bytes(100 + id) as Ctx;
+
+export function testShots(name: string, open: () => Promise<{ store: Store; reopen(): Promise<Store> }>): void {
+  describe(`one-shot uploads over ${name}`, () => {
+    let store: Store;
+    let reopen: () => Promise<Store>;
+    beforeEach(async () => {
+      ({ store, reopen } = await open());
+      await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 5 });
+    });
+    afterEach(() => store.close());
+
+    /** So many that are good. */
+    const good = async (count: number): Promise<Batch> => {
+      const names = Array.from({ length: count }, (_, n) => nameOf(n));
+      for (const [n, one] of names.entries()) {
+        await store.beginShot(task, one, uploadOf(n));
+        await store.acceptShot(task, one, bytes(n) as UserId);
+      }
+      await store.decideShots(task, names, { from: 'waiting', to: 'good' });
+      return { task, number: await store.nextBatch(task), uploads: names };
+    };
+
+    it('begin once, wait once they are whole, and are the same after a restart', async () => {
+      const begun = await store.beginShot(task, nameOf(1), uploadOf(1));
+      expect(begun).toMatchObject({ kind: 'begun', shot: { status: 'arriving', upload: uploadOf(1) } });
+      expect(await store.beginShot(task, nameOf(1), uploadOf(1))).toMatchObject({ shot: { status: 'arriving' } });
+      expect(await store.acceptShot(task, nameOf(1), bytes(1) as UserId)).toMatchObject({ status: 'waiting' });
+      store = await reopen();
+      expect(await store.shot(task, nameOf(1))).toMatchObject({ status: 'waiting', upload: uploadOf(1) });
+      expect(await store.shotsWithBodies()).toEqual([nameOf(1)]);
+      expect(await store.beginShot(task, nameOf(1), uploadOf(1))).toMatchObject({ shot: { status: 'waiting' } });
+    });
+
+    it('are one for each tag, and one of a device on each entry until that is refused', async () => {
+      await store.beginShot(task, nameOf(1), uploadOf(1));
+      const user = bytes(1) as UserId;
+      expect(await store.beginShot(task, nameOf(2), uploadOf(1, { bodyHash: bytes(9) }))).toEqual({ kind: 'differs' });
+      const next = uploadOf(2, { user });
+      expect(await store.beginShot(task, nameOf(3), next)).toEqual({ kind: 'given' });
+      expect(await store.beginShot(task, nameOf(4), uploadOf(4, { user, entry: bytes(6) }))).toMatchObject({
+        kind: 'begun',
+      });
+      const refused = { from: 'arriving', to: 'refused', reason: 'body-mismatch' } as const;
+      await store.decideShots(task, [nameOf(1)], refused);
+      expect(await store.shot(task, nameOf(1))).toMatchObject({ status: 'refused', reason: 'body-mismatch' });
+      expect(await store.beginShot(task, nameOf(3), next)).toMatchObject({ kind: 'begun' });
+    });
+
+    it('are decided only if they still are what they are taken for', async () => {
+      await good(1);
+      await store.decideShots(task, [nameOf(0)], { from: 'waiting', to: 'over', reason: 'version-over' });
+      expect(await store.shot(task, nameOf(0))).toMatchObject({ status: 'good', reason: undefined });
+    });
+
+    it('are in one batch, whole and in order, or in none', async () => {
+      const batch = await good(3);
+      const ctx = batchCtxOf(nodeSuite, batch);
+      expect(await store.addBatch(nodeSuite, batch)).toEqual(ctx);
+      expect(await store.nextBatch(task)).toBe(batch.number + 1);
+      const users = [0, 1, 2].map((n) => bytes(n));
+      expect(await store.batch(ctx)).toEqual({ ctx, policy, batch, version: 2, users });
+      expect((await store.livingBatches()).map(({ number }) => number)).toEqual([0]);
+      expect(await store.livingBuffers()).toEqual([]);
+      expect((await store.batchShots(ctx)).map((shot) => shot.name)).toEqual(batch.uploads);
+      const other = { ...batch, number: 9, uploads: [nameOf(0), nameOf(7)] };
+      expect(await store.addBatch(nodeSuite, other)).toBeUndefined();
+      expect(await store.batch(batchCtxOf(nodeSuite, other))).toBeUndefined();
+      expect(await store.addBatch(nodeSuite, batch)).toEqual(ctx);
+    });
+
+    it('wait again if their batch is dissolved, without those that were refused', async () => {
+      const batch = await good(2);
+      const ctx = (await store.addBatch(nodeSuite, batch)) as Ctx;
+      const freed = [{ name: nameOf(1), reason: 'revoked' as const }];
+      const change = { facts: [{ kind: 'aborted' as const }], status: 'aborted' as const, freed };
+      await store.advance(ctx, 0, () => ({ change, result: undefined }));
+      expect(await store.shot(task, nameOf(0))).toMatchObject({ status: 'waiting', ctx: undefined });
+      expect(await store.shot(task, nameOf(1))).toMatchObject({ status: 'refused', reason: 'revoked', ctx: undefined });
+      expect(await store.livingBatches()).toEqual([]);
+    });
+
+    it('need their bodies until their batch has ended', async () => {
+      const ctx = (await store.addBatch(nodeSuite, await good(2))) as Ctx;
+      expect(await store.wholeShots()).toHaveLength(2);
+      const change = { facts: [{ kind: 'unknown' as const }], status: 'unknown' as const };
+      await store.advance(ctx, 0, () => ({ change, result: undefined }));
+      expect(await store.shotsWithBodies()).toEqual([]);
+      expect(await store.shot(task, nameOf(0))).toMatchObject({ status: 'batched', ctx });
+    });
+
+    it('go with what is forgotten, and with their task', async () => {
+      await good(1);
+      await store.decideShots(task, [nameOf(0)], { from: 'good', to: 'over', reason: 'version-over' });
+      await store.forgetShots(task, 0);
+      expect(await store.shotNames(task)).toEqual([nameOf(0)]);
+      await store.forgetShots(task, Number.MAX_SAFE_INTEGER);
+      expect(await store.shotNames(task)).toEqual([]);
+      await store.beginShot(task, nameOf(1), uploadOf(1));
+      await store.setTaskState(task, 'finished');
+      expect(await store.removeTask(task)).toEqual({ isRemoved: true, openBuffers: 0 });
+      expect(await store.shotNames(task)).toEqual([]);
+    });
+
+    it('name epochs that are known until they are of no use', async () => {
+      const body = { task, authority: 0, number: 1, key: bytes(4), opens: millis(1), closes: millis(2) };
+      const epoch: Epoch = { ...body, signature };
+      const statement = epochCodec.statementHash(nodeSuite, epoch);
+      await store.addEpoch(statement, epoch, 50);
+      await store.addEpoch(statement, epoch, 50);
+      store = await reopen();
+      expect(await store.epochs(task)).toEqual([epoch]);
+      await store.forgetEpochs(task, 50);
+      expect(await store.epochs(task)).toEqual([epoch]);
+      await store.forgetEpochs(task, 51);
+      expect(await store.epochs(task)).toEqual([]);
+    });
+  });
+}
