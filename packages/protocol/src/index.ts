@@ -29,6 +29,7 @@ export type {
 export { examineUpload, openParts, shownEpochs } from './authority/one-shot/examine.ts';
 export type { MaskedUpload } from './authority/one-shot/mask-sums.ts';
 export { addMasksInPlace, packSum } from './authority/one-shot/mask-sums.ts';
+export { addAuthorityNoise } from './authority/one-shot/noise.ts';
 export type { OutcomeQuestion } from './authority/one-shot/outcome.ts';
 export type { ReleasedBatch } from './authority/one-shot/vote.ts';
 export type { PastLog } from './authority/past-log.ts';
