@@ -2,6 +2,7 @@
 import { toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
+  addAuthorityNoise,
   addMasksInPlace,
   type BatchVoteAnswer,
   batchVoteAnswerCodec,
@@ -170,8 +171,19 @@ export class ShotAuthority {
     if (masked.length < opened.length) return undefined;
     this.onSum?.(ctx, part, masked);
     const sum = new Uint32Array(policy.dimension + prefixElements(policy));
-    addMasksInPlace(sum, { suite: environment.tools.suite, tools: environment.tools }, policy, part, masked);
+    const ports = { suite: environment.tools.suite, tools: environment.tools };
+    addMasksInPlace(sum, ports, policy, part, masked);
+    const secret = this.#newestSecret(opened.map(([header]) => header));
+    if (secret !== undefined) addAuthorityNoise(sum, ports, policy, secret, ctx);
     return packSum(sum, policy, environment.tools);
+  }
+
+  /** Of the newest epoch of this authority that the batch names. */
+  #newestSecret(headers: readonly ShotHeader[]): Uint8Array | undefined {
+    const named = new Set(headers.flatMap(({ epochs }) => epochs.map(({ statement }) => toHex(statement))));
+    const live = this.base.core.liveEpochs.filter(({ statement }) => named.has(toHex(statement)));
+    const [newest] = live.sort((a, b) => b.epoch.number - a.epoch.number);
+    return newest && this.#secrets.get(toHex(newest.epoch.key));
   }
 
   #signedSum(ctx: Ctx, part: Part, packed: Uint8Array): MaskSum {

@@ -12,6 +12,7 @@ import type { Environment } from './world.ts';
 export interface OneShotOptions extends Omit<FederationOptions, 'sealings' | 'oneShot'> {
   /** f; none unless said otherwise. */
   readonly tolerated?: number;
+  readonly authorityNoise?: boolean;
 }
 
 export class OneShotFederation extends Federation {
@@ -19,11 +20,11 @@ export class OneShotFederation extends Federation {
   readonly keepers: readonly ShotAuthority[];
   readonly shooters: ShotDevice[] = [];
 
-  constructor(environment: Environment, { tolerated = 0, ...options }: OneShotOptions) {
+  constructor(environment: Environment, { tolerated = 0, authorityNoise = false, ...options }: OneShotOptions) {
     super(environment, {
       ...options,
       sealings: sealingsOf(environment, options.council?.authorities ?? 1),
-      oneShot: { ...ONE_SHOT_DEFAULTS, tolerated },
+      oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise },
     });
     this.keepers = this.authorities.map((authority) => new ShotAuthority(authority));
     for (const keeper of this.keepers) keeper.openEpoch();
