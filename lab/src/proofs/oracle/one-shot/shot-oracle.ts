@@ -86,15 +86,15 @@ export class ShotOracle {
   }
 
   /** An honest device gives its update; the adversary has the upload. Undefined if the device refuses. */
-  give(device: ShotDevice): Ctx | undefined {
-    return this.#given(device, (name, expansions) => this.#saw(device, name, expansions));
+  give(device: ShotDevice, standings: Uint8Array = this.world.shots.standings()): Ctx | undefined {
+    return this.#given(device, standings, (name, expansions) => this.#saw(device, name, expansions));
   }
 
   /** The same, and the device dies before it hears of it. */
   giveAndCrash(device: ShotDevice): Ctx {
     let given: Ctx | undefined;
     try {
-      this.#given(device, (name, expansions) => {
+      this.#given(device, this.world.shots.standings(), (name, expansions) => {
         given = name;
         this.#saw(device, name, expansions);
         throw new Crash('user');
@@ -109,25 +109,38 @@ export class ShotOracle {
 
   /** A device of the adversary gives an upload whose seeds it has. */
   colluderGives(device: ShotDevice): Ctx {
-    const given = this.#given(device, (_, expansions) => {
-      for (const { seed } of expansions) this.trace.knows(seed);
-    });
+    const given = this.tryColluder(device);
     if (given === undefined) throw new Error('the colluder gave nothing');
     return given;
   }
 
-  #given(device: ShotDevice, seen: (name: Ctx, expansions: readonly Expansion[]) => void): Ctx | undefined {
+  /** Undefined where no authority has a statement for it. */
+  tryColluder(device: ShotDevice): Ctx | undefined {
+    return this.#given(device, this.world.shots.standings(), (_, expansions) => {
+      for (const { seed } of expansions) this.trace.knows(seed);
+    });
+  }
+
+  /** The server keeps what it gets, whatever an honest one would say. */
+  #given(
+    device: ShotDevice,
+    standings: Uint8Array,
+    seen: (name: Ctx, expansions: readonly Expansion[]) => void,
+  ): Ctx | undefined {
     let [given, expansions]: [Ctx | undefined, readonly Expansion[]] = [undefined, []];
     device.onMask = ({ plan }) => {
       expansions = plan.terms.map(expansionOf);
     };
-    const start = device.own.session === undefined ? device.gather(this.world.shots.standings()) : undefined;
+    const start = device.own.session === undefined ? device.gather(standings) : undefined;
     if (start !== undefined && isRefused(start)) return undefined;
-    device.drive(start, ({ upload, body }) => {
-      const answer = this.world.shots.take(upload, body);
-      given = uploadNameOf(this.world.environment.tools.suite, shotUploadCodec.decode(upload).header);
-      seen(given, expansions);
-      return answer;
+    if (device.own.session !== undefined && device.own.session.step !== 'shot') return undefined;
+    device.drive(start, ({ upload: bytes, body }) => {
+      const upload = shotUploadCodec.decode(bytes);
+      const name = uploadNameOf(this.world.environment.tools.suite, upload.header);
+      this.world.shots.keep({ name, upload, body, verdict: 'waiting' });
+      given = name;
+      seen(name, expansions);
+      return { kind: 'accepted' };
     });
     return given;
   }
