@@ -23,6 +23,8 @@ export { sealingTrial } from './federation/sealing-trial.ts';
 export { FederationServer, SEAT_MS } from './federation/server.ts';
 export { overAttributes, transparentPaperSealings, transparentSealings } from './federation/transparent-sealings.ts';
 export type { AuthorityPeer, Environment, PaperSealings, Sealings, ServerPeer, World } from './federation/world.ts';
+export type { OneShotProtocolOptions } from './protocols/basa-one-shot.ts';
+export { basaOneShot } from './protocols/basa-one-shot.ts';
 export { unsafeBasaPaper } from './protocols/basa-paper.ts';
 export type { SealedOptions } from './protocols/basa-sealed.ts';
 export { basaSealed } from './protocols/basa-sealed.ts';

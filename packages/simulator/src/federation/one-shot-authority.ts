@@ -39,6 +39,7 @@ import {
   standingCodec,
 } from '@basa/protocol';
 import { type FederationAuthority, viaBytes } from './authority.ts';
+import type { Environment } from './world.ts';
 
 /** The signed hashes, and the vectors that were asked for in the same order. */
 export interface ReleasedSums {
@@ -56,11 +57,13 @@ export class ShotAuthority {
   onSum: SumWatcher | undefined;
   /** On disk, by public key; never in a copy that is restored. */
   readonly #secrets = new Map<string, Uint8Array>();
+  readonly #guardTools: Environment['tools'];
   /** In memory. */
   readonly #examined = new Map<string, ExaminedUpload>();
 
-  constructor(base: FederationAuthority) {
+  constructor(base: FederationAuthority, guardTools: Environment['tools'] = base.world.environment.tools) {
     this.base = base;
+    this.#guardTools = guardTools;
   }
 
   get now(): Millis {
@@ -141,7 +144,7 @@ export class ShotAuthority {
   }
 
   get #ports(): ExaminePorts {
-    const { tools } = this.base.world.environment;
+    const tools = this.#guardTools;
     const epochSecret = (statement: Uint8Array): Uint8Array | undefined => {
       const live = this.base.core.liveEpochs.find((one) => toHex(one.statement) === toHex(statement));
       return live && this.#secrets.get(toHex(live.epoch.key));

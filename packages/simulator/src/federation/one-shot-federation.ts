@@ -13,6 +13,8 @@ export interface OneShotOptions extends Omit<FederationOptions, 'sealings' | 'on
   /** f; none unless said otherwise. */
   readonly tolerated?: number;
   readonly authorityNoise?: boolean;
+  /** What authorities expand guard words with; the same as everything else unless said otherwise. */
+  readonly guardTools?: Environment['tools'];
 }
 
 export class OneShotFederation extends Federation {
@@ -20,13 +22,16 @@ export class OneShotFederation extends Federation {
   readonly keepers: readonly ShotAuthority[];
   readonly shooters: ShotDevice[] = [];
 
-  constructor(environment: Environment, { tolerated = 0, authorityNoise = false, ...options }: OneShotOptions) {
+  constructor(
+    environment: Environment,
+    { tolerated = 0, authorityNoise = false, guardTools, ...options }: OneShotOptions,
+  ) {
     super(environment, {
       ...options,
       sealings: sealingsOf(environment, options.council?.authorities ?? 1),
       oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise },
     });
-    this.keepers = this.authorities.map((authority) => new ShotAuthority(authority));
+    this.keepers = this.authorities.map((authority) => new ShotAuthority(authority, guardTools));
     for (const keeper of this.keepers) keeper.openEpoch();
     this.shots = new ShotServer(this);
   }

@@ -1,5 +1,5 @@
 /** The server of a one-shot federation: it takes uploads, has them inspected and forms batches, by the real rules. */
-import { equalBytes, toHex, unpackVector } from '@basa/masking';
+import { equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
 import {
   type AuthorityStanding,
   batchCtxOf,
@@ -121,11 +121,20 @@ export class ShotServer {
 
   /** y. */
   vector({ upload, body }: StoredShot): Uint32Array {
-    const { policy } = this.world;
-    const { elements, vectorBytes } = shotLayout(policy, upload.header.epochs);
-    const unpacked = unpackVector(body.subarray(0, vectorBytes), elements, policy.modulus);
+    return this.#unpacked(body, shotLayout(this.world.policy, upload.header.epochs).elements);
+  }
+
+  #unpacked(body: Uint8Array, elements: number): Uint32Array {
+    const { modulus } = this.world.policy;
+    const unpacked = unpackVector(body.subarray(0, packedLength(elements, modulus)), elements, modulus);
     if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
     return unpacked.vector;
+  }
+
+  /** Eight elements of any width end with a byte. */
+  #firstWords({ upload, body }: StoredShot): Uint32Array {
+    const { elements } = shotLayout(this.world.policy, upload.header.epochs);
+    return this.#unpacked(body, Math.min(8, elements)).subarray(0, GUARDS);
   }
 
   /** Has all waiting uploads inspected, and decides those that it can. */
@@ -134,7 +143,7 @@ export class ShotServer {
     const verdicts = this.askVerdicts(waiting);
     for (const shot of waiting) {
       const found = verdicts.flatMap((some) => some.get(toHex(shot.name)) ?? []);
-      const decided = guardVerdict(this.world.policy, this.vector(shot).subarray(0, GUARDS), found);
+      const decided = guardVerdict(this.world.policy, this.#firstWords(shot), found);
       if (decided.kind === 'good') this.keep({ ...shot, verdict: 'good' });
       if (decided.kind === 'bad') this.keep({ ...shot, verdict: decided.reason });
     }
