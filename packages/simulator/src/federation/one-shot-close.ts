@@ -13,6 +13,7 @@ import {
   joined,
   judgeSum,
   type MaskSumOf,
+  modelEntryCodec,
   type Part,
   type Refused,
   refused,
@@ -187,6 +188,8 @@ function logVersion(server: ShotServer, { ctx, votes }: StoredBatch): void {
   const { world } = server;
   const newest = world.server.entry();
   if (newest.sums.some((sum) => equalBytes(sum, ctx))) return;
+  // An authority that was away or restored does not know the newest version.
+  for (const { base } of present(server)) world.call('adopt', () => base.adoptModel(modelEntryCodec.encode(newest)));
   const version = newest.version + 1;
   const modelHash = server.view.suite.sha256(world.server.modelBytes(version));
   const closed = [{ task: world.task, ctx, closing: ctx, endorsements: votes }];
