@@ -88,7 +88,7 @@ async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[
 
 async function playOneShot(terminal: Terminal): Promise<readonly MutantVerdict[]> {
   const { MUTANTS_OF_ONE_SHOT: mutants } = await import('../proofs/mutants/of-one-shot.ts');
-  const heading = 'The one-shot mode; its rules are S1 to S21:';
+  const heading = 'The one-shot mode; its rules are S1 to S22:';
   return playMutants(terminal, { heading, of: 'the one-shot mode', mutants });
 }
 

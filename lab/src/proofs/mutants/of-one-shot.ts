@@ -189,6 +189,24 @@ export const MUTANTS_OF_ONE_SHOT: readonly Mutant[] = [
     caughtBy: 'what was called expired is voted for behind the votes of others',
   },
   {
+    name: 'a vote in a dead epoch, behind the votes of others [S22]',
+    edits: [
+      {
+        file: 'authority/one-shot/judge.ts',
+        find: `if (epoch === undefined || !isOneShot(task.policy)) return refused('epoch-over');
+  const isInTime = isBacked || at < epoch.closes +`,
+        replace: `if ((epoch === undefined && !isBacked) || !isOneShot(task.policy)) return refused('epoch-over');
+  const isInTime = isBacked || at < (epoch?.closes ?? 0) +`,
+      },
+      {
+        file: 'packages/simulator/src/federation/one-shot-authority.ts',
+        find: 'this.#examined.clear();',
+        replace: '',
+      },
+    ],
+    caughtBy: 'an authority is restored to before its vote, and shown the votes of others for another batch',
+  },
+  {
     name: 'an epoch released after its end [S17]',
     edits: [
       {

@@ -12,6 +12,7 @@ const VOTE_MS = 900_000;
 
 export const ATTACKS_ON_TIME: ShotAttacks = {
   'an authority is restored to before its vote, and asked for another batch': restored,
+  'an authority is restored to before its vote, and shown the votes of others for another batch': restoredBehindVotes,
   'an upload is called expired by the statement of another epoch': otherEpoch,
   'the clock of an authority steps back': clockBack,
   'what was called expired is voted for behind the votes of others': backedVote,
@@ -30,6 +31,25 @@ function restored(): AttackReport {
   oracle.close([a, c, v]);
   keeper?.restore(before);
   oracle.close([a, eve.name, v], 1);
+  return oracle.trace.judge();
+}
+
+/** Two batches with a common upload: the restored authority is the third voice of both. */
+function restoredBehindVotes(): AttackReport {
+  const oracle = new ShotOracle(COUNCIL);
+  const [a, b, c] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
+  const [first, second, third] = oracle.honest;
+  if (first === undefined || second === undefined || third === undefined) throw new Error('three honest authorities');
+  oracle.inspect(second, [a, c]);
+  const before = second.base.log.length;
+  for (const keeper of [first, second]) oracle.vote(keeper, [a, b]);
+  oracle.vote(third, [a, c], 1);
+  second.restore(before);
+  oracle.vote(second, [a, c], 1);
+  for (const keeper of [first, third]) {
+    oracle.release(keeper, [a, b]);
+    oracle.release(keeper, [a, c], 1);
+  }
   return oracle.trace.judge();
 }
 
