@@ -35,3 +35,10 @@ it('no test names a rule that nobody leaves out', () => {
   const ids = new Set([...names.matchAll(/\[(R\d+)\]/g)].map(([, id]) => id));
   expect(new Set(needed.map(({ id }) => id))).toEqual(ids);
 });
+
+it('every mutant with an id of the one-shot mode is a line of docs/rules.md, and every line has a mutant', () => {
+  const ids = MUTANTS.flatMap(({ name }) => [...name.matchAll(/\[(S\d+)\]/g)].map(([, id]) => id));
+  const lines = [...page.matchAll(/^\| (S\d+) \|/gm)].map(([, id]) => id);
+  expect(new Set(lines).size).toBe(lines.length);
+  expect(new Set(ids)).toEqual(new Set(lines));
+});

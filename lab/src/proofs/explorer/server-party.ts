@@ -188,7 +188,8 @@ export class ServerParty {
       task: federation.task,
       version,
       modelHash: ports.suite.sha256(Uint8Array.of(version, at)),
-      ctx: this.#disk.ctx(at),
+      sums: [this.#disk.ctx(at)],
+      spoilt: [],
       closed: votesFor(ports, this.#disk.buffer(at)),
     };
     const value = { ...body, signature: ports.signer.sign(modelAppendCodec.statement(body)) };

@@ -12,6 +12,7 @@ import { COUNCIL_ATTACKS } from './attacks-on-councils.ts';
 import { RESUBMITTED_ATTACKS } from './attacks-on-updates.ts';
 import { TOLD_ATTACKS } from './attacks-on-users.ts';
 import { Federations } from './federations.ts';
+import { ONE_SHOT_ATTACKS } from './one-shot/shot-attacks.ts';
 import { OracleWorld } from './oracle-world.ts';
 import type { AttackReport } from './trace.ts';
 
@@ -24,8 +25,8 @@ export const SEALED_ATTACKS: Attacks = {
 
 /** Plays one attack in a world of its own. */
 export function playAttack(name: string, engine: OracleEngine = 'attributes'): AttackReport {
-  const ofCouncil = COUNCIL_ATTACKS[name];
-  if (ofCouncil !== undefined) return ofCouncil();
+  const whole = COUNCIL_ATTACKS[name] ?? ONE_SHOT_ATTACKS[name];
+  if (whole !== undefined) return whole();
   const attack = SEALED_ATTACKS[name];
   if (attack === undefined) throw new Error(`no attack "${name}"`);
   const world = new OracleWorld(new Federations(engine), attack);
