@@ -8,6 +8,7 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
 import { afterEach, describe, expect, it } from 'vitest';
 import { examineAuthority, verifyLog } from '../src/index.ts';
+import { EMBEDDED_DATABASE } from '../src/store/store.ts';
 import { ask, askAs, newDevice, userOf } from './asking.ts';
 import { AUDITOR, cleanUp, freshHome, OPERATOR, OPERATORS, start, stop, stopAll, time } from './homes.ts';
 import { seated, stage } from './parties.ts';
@@ -30,7 +31,7 @@ async function usedHome(secret: { passphrase: string } | undefined = undefined) 
 
 /** Changes the database behind the authority's back. */
 function meddle(folder: string, sql: string): void {
-  const { db, close } = openDatabase(folder, { application: 'authority', migrations: ['', ''] });
+  const { db, close } = openDatabase(folder, EMBEDDED_DATABASE);
   db.exec(sql);
   close();
 }
@@ -82,8 +83,8 @@ describe('a data folder', () => {
 
   it('of a newer format is refused', async () => {
     const { home } = await usedHome();
-    openDatabase(home.dataFolder, { application: 'authority', migrations: ['', '', ''] }).close();
-    await expect(start(home)).rejects.toThrow('has format 3, this version knows up to 2');
+    openDatabase(home.dataFolder, { application: 'authority', migrations: ['', '', '', ''] }).close();
+    await expect(start(home)).rejects.toThrow('has format 4, this version knows up to 3');
   });
 
   it('in use is refused', async () => {

@@ -6,6 +6,7 @@ import { DatabaseUnavailable } from '@basa/service';
 import { afterEach, expect, it } from 'vitest';
 import { KeyEpochs } from '../src/keys/key-epochs.ts';
 import { KeyThread } from '../src/keys/key-thread.ts';
+import { ShotSecrets } from '../src/keys/shot-secrets.ts';
 import { unlock } from '../src/keys/unlock.ts';
 import { DurableAuthority } from '../src/steps/durable-authority.ts';
 import { type AuthorityStore, openStore } from '../src/store/store.ts';
@@ -35,7 +36,9 @@ it('all that waited when the patience was over is refused at once, and what come
   const randomBytes = nodeRandomBytes;
   const unlocked = await unlock(store, witness, { secret: { keyFile }, randomBytes });
   const epochs = new KeyEpochs({ ...unlocked, group: await createMclGroup(), randomBytes, thread: new KeyThread() });
-  const authority = await DurableAuthority.open({ ...unlocked, store, epochs, witness, randomBytes, onEvent() {} });
+  const shotSecrets = new ShotSecrets({ ...unlocked, randomBytes });
+  const tools = { ...unlocked, store, epochs, shotSecrets, witness, randomBytes, onEvent() {} };
+  const authority = await DurableAuthority.open(tools);
   await authority.start({ isNewNode: false });
 
   const { policy } = new TestServer({ authorities: [authority.core.publicKey] });

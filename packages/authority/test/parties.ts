@@ -86,7 +86,8 @@ export class TestServer {
     modelHash = new Uint8Array(32).fill(version),
     at = this.task,
   ): Promise<Answer> {
-    const body = { task: this.task, version, modelHash, ctx: ctx as Ctx, closed: [] };
+    const sums = version === 0 ? [] : [ctx as Ctx];
+    const body = { task: this.task, version, modelHash, sums, spoilt: [], closed: [] };
     const append = { ...body, signature: this.signer.sign(modelAppendCodec.statement(body)) };
     const answer = await ask(authority, AUTHORITY_PATH.modelLog(at), { body: modelAppendCodec.encode(append) });
     if (answer.status === 200) this.newest = modelEntryCodec.decode(answer.bytes);
@@ -98,7 +99,8 @@ export class TestServer {
       task: this.task,
       version: 0,
       modelHash: ZEROS,
-      ctx: ZEROS as Ctx,
+      sums: [],
+      spoilt: [],
       previous: ZEROS,
       endorsements: [],
     };

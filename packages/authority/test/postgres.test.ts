@@ -41,8 +41,8 @@ describe('a configuration with a database', () => {
     const refusal = await createAuthority(options).catch((error: Error) => error);
     expect(refusal).toMatchObject({ reason: 'dataFolder', message: expect.stringContaining('basa migrate authority') });
     expect((refusal as Error).message).not.toContain('postgres://');
-    expect(await migrateAuthority(places)).toEqual({ from: 0, to: 2 });
-    expect(await migrateAuthority(places)).toEqual({ from: 2, to: 2 });
+    expect(await migrateAuthority(places)).toEqual({ from: 0, to: 3 });
+    expect(await migrateAuthority(places)).toEqual({ from: 3, to: 3 });
     const authority = await createAuthority(options);
     expect((await fetch(`${authority.url}/v1/health`)).status).toBe(200);
     await authority.close();

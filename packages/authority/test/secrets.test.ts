@@ -6,6 +6,7 @@ import { AUTHORITY_PATH, type BufferPart, type Descriptor, epochKeyOf, slotKeyIs
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
 import { afterEach, expect, it } from 'vitest';
+import { EMBEDDED_DATABASE } from '../src/store/store.ts';
 import { ask, askAs, newDevice } from './asking.ts';
 import { cleanUp, freshHome, OPERATOR, start, stop, time } from './homes.ts';
 import { seated, stage } from './parties.ts';
@@ -90,7 +91,7 @@ it('a master key is destroyed when its epoch is over and its last buffer has end
   const close = first.closeRequest([0, 1], keys);
   await first.close(authority, close);
   const sealed = () => {
-    const { db, close: done } = openDatabase(`${home.dataFolder}`, { application: 'authority', migrations: ['', ''] });
+    const { db, close: done } = openDatabase(home.dataFolder, EMBEDDED_DATABASE);
     const rows = db.prepare('SELECT sealed FROM epochs').all() as { sealed: Uint8Array }[];
     done();
     return rows.map((row) => row.sealed);

@@ -29,6 +29,7 @@ export type {
 export { examineUpload, openParts, shownEpochs } from './authority/one-shot/examine.ts';
 export type { MaskedUpload } from './authority/one-shot/mask-sums.ts';
 export { addMasksInPlace, packSum } from './authority/one-shot/mask-sums.ts';
+export { addAuthorityNoise } from './authority/one-shot/noise.ts';
 export type { OutcomeQuestion } from './authority/one-shot/outcome.ts';
 export type { ReleasedBatch } from './authority/one-shot/vote.ts';
 export type { PastLog } from './authority/past-log.ts';
@@ -85,9 +86,6 @@ export {
   isCloseAnswer,
   isUsefulAnswer,
   recordAbort,
-  recordGrant,
-  recordIncluded,
-  recordQuarantine,
   votesFor,
 } from './server/close.ts';
 export { acceptDeposit } from './server/deposit.ts';
@@ -95,6 +93,8 @@ export type { EnrolledFor } from './server/enrolled.ts';
 export { certificateProblem } from './server/enrolled.ts';
 export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
+export type { ShotBatch, StoredBatch } from './server/one-shot/batch.ts';
+export { loseBatch, openShotBatch } from './server/one-shot/batch.ts';
 export type { AskedSums, ClosingBatch, MaskSumOf } from './server/one-shot/closing.ts';
 export { agreedSum, batchVote, isMaskSumOf, sumPlan } from './server/one-shot/closing.ts';
 export type { GuardVerdict, IntakeView } from './server/one-shot/intake.ts';
@@ -112,6 +112,8 @@ export type {
   ServerPorts,
 } from './server/secure-buffer.ts';
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
+export type { SumFact, SumState, SumStep } from './server/sum-state.ts';
+export { evolveSum, recordGrant, recordIncluded, recordQuarantine } from './server/sum-state.ts';
 export type { JudgedSum, Standing, SuspicionScene } from './server/suspicion.ts';
 export {
   banned,
@@ -296,6 +298,7 @@ export {
   releaseRequestCodec,
   shotOutcomeCodec,
 } from './wire/one-shot/messages.ts';
+export type { ShotName } from './wire/one-shot/part-sealing.ts';
 export { partBinding, partTerm } from './wire/one-shot/part-sealing.ts';
 export type { Part } from './wire/one-shot/parts.ts';
 export { isHolder, partsOf, taskParts } from './wire/one-shot/parts.ts';
@@ -326,7 +329,7 @@ export {
 } from './wire/policy.ts';
 export { Poll } from './wire/poll.ts';
 export type { PrefixVerdict } from './wire/prefix.ts';
-export { judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
+export { GUARDS, judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';
 export type { NoisyTask, PrivacyPolicy } from './wire/privacy.ts';
 export { epsilonBudget, taskNoise } from './wire/privacy.ts';
 export type { RefusalReason, Refused } from './wire/refusals.ts';

@@ -12,7 +12,7 @@ export { gatherConfig, readConfig, secretText } from './config/config.ts';
 export type { ConfigKey } from './config/config-keys.ts';
 export { configKeys, exampleConfig } from './config/config-keys.ts';
 export { commonRisks, sharedDatabaseRisk } from './config/config-risks.ts';
-export { BYTES_MEDIA_TYPE, bytesOf, checkDeclaredLength, sendBytes } from './http/bodies.ts';
+export { BYTES_MEDIA_TYPE, bytesOf, checkDeclaredLength, needDeclaredLength, sendBytes } from './http/bodies.ts';
 export type { Service } from './http/create-service.ts';
 export { createService } from './http/create-service.ts';
 export type { DeviceRouteOptions, SigningDevice } from './http/device-requests.ts';

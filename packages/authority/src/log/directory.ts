@@ -85,7 +85,7 @@ export class Directory {
         this.#finish(entry.ctx);
         return;
       case 'model-appended':
-        this.#finish(entry.entry.ctx);
+        for (const ctx of [...entry.entry.sums, ...entry.entry.spoilt]) this.#finish(ctx);
         return;
       default:
     }

@@ -25,6 +25,7 @@ import {
   withPolicy,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { ShotRules } from './shot-rules.ts';
 
 interface AuditedTask {
   readonly policy: TaskPolicy;
@@ -51,6 +52,11 @@ const NO_COUNTS: Record<Kind, number> = {
   'buffer-closed': 0,
   'buffer-aborted': 0,
   'buffer-unknown': 0,
+  'epoch-opened': 0,
+  'epoch-ended': 0,
+  'batch-voted': 0,
+  'batch-final': 0,
+  'upload-expired': 0,
   'model-signed': 0,
   'model-appended': 0,
   'branch-begun': 0,
@@ -69,9 +75,11 @@ export class LogRules {
   readonly #buffers = new Map<string, AuditedBuffer>();
   /** Sums that hold a device's update, by task and device. */
   readonly #inclusions = new Map<string, number>();
+  readonly #shots: ShotRules;
 
   constructor(authorityKey: Uint8Array) {
     this.#authorityKey = authorityKey;
+    this.#shots = new ShotRules(authorityKey, (task) => this.#tasks.get(toHex(task))?.policy);
   }
 
   /** What this record breaks, in the light of those before it. */
@@ -112,6 +120,12 @@ export class LogRules {
           const isVoted = entry.kind === 'buffer-aborted' && buffer.voted !== undefined;
           return [...(wasOpen ? [] : ['the buffer was not open']), ...(isVoted ? ['it voted for its close'] : [])];
         });
+      case 'epoch-opened':
+      case 'epoch-ended':
+      case 'batch-voted':
+      case 'batch-final':
+      case 'upload-expired':
+        return this.#shots.check(entry);
       case 'model-signed':
         return this.#signed(entry.entry);
       case 'model-appended':
@@ -138,6 +152,7 @@ export class LogRules {
     for (const head of met) this.#retired.add(toHex(head.branch));
     return [
       ...(isOpen ? ['a buffer is still open'] : []),
+      ...(this.#shots.isOpen ? ['an epoch is still open'] : []),
       ...(isForeign ? ['the head it met is not signed by this authority'] : []),
       ...(isAgain ? ['the branch it met was retired before'] : []),
     ];
@@ -236,16 +251,18 @@ export class LogRules {
       ...(isChained ? [] : ['does not follow the version before it']),
     ];
     models.push(entry);
-    const isElsewhere = policy.threshold > 1 && !this.#buffers.has(toHex(entry.ctx));
-    if (entry.version === 0 || isElsewhere) return problems;
-    return [
-      ...problems,
-      ...this.#inBuffer(entry.ctx, (buffer) => {
-        const wasClosed = buffer.state === 'closed' || (policy.threshold > 1 && buffer.state !== 'used');
-        buffer.state = 'used';
-        return wasClosed ? [] : ['its buffer was not closed, or made another version'];
-      }),
-    ];
+    return [...problems, ...[...entry.sums, ...entry.spoilt].flatMap((ctx) => this.#used(ctx, policy))];
+  }
+
+  /** One sum of a version. With several authorities, this one may have been away when it was closed. */
+  #used(ctx: Uint8Array, policy: TaskPolicy): readonly string[] {
+    if (this.#shots.hasBatch(ctx)) return this.#shots.use(ctx, policy);
+    if (policy.threshold > 1 && !this.#buffers.has(toHex(ctx))) return [];
+    return this.#inBuffer(ctx, (buffer) => {
+      const wasClosed = buffer.state === 'closed' || (policy.threshold > 1 && buffer.state !== 'used');
+      buffer.state = 'used';
+      return wasClosed ? [] : ['its buffer was not closed, or made another version'];
+    });
   }
 
   #inBuffer(ctx: Uint8Array, check: (buffer: AuditedBuffer) => readonly string[]): readonly string[] {

@@ -59,8 +59,8 @@ export class LogView {
   }
 
   /** Computes a step or an answer with what this transaction sees. */
-  compute<Result>(tables: AuthorityTables, compute: () => Result): Promise<Result> {
-    return this.#past.computed(tables, compute);
+  compute<Result>(tables: AuthorityTables, compute: () => Result, names?: readonly Uint8Array[]): Promise<Result> {
+    return this.#past.computed(tables, compute, names);
   }
 
   /** Writes the records of a step, which is not true yet; gives the end of the log with them. */

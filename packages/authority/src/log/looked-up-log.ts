@@ -47,15 +47,18 @@ export class LookedUpLog implements PastLog {
   named(name: Uint8Array): readonly AuthorityRecord[] {
     const found = this.#named.get(toHex(name));
     if (found !== undefined) return found;
-    throw new NotLookedUp(async (tables) => {
-      this.#named.set(toHex(name), (await tables.recordsNamed(name)).map(decodeAuthorityRecord));
-    });
+    throw new NotLookedUp((tables) => this.#lookUp(tables, [name]));
   }
 
-  /** Computes with what this transaction sees. */
-  async computed<Result>(tables: AuthorityTables, compute: () => Result): Promise<Result> {
+  /** Computes with what this transaction sees. Names that are known to be asked for are looked up together before. */
+  async computed<Result>(
+    tables: AuthorityTables,
+    compute: () => Result,
+    names: readonly Uint8Array[] = [],
+  ): Promise<Result> {
     this.#named.clear();
     this.#hashes.clear();
+    await this.#lookUp(tables, names);
     for (;;) {
       try {
         return compute();
@@ -64,5 +67,18 @@ export class LookedUpLog implements PastLog {
         await error.lookUp(tables);
       }
     }
+  }
+
+  /** A record that many names share, like a batch with its uploads, is read once. */
+  async #lookUp(tables: AuthorityTables, names: readonly Uint8Array[]): Promise<void> {
+    const found = await tables.sequencesNamed(names);
+    const stored = await tables.recordsAt([...new Set(found.map(({ sequence }) => sequence))]);
+    const records = new Map(stored.map(({ sequence, bytes }) => [sequence, decodeAuthorityRecord(bytes)]));
+    const named = new Map(names.map((name): [string, AuthorityRecord[]] => [toHex(name), []]));
+    for (const { name, sequence } of found) {
+      const entry = records.get(sequence);
+      if (entry !== undefined) named.get(toHex(name))?.push(entry);
+    }
+    for (const [name, entries] of named) this.#named.set(name, entries);
   }
 }

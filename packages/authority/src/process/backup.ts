@@ -1,10 +1,14 @@
-/** Backups of an authority that runs on its own data folder: its log and its sealed keys, and never its witness. */
+/**
+ * Backups of an authority that runs on its own data folder: its log and its sealed keys, never its witness, and never the secrets of epochs of
+ * the one-shot mode. What is restored has lost its live epochs, which the next start finds out and declares dead.
+ */
 import { backupFolder, type Manifest, restoreFolder, StartError } from '@basa/service';
+import { IN_NO_BACKUP } from '../store/schema.ts';
 import { EMBEDDED_DATABASE } from '../store/store.ts';
 import { type AuthorityPlaces, readAuthorityConfig } from './config.ts';
 
 export function backupAuthority(places: AuthorityPlaces, to: string): Promise<Manifest> {
-  return backupFolder({ dataFolder: folderOf(places), to, database: EMBEDDED_DATABASE });
+  return backupFolder({ dataFolder: folderOf(places), to, database: EMBEDDED_DATABASE, withoutRows: IN_NO_BACKUP });
 }
 
 export function restoreAuthority(places: AuthorityPlaces, from: string): Promise<Manifest> {
@@ -16,6 +20,6 @@ function folderOf(places: AuthorityPlaces): string {
   if (databaseUrl === undefined && dataFolder !== undefined) return dataFolder;
   throw new StartError(
     'configuration',
-    'the authority runs on a database: back it up with pg_dump, keep the key file or passphrase apart from it, and never restore a witness',
+    'the authority runs on a database: back it up with pg_dump --exclude-table-data=shot_secrets, keep the key file or passphrase apart from it, and never restore a witness',
   );
 }

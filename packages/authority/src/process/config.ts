@@ -56,6 +56,11 @@ export const authorityConfigSchema = Type.Object(
       default: AUTHORITY_DEFAULTS.tickMs,
       description: 'how often overdue buffers are aborted',
     }),
+    workers: Type.Integer({
+      minimum: 1,
+      default: AUTHORITY_DEFAULTS.workers,
+      description: 'threads that examine uploads and sum masks in the one-shot mode',
+    }),
     keyLimit: rateLimit(AUTHORITY_DEFAULTS.keyLimit, 'key requests of one device'),
   },
   closed,
@@ -98,12 +103,14 @@ export function checkAuthorityConfig(places: AuthorityPlaces): Gathered & { read
 }
 
 function optionsOf({ config }: Gathered): AuthorityOptions {
-  const { dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, tickMs, keyLimit } = config;
+  const { dataFolder, databaseUrl, witnessFile, newNode, epochHours, certificateDays, tickMs, keyLimit, workers } =
+    config;
   return {
     ...commonOptions(config),
     newNode,
     tickMs,
     keyLimit,
+    workers,
     ...(dataFolder !== undefined && { dataFolder }),
     ...(databaseUrl !== undefined && { databaseUrl }),
     secret: secretOf(config),

@@ -26,16 +26,22 @@ import {
 } from '@basa/service';
 import { KeyEpochs } from '../keys/key-epochs.ts';
 import { KeyThread } from '../keys/key-thread.ts';
+import { ShotSecrets } from '../keys/shot-secrets.ts';
 import { unlock } from '../keys/unlock.ts';
+import { ExaminedUploads } from '../masks/examined-uploads.ts';
+import { MaskThreads } from '../masks/mask-threads.ts';
 import { bufferRoutes } from '../routes/buffers.ts';
 import { deviceRoutes } from '../routes/devices.ts';
 import { exchangeHeads } from '../routes/heads.ts';
 import { logRoutes } from '../routes/log.ts';
 import { unsafePaperRoutes } from '../routes/paper.ts';
+import { shotRoutes } from '../routes/shots.ts';
 import { taskRoutes } from '../routes/tasks.ts';
 import { tick } from '../steps/buffer-epochs.ts';
 import { DurableAuthority } from '../steps/durable-authority.ts';
 import { OTHER_WORDS } from '../steps/enrolment.ts';
+import { settleEpochs } from '../steps/shot-epochs.ts';
+import { SignedStandings } from '../steps/standings.ts';
 import { AuthorityWatch } from '../steps/watch.ts';
 import { openStore, type StorePlace } from '../store/store.ts';
 import type { VaultSecret } from '../store/vault.ts';
@@ -59,6 +65,8 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
   readonly certificateMs?: number;
   readonly tickMs?: number;
   readonly keyLimit?: RateLimit;
+  /** Threads that examine uploads and sum masks in the one-shot mode; none is started without such a task. */
+  readonly workers?: number;
   /** Mounts the routes of `paper` mode, which does not protect updates. */
   readonly unsafePaperMode?: boolean;
   readonly onEvent?: (event: BasaEvent) => void;
@@ -70,7 +78,7 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
 export interface Authority extends RunningService {
   readonly app: ServiceApp;
   readonly publicKey: Uint8Array;
-  /** What the timer does: aborts overdue buffers, destroys the keys of epochs that are over. */
+  /** What the timer does: aborts overdue buffers, opens and ends epochs, destroys the keys of those that are over. */
   tick(): Promise<void>;
   /** Open buffers, and closed ones whose sum may still become a model: all others are on disk alone. */
   buffersInMemory(): number;
@@ -85,6 +93,7 @@ export const AUTHORITY_DEFAULTS = {
   certificateMs: 7 * DAY_MS,
   tickMs: 5000,
   keyLimit: { burst: 20, perSecond: 2 },
+  workers: 2,
   unsafePaperMode: false,
   newNode: false,
   onEvent: (_: BasaEvent): void => {},
@@ -116,6 +125,10 @@ async function open(
   onClose(() => thread.close());
   const epochs = new KeyEpochs({ vault, group, randomBytes, thread, onKey: watch.keyMade });
   onClose(() => epochs.wipe());
+  const shotSecrets = new ShotSecrets({ vault, randomBytes });
+  onClose(() => shotSecrets.wipe());
+  const threads = new MaskThreads(settings.workers);
+  onClose(() => threads.close());
   const title = 'BASA attribute authority';
   const onAnswer = watch.answered;
   const service = await createService({ ...settings, clock, title, audience: signer.publicKey, metrics, onAnswer });
@@ -130,7 +143,16 @@ async function open(
     watch.note(event);
     settings.onEvent(event);
   };
-  const authority = await DurableAuthority.open({ ...settings, store, signer, sealedSigner, epochs, witness, onEvent });
+  const authority = await DurableAuthority.open({
+    ...settings,
+    store,
+    signer,
+    sealedSigner,
+    epochs,
+    shotSecrets,
+    witness,
+    onEvent,
+  });
   if (typeof kept === 'string' && 'dataFolder' in place) warnOfWitness(app, place.dataFolder, kept);
   if ('keyFile' in settings.secret) warnOfKeyFile(app, settings.secret.keyFile);
   await meetWitness(authority, settings.newNode);
@@ -140,25 +162,40 @@ async function open(
   const otherWords = new TokenBuckets(OTHER_WORDS);
   const enrolment = { store, authority, randomBytes, certificateMs, otherWords };
   const bufferEpochs = { ...settings, authority, store, epochs };
+  const shots = { authority, store, shotSecrets, examined: new ExaminedUploads(), threads, signer, randomBytes };
+  const standings = new SignedStandings(shots, clock);
   const keyLimits = new TokenBuckets(settings.keyLimit);
-  const tools = { service, authority, store, epochs, enrolment, bufferEpochs, keyLimits, watch, now };
+  const tools = {
+    service,
+    authority,
+    store,
+    epochs,
+    enrolment,
+    bufferEpochs,
+    shots,
+    standings,
+    keyLimits,
+    watch,
+    now,
+  };
   exchangeHeads(tools);
-  for (const mount of [taskRoutes, deviceRoutes, bufferRoutes, logRoutes]) mount(tools);
+  for (const mount of [taskRoutes, deviceRoutes, bufferRoutes, shotRoutes, logRoutes]) mount(tools);
   if (settings.unsafePaperMode) unsafePaperRoutes(tools);
 
   watch.read(authority);
   service.check('database', { isNeeded: true, look: () => store.transaction((tables) => tables.now()) });
   if (typeof kept === 'string')
     service.check('witness', { isNeeded: true, look: () => access(dirname(kept), constants.W_OK) });
+  await settleEpochs(shots);
   const url = await service.listen(settings.listen);
-  const ticker = startTicker(
-    settings.tickMs,
-    () => tick(bufferEpochs),
-    (error) => {
-      metrics.count('basa_troubles_total', {});
-      app.log.error({ err: error }, 'the tick failed; it is tried again');
-    },
-  );
+  const onTick = async (): Promise<void> => {
+    await tick(bufferEpochs);
+    await settleEpochs(shots);
+  };
+  const ticker = startTicker(settings.tickMs, onTick, (error) => {
+    metrics.count('basa_troubles_total', {});
+    app.log.error({ err: error }, 'the tick failed; it is tried again');
+  });
   onClose(() => ticker.stop());
   onClose(() => watch.traces.closeAll());
   const buffersInMemory = (): number => Math.max(authority.core.openBuffers, authority.directory.unfinishedBuffers);
@@ -166,7 +203,7 @@ async function open(
     app,
     url,
     publicKey: signer.publicKey,
-    tick: () => tick(bufferEpochs),
+    tick: onTick,
     buffersInMemory,
     drain: () => service.drain(),
   };

@@ -3,6 +3,7 @@ import { equalBytes } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import { masterKeyName } from '../keys/key-epochs.ts';
+import { shotSecretName } from '../keys/shot-secrets.ts';
 import { openStored, SIGNING_KEY } from '../keys/unlock.ts';
 import { type AuthorityStore, openStore } from '../store/store.ts';
 import { freshParameters, openVault, type Vault, type VaultSecret } from '../store/vault.ts';
@@ -45,6 +46,8 @@ async function resealAll(store: AuthorityStore, secret: VaultSecret, fresh: Vaul
       const epochs = await tables.epochs();
       for (const epoch of epochs)
         await tables.resealEpoch({ ...epoch, sealed: resealed(masterKeyName(epoch), epoch.sealed, before, after) });
+      for (const one of await tables.shotSecrets())
+        await tables.resealShotSecret({ ...one, sealed: resealed(shotSecretName(one), one.sealed, before, after) });
       return { masterKeys: epochs.length };
     });
   } finally {

@@ -5,6 +5,8 @@ import type { KeyEpochs } from '../keys/key-epochs.ts';
 import type { BufferEpochTools } from '../steps/buffer-epochs.ts';
 import type { DurableAuthority } from '../steps/durable-authority.ts';
 import type { EnrolmentTools } from '../steps/enrolment.ts';
+import type { ShotTools } from '../steps/shot-work.ts';
+import type { SignedStandings } from '../steps/standings.ts';
 import type { AuthorityWatch } from '../steps/watch.ts';
 import type { AuthorityStore } from '../store/store.ts';
 
@@ -15,6 +17,8 @@ export interface RouteTools {
   readonly epochs: KeyEpochs;
   readonly enrolment: EnrolmentTools;
   readonly bufferEpochs: BufferEpochTools;
+  readonly shots: ShotTools;
+  readonly standings: SignedStandings;
   readonly keyLimits: TokenBuckets;
   readonly watch: AuthorityWatch;
   /** Of this node; steps go by the clock of the database. */

@@ -3,6 +3,7 @@ import { fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   decodePolicy,
+  ENGINE,
   encodePolicy,
   modelAppendCodec,
   modelEntryCodec,
@@ -12,10 +13,11 @@ import {
 } from '@basa/protocol';
 import { answers, bytesOf, exchange, fail, granted, hexText, sendBytes, Type, wireBytes } from '@basa/service';
 import { masterKeysOf } from '../keys/engines.ts';
+import { openEpochIfDue } from '../steps/shot-epochs.ts';
 import { ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
-export function taskRoutes({ service, authority, now, watch }: RouteTools): void {
+export function taskRoutes({ service, authority, shots, now, watch }: RouteTools): void {
   const { app, requireRole } = service;
 
   const about = Type.Object({ publicKey: hexText(32), time: Type.Integer(), head: Type.String() });
@@ -40,10 +42,12 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
     },
     async (request) => {
       const policy = decodePolicy(bytesOf(request));
-      if (masterKeysOf(policy.engine) === undefined) {
+      if (policy.engine !== ENGINE.oneShot && masterKeysOf(policy.engine) === undefined) {
         fail('policy-invalid', { detail: `engine ${policy.engine} hides nothing or is not known` });
       }
-      return { task: toHex(granted(await authority.step((core) => core.createTask(policy))).task) };
+      const { task } = granted(await authority.step((core) => core.createTask(policy)));
+      if (policy.oneShot !== undefined) await openEpochIfDue(shots, task);
+      return { task: toHex(task) };
     },
   );
 
@@ -93,9 +97,11 @@ export function taskRoutes({ service, authority, now, watch }: RouteTools): void
     },
     async (request, reply) => {
       const append = ofPathTask('modelAppend', modelAppendCodec.decode(bytesOf(request)), request.params);
-      const entry = await watch.traces.step('log', { ctx: append.ctx, carrier: request.headers }, async () =>
-        granted(await authority.step((core) => core.appendModel(append))),
-      );
+      const appended = async () => granted(await authority.step((core) => core.appendModel(append)));
+      const [ctx] = append.sums;
+      const entry = await (ctx === undefined
+        ? appended()
+        : watch.traces.step('log', { ctx, carrier: request.headers }, appended));
       return sendBytes(reply, modelEntryCodec.encode(entry));
     },
   );

@@ -28,6 +28,8 @@ export interface BufferEpochTools {
   readonly closedGraceMs: number;
 }
 
+const NO_BUFFERS = refused('policy-invalid', { detail: 'a task of the one-shot mode has no buffers' });
+
 /** Keys made just now, with their list. */
 interface MadeKeys extends FreshKeys {
   readonly slotKeys: Uint8Array;
@@ -78,6 +80,7 @@ function withFreshKeys<Answer>(
     const known = directory.task(of);
     if (known === undefined) return { records: [], answer: refused('task-unknown'), events: [] };
     const { task, policy } = known;
+    if (policy.oneShot !== undefined) return { records: [], answer: NO_BUFFERS, events: [] };
     const epoch = await epochs.of(tables, task, policy.engine, Math.floor(now / epochMs));
     const offer = randomBytes(16);
     const keys = await epochs.draw(epoch, { task, offer, bufferSize: policy.bufferSize });

@@ -21,6 +21,7 @@ import {
 import { nodeSuite } from '@basa/runtime/node';
 import { createQueue, DatabaseUnavailable } from '@basa/service';
 import type { KeyEpochs } from '../keys/key-epochs.ts';
+import type { ShotSecrets } from '../keys/shot-secrets.ts';
 import type { Directory } from '../log/directory.ts';
 import { LogForked, LogView } from '../log/log-view.ts';
 import type { AuthorityStore } from '../store/store.ts';
@@ -34,6 +35,7 @@ export interface DurableAuthorityTools {
   /** As it is sealed in the vault: it says whose log the database holds. */
   readonly sealedSigner: Uint8Array;
   readonly epochs: KeyEpochs;
+  readonly shotSecrets: ShotSecrets;
   readonly witness: Witness;
   readonly randomBytes: RandomBytes;
   onEvent(event: BasaEvent): void;
@@ -46,8 +48,8 @@ export interface LogTransaction {
   readonly directory: Directory;
   /** On the clock that all nodes share. */
   readonly now: Millis;
-  /** For what the core looks up in its log. */
-  compute<Result>(compute: () => Result): Promise<Result>;
+  /** For what the core looks up in its log; records with these names are read together before. */
+  compute<Result>(compute: () => Result, names?: readonly Uint8Array[]): Promise<Result>;
 }
 
 interface KnownHead {
@@ -100,10 +102,13 @@ export class DurableAuthority {
    * witness, only a log without records or a new node (its operator's word) has nothing to compare.
    */
   async start({ isNewNode }: { readonly isNewNode: boolean }): Promise<void> {
-    const { witness, randomBytes } = this.#tools;
+    const { witness, randomBytes, shotSecrets } = this.#tools;
     const kept = witness.read();
     if (kept === undefined && (isNewNode || this.#view.sequence === 0)) await this.#witness();
-    else await this.step((core) => core.start(kept, randomBytes(16)));
+    else await this.step((core, now) => core.start(kept, randomBytes(16), now));
+    // Secrets of epochs are in no backup: one that is missing shows a database that was restored, whatever the witness says.
+    const isRestored = await this.look((core) => !shotSecrets.hasAll(core.liveEpochs));
+    if (isRestored) await this.step((core, now) => core.start(undefined, randomBytes(16), now));
   }
 
   /** Takes a step: durable, then true; gives its answer. */
@@ -122,9 +127,12 @@ export class DurableAuthority {
     return records.length === 0 ? answer : this.step(step);
   }
 
-  /** An answer as new as the database when it was asked for. */
-  look<Result>(compute: (core: AttributeAuthority) => Result): Promise<Result> {
-    return this.#look(compute);
+  /** An answer as new as the database when it was asked for. Records with these names are read together before. */
+  look<Result>(
+    compute: (core: AttributeAuthority, now: Millis) => Result,
+    names?: readonly Uint8Array[],
+  ): Promise<Result> {
+    return this.#look(compute, names);
   }
 
   /** What is in memory is now as new as the database was when this was called. */
@@ -146,7 +154,7 @@ export class DurableAuthority {
   async meet(seen: Head): Promise<void> {
     if (this.#view.isRecent(seen, this.#currentHead().head.branch)) return;
     const branch = this.#tools.randomBytes(16);
-    await this.ask((core) => core.meetHead(seen, branch));
+    await this.ask((core, now) => core.meetHead(seen, branch, now));
   }
 
   #takenTogether(steps: readonly Step<unknown>[]): Promise<readonly Taken[]> {
@@ -192,12 +200,15 @@ export class DurableAuthority {
     return result;
   }
 
-  #look<Result>(compute: (core: AttributeAuthority, now: Millis) => Result): Promise<Result> {
+  #look<Result>(
+    compute: (core: AttributeAuthority, now: Millis) => Result,
+    names?: readonly Uint8Array[],
+  ): Promise<Result> {
     return this.#queued(async () => {
       const result = await this.#tools.store.transaction(async (tables) => {
         const view = await this.#follow(tables);
         const now = millis(await tables.now());
-        return view.compute(tables, () => compute(view.core, now));
+        return view.compute(tables, () => compute(view.core, now), names);
       });
       await this.#witness();
       return result;
@@ -230,7 +241,7 @@ export class DurableAuthority {
     const lost = this.#lost;
     if (lost === undefined) return;
     const branch = this.#tools.randomBytes(16);
-    await this.#taken(({ compute, core }) => compute(() => core.meetHead(lost, branch)));
+    await this.#taken(({ compute, core, now }) => compute(() => core.meetHead(lost, branch, now)));
     this.#lost = undefined;
   }
 
@@ -241,19 +252,21 @@ export class DurableAuthority {
     const view = await this.#follow(tables);
     const now = millis(await tables.now());
     const { core, directory } = view;
-    return { tables, core, directory, now, compute: (compute) => view.compute(tables, compute) };
+    return { tables, core, directory, now, compute: (compute, names) => view.compute(tables, compute, names) };
   }
 
   async #follow(tables: AuthorityTables): Promise<LogView> {
     await this.#view.follow(tables, await tables.end());
     await this.#tools.epochs.follow(tables);
+    await this.#tools.shotSecrets.follow(tables);
     return this.#view;
   }
 
   #newView(): LogView {
-    const { signer, epochs } = this.#tools;
+    const { signer, epochs, shotSecrets } = this.#tools;
     const issuerFor: AuthorityPorts['issuerFor'] = (part) => epochs.issuerFor(part);
     return new LogView({ suite: nodeSuite, signer, issuerFor }, (entry, directory) => {
+      if (entry.kind === 'epoch-opened' || entry.kind === 'epoch-ended') shotSecrets.expectChange();
       if (entry.kind !== 'buffer-drawn') return;
       const descriptor = directory.described(entry.descriptor);
       const own = ownPart(signer.publicKey, descriptor);

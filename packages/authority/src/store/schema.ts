@@ -1,6 +1,9 @@
 /** The tables of an authority, as statements for one dialect; each entry brings a database from one format to the next. */
 import type { Dialect } from '@basa/service';
 
+/** No backup has what is in it: the secrets of the epochs of the one-shot mode, which are gone for good when an epoch ends. */
+export const IN_NO_BACKUP: readonly string[] = ['shot_secrets'];
+
 export function migrationsFor({ name, blob, integer }: Dialect): readonly string[] {
   return [
     `CREATE TABLE vault (
@@ -16,5 +19,6 @@ export function migrationsFor({ name, blob, integer }: Dialect): readonly string
        name ${blob} NOT NULL, sequence ${integer} NOT NULL REFERENCES records, PRIMARY KEY (name, sequence))${
          name === 'sqlite' ? ' WITHOUT ROWID' : ''
        };`,
+    `CREATE TABLE shot_secrets (public_key ${blob} PRIMARY KEY, task ${blob} NOT NULL, sealed ${blob} NOT NULL);`,
   ];
 }

@@ -28,6 +28,19 @@ export interface StoredEpoch {
   readonly sealed: Uint8Array;
 }
 
+/** The secret of one epoch of the one-shot mode. */
+export interface StoredShotSecret {
+  readonly task: TaskId;
+  readonly publicKey: Uint8Array;
+  readonly sealed: Uint8Array;
+}
+
+/** The number of a record that has this name. */
+export interface NamedSequence {
+  readonly name: Uint8Array;
+  readonly sequence: number;
+}
+
 export class AuthorityTables {
   readonly #session: SqlSession;
   readonly #dialect: Dialect;
@@ -83,13 +96,34 @@ export class AuthorityTables {
 
   /** The record is found by these names, if it was not before. */
   async name(sequence: number, names: readonly Uint8Array[]): Promise<void> {
-    for (const name of names)
-      await this.#session.query('INSERT INTO names VALUES (?, ?) ON CONFLICT DO NOTHING', name, sequence);
+    for (const some of atOnce(names)) {
+      const rows = some.map(() => '(?, ?)').join();
+      const values = some.flatMap((name) => [name, sequence]);
+      await this.#session.query(`INSERT INTO names VALUES ${rows} ON CONFLICT DO NOTHING`, ...values);
+    }
   }
 
-  async recordsNamed(name: Uint8Array): Promise<readonly Uint8Array[]> {
-    const select = 'SELECT bytes FROM names JOIN records USING (sequence) WHERE name = ? ORDER BY sequence';
-    return (await this.#session.query(select, name)).map((row) => column.bytes(row, 'bytes'));
+  /** Which records have one of these names, the oldest first. */
+  async sequencesNamed(names: readonly Uint8Array[]): Promise<readonly NamedSequence[]> {
+    const found: NamedSequence[] = [];
+    for (const some of atOnce(names)) {
+      const select = `SELECT name, sequence FROM names WHERE name IN (${some.map(() => '?').join()}) ORDER BY sequence`;
+      for (const row of await this.#session.query(select, ...some))
+        found.push({ name: column.bytes(row, 'name'), sequence: column.number(row, 'sequence') });
+    }
+    return found;
+  }
+
+  async recordsAt(
+    sequences: readonly number[],
+  ): Promise<readonly { readonly sequence: number; readonly bytes: Uint8Array }[]> {
+    const found: { sequence: number; bytes: Uint8Array }[] = [];
+    for (const some of atOnce(sequences)) {
+      const select = `SELECT sequence, bytes FROM records WHERE sequence IN (${some.map(() => '?').join()})`;
+      for (const row of await this.#session.query(select, ...some))
+        found.push({ sequence: column.number(row, 'sequence'), bytes: column.bytes(row, 'bytes') });
+    }
+    return found;
   }
 
   async hashAt(sequence: number): Promise<Uint8Array | undefined> {
@@ -126,6 +160,28 @@ export class AuthorityTables {
     await this.#session.query('DELETE FROM epochs WHERE task = ? AND epoch = ?', task, epoch);
   }
 
+  async shotSecrets(): Promise<readonly StoredShotSecret[]> {
+    return (await this.#session.query('SELECT * FROM shot_secrets')).map((row) => ({
+      task: column.bytes(row, 'task') as TaskId,
+      publicKey: column.bytes(row, 'public_key'),
+      sealed: column.bytes(row, 'sealed'),
+    }));
+  }
+
+  async addShotSecret({ publicKey, task, sealed }: StoredShotSecret): Promise<void> {
+    await this.#session.query('INSERT INTO shot_secrets VALUES (?, ?, ?)', publicKey, task, sealed);
+  }
+
+  async resealShotSecret({ publicKey, sealed }: StoredShotSecret): Promise<void> {
+    await this.#session.query('UPDATE shot_secrets SET sealed = ? WHERE public_key = ?', sealed, publicKey);
+  }
+
+  /** Overwritten, then deleted; the store's `purge` does what must follow the transaction. */
+  async destroyShotSecret({ publicKey, sealed, task }: StoredShotSecret): Promise<void> {
+    await this.resealShotSecret({ publicKey, task, sealed: new Uint8Array(sealed.length) });
+    await this.#session.query('DELETE FROM shot_secrets WHERE public_key = ?', publicKey);
+  }
+
   async addToken(hash: Uint8Array, task: TaskId, endsAt: number): Promise<void> {
     await this.#session.query('INSERT INTO tokens VALUES (?, ?, ?, NULL)', hash, task, endsAt);
   }
@@ -156,6 +212,21 @@ export class AuthorityTables {
     const [row] = await this.#session.query('SELECT count(*) AS n FROM allowed WHERE task = ?', task);
     return row === undefined ? 0 : column.number(row, 'n');
   }
+}
+
+/** A statement takes so many values. */
+const MOST_AT_ONCE = 1024;
+
+/**
+ * Values for one statement each, the last one repeated up to a power of two: a batch has thousands of names, and the database remembers a
+ * statement for each number of values.
+ */
+function atOnce<Value>(values: readonly Value[]): readonly (readonly Value[])[] {
+  return Array.from({ length: Math.ceil(values.length / MOST_AT_ONCE) }, (_, n) => {
+    const some = values.slice(n * MOST_AT_ONCE, (n + 1) * MOST_AT_ONCE);
+    const length = 2 ** Math.ceil(Math.log2(some.length));
+    return Array.from({ length }, (__, i) => some[Math.min(i, some.length - 1)] as Value);
+  });
 }
 
 function readVault(row: Row): StoredVault {

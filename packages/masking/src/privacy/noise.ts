@@ -12,16 +12,19 @@ export interface NoiseRequest extends Pick<Quantizer, 'level' | 'clip'> {
   readonly colluders: number;
   /** z. */
   readonly noiseMultiplier: number;
+  /** One party adds the whole noise to the sum, instead of every device its share. */
+  readonly isCentral?: boolean;
 }
 
 export interface Noise {
   /** D. */
   readonly norm: number;
-  /** h = Kmin - c_max: so many honest users' noise is in a sum at least. */
+  /** h: a sum has the noise of at least this many honest parties. Kmin - c_max devices, or 1 if it is added centrally. */
   readonly honest: number;
-  /** s^2 = z^2 D^2 / h of one device. */
+  /** s^2 = z^2 D^2 / h of one party. */
   readonly variance: number;
   readonly deviation: number;
+  readonly isCentral: boolean;
 }
 
 /** Below it a sum of discrete Gaussians is not one: at 4 the gap is e^-158 (Kairouz, Liu, Steinke 2021, Theorem 1). */
@@ -30,20 +33,21 @@ export const MIN_DEVIATION = 4;
 const DEVIATIONS = 10;
 
 export function noiseOf(request: NoiseRequest): Noise {
-  const { dimension, minimum, colluders, noiseMultiplier } = request;
-  const honest = minimum - colluders;
+  const { dimension, minimum, colluders, noiseMultiplier, isCentral = false } = request;
+  const honest = isCentral ? 1 : minimum - colluders;
   const squared = squaredBound(dimension, request);
   const variance = (noiseMultiplier ** 2 * squared) / honest;
-  return { norm: Math.sqrt(squared), honest, variance, deviation: Math.sqrt(variance) };
+  return { norm: Math.sqrt(squared), honest, variance, deviation: Math.sqrt(variance), isCentral };
 }
 
-/** K ceil(c C) + 10 s sqrt(K): the largest absolute value of a coordinate of an honest sum of K. */
+/** K ceil(c C) + 10 s sqrt(K), or + 10 s with central noise: the largest absolute value of a coordinate of an honest sum of K. */
 export function noisySumBound(
   quantizer: Pick<Quantizer, 'level' | 'clip'>,
-  { deviation }: Pick<Noise, 'deviation'>,
+  { deviation, isCentral }: Pick<Noise, 'deviation' | 'isCentral'>,
   summands: number,
 ): number {
-  return summands * quantizedBound(quantizer) + Math.ceil(DEVIATIONS * deviation * Math.sqrt(summands));
+  const draws = isCentral ? 1 : summands;
+  return summands * quantizedBound(quantizer) + Math.ceil(DEVIATIONS * deviation * Math.sqrt(draws));
 }
 
 /**
@@ -51,8 +55,9 @@ export function noisySumBound(
  * updates count alpha on the average, the signal is alpha times as large.
  */
 export function noiseToSignal(request: NoiseRequest, summands: number): number {
-  const { deviation } = noiseOf(request);
-  return (deviation * Math.sqrt(summands * request.dimension)) / (summands * request.level * request.clip);
+  const { deviation, isCentral } = noiseOf(request);
+  const draws = isCentral ? 1 : summands;
+  return (deviation * Math.sqrt(draws * request.dimension)) / (summands * request.level * request.clip);
 }
 
 /** The sentence that says why noise of this size cannot be added, and what could be; or undefined. */
@@ -63,10 +68,11 @@ export function noiseProblem(request: NoiseRequest): string | undefined {
   const steps = 2 * Math.sqrt(dimension);
   if (level * clip < steps)
     return `level ${level} is too coarse for noise: level times clip must be at least 2 sqrt(dimension), a level of at least ${Math.ceil(steps / clip)}`;
-  const { deviation } = noiseOf(request);
+  const { deviation, isCentral } = noiseOf(request);
+  const who = isCentral ? 'the authority' : 'a device';
   if (deviation < MIN_DEVIATION)
-    return `a device would add noise of deviation ${deviation.toPrecision(3)}, at least ${MIN_DEVIATION} is needed: raise the level to ${Math.ceil((level * MIN_DEVIATION) / deviation)}, or the noise`;
+    return `${who} would add noise of deviation ${deviation.toPrecision(3)}, at least ${MIN_DEVIATION} is needed: raise the level to ${Math.ceil((level * MIN_DEVIATION) / deviation)}, or the noise`;
   if (deviation > MAX_NOISE_DEVIATION)
-    return `a device would add noise of deviation ${Math.ceil(deviation)}, at most ${MAX_NOISE_DEVIATION} can be drawn: lower the level to ${Math.floor((level * MAX_NOISE_DEVIATION) / deviation)}, or the noise`;
+    return `${who} would add noise of deviation ${Math.ceil(deviation)}, at most ${MAX_NOISE_DEVIATION} can be drawn: lower the level to ${Math.floor((level * MAX_NOISE_DEVIATION) / deviation)}, or the noise`;
   return undefined;
 }

@@ -46,7 +46,9 @@ describe('the plan of a private task', () => {
   it('leaves room for ten deviations of the noise', () => {
     const chosen = { ...request(1_000_000, 10), level: 2000 };
     const { deviation } = noiseOf(chosen);
-    expect(noisySumBound(chosen, { deviation }, 10)).toBe(20_000 + Math.ceil(10 * deviation * Math.sqrt(10)));
+    expect(noisySumBound(chosen, { isCentral: false, deviation }, 10)).toBe(
+      20_000 + Math.ceil(10 * deviation * Math.sqrt(10)),
+    );
     expect(noiseToSignal(chosen, 10)).toBeGreaterThan(100);
   });
 

@@ -93,6 +93,8 @@ export function drawBuffer(
   const { policy } = task;
   const refuse = (no: Refused) => declined(task, no);
   if (!isSigned(suite, bufferRequestCodec, request, policy.serverKey)) return refuse(refused('server-unknown'));
+  if (policy.oneShot !== undefined)
+    return refuse(refused('plan-invalid', { detail: 'the task is of the one-shot mode' }));
   if (own === undefined) return refuse(refused('offer-unknown'));
   const { model, newest } = request;
   const [plan] = request.plan;

@@ -1,7 +1,7 @@
 /** What a server shows of a task while it runs: counts and times, and nothing of who took part. */
 
 import type { AdmissionView } from '../admission/admission.ts';
-import type { SecureBuffer } from '../server/secure-buffer.ts';
+import type { SumState } from '../server/sum-state.ts';
 
 export interface LiveSlot {
   readonly slot: number;
@@ -12,14 +12,15 @@ export interface LiveSlot {
 
 export interface LiveBuffer {
   readonly ctx: string;
-  readonly status: SecureBuffer['status'];
-  /** The version it was drawn for. */
+  readonly status: SumState['status'];
+  /** The version it was drawn for, or that the updates of a batch were trained on. */
   readonly version: number;
   readonly bufferSize: number;
   readonly minimum: number;
   /** Updates that are in it. */
   readonly accepted: number;
   readonly expiry: number;
+  /** None in a batch. */
   readonly slots: readonly LiveSlot[];
 }
 

@@ -31,6 +31,7 @@ import {
   type SecureBuffer,
   type ServerPorts,
 } from './secure-buffer.ts';
+import { decided, isLost } from './sum-state.ts';
 import { slotsToLeaveOut, type VoidEdge } from './void-edges.ts';
 
 /** Fixes A: the accepted slots without a minimum vertex cover of the void edges. Nothing is uploaded afterwards. */
@@ -189,39 +190,6 @@ function isOurClose({ accepted, slots }: SecureBuffer, outcome: Outcome): boolea
   );
 }
 
-/** The authorities closed the buffer with our A. Their keys are used from the answers and asked for again after a crash. */
-export function recordGrant(buffer: SecureBuffer, { votes }: Grant): BufferStep<{ readonly kind: 'granted' }> {
-  if (buffer.status === 'filling' || isLost(buffer)) return declined(buffer, refused('not-frozen'));
-  if (buffer.status !== 'frozen') return unchanged(buffer, { kind: 'granted' });
-  return decided(buffer, { kind: 'granted', votes }, []);
-}
-
-/** The sum was applied as this version; written in the same transaction as the sum, so that it counts exactly once. */
-export function recordIncluded(buffer: SecureBuffer, version: number): BufferStep<{ readonly kind: 'included' }> {
-  if (buffer.status === 'included') return unchanged(buffer, { kind: 'included' });
-  if (buffer.status !== 'granted') return declined(buffer, refused('already-decided'));
-  return {
-    ...decided(buffer, { kind: 'included', version }, [{ kind: 'buffer-included', ctx: buffer.ctx, version }]),
-    answer: { kind: 'included' },
-  };
-}
-
-/** The sum is not one of honest updates, and is not applied. `slots` are those that are known to have cheated. */
-export function recordQuarantine(
-  buffer: SecureBuffer,
-  why: string,
-  slots: readonly number[],
-): BufferStep<{ readonly kind: 'quarantined' }> {
-  if (buffer.status === 'quarantined') return unchanged(buffer, { kind: 'quarantined' });
-  if (buffer.status !== 'granted') return declined(buffer, refused('already-decided'));
-  return {
-    ...decided(buffer, { kind: 'quarantined', why, slots }, [
-      { kind: 'buffer-quarantined', ctx: buffer.ctx, why, slots },
-    ]),
-    answer: { kind: 'quarantined' },
-  };
-}
-
 /** Enough authorities aborted the buffer, so that its updates may go elsewhere, or lost their memory of it, so that they may not. */
 export function recordAbort(
   { suite }: ServerPorts,
@@ -241,18 +209,6 @@ export function recordAbort(
   if (outcome.status === 'aborted') return decided(buffer, { kind: 'aborted' }, [{ kind: 'buffer-aborted', ctx }]);
   if (outcome.status === 'unknown') return decided(buffer, { kind: 'unknown' }, [{ kind: 'buffer-unknown', ctx }]);
   return declined(buffer, refused('outcome-undecided'));
-}
-
-function isLost({ status }: SecureBuffer): boolean {
-  return status === 'aborted' || status === 'unknown';
-}
-
-function decided<Entry extends BufferRecord>(
-  buffer: SecureBuffer,
-  entry: Entry,
-  events: readonly BasaEvent[],
-): BufferStep<Entry> {
-  return { state: evolveSecureBuffer(buffer, entry), records: [entry], answer: entry, events };
 }
 
 function reasonProblem({ descriptor, slots }: SecureBuffer, why: FreezeReason, now: Millis): Refused | undefined {

@@ -11,14 +11,14 @@
  */
 import type { Signer, Suite } from '@basa/masking';
 import type { UploadHeader } from '../wire/authority-messages.ts';
-import type { Ctx, Slot, UserId } from '../wire/brands.ts';
-import type { Endorsement } from '../wire/council.ts';
+import type { Slot, UserId } from '../wire/brands.ts';
 import { ctxOf, type Descriptor } from '../wire/descriptor.ts';
 import type { DrawnBuffer } from '../wire/drawn-buffer.ts';
 import type { FreezeReason } from '../wire/events.ts';
 import type { Ticket } from '../wire/slot-statements.ts';
 import type { Transition } from '../wire/transition.ts';
 import type { Deposit } from '../wire/user-messages.ts';
+import { evolveSum, type SumFact, type SumState } from './sum-state.ts';
 
 export interface ServerPorts {
   readonly suite: Suite;
@@ -38,16 +38,12 @@ export interface BufferSlot {
   readonly graceMs: number;
 }
 
-export interface SecureBuffer {
-  readonly ctx: Ctx;
+export interface SecureBuffer extends SumState {
   readonly descriptor: Descriptor;
   readonly slotKeys: Uint8Array;
-  readonly status: 'filling' | 'frozen' | 'granted' | 'included' | 'quarantined' | 'aborted' | 'unknown';
   readonly slots: readonly BufferSlot[];
   /** A, once frozen. */
   readonly accepted: readonly Slot[];
-  /** Once granted. */
-  readonly votes: readonly Endorsement[];
 }
 
 /** What a buffer is made of again. */
@@ -57,12 +53,7 @@ export type BufferFact =
   | { readonly kind: 'dropped'; readonly slot: Slot }
   | { readonly kind: 'extended'; readonly byMs: number }
   | { readonly kind: 'frozen'; readonly accepted: readonly Slot[]; readonly why: FreezeReason }
-  /** With the votes for its close: authorities without a part in it are shown them. */
-  | { readonly kind: 'granted'; readonly votes: readonly Endorsement[] }
-  | { readonly kind: 'included'; readonly version: number }
-  | { readonly kind: 'quarantined'; readonly why: string; readonly slots: readonly number[] }
-  | { readonly kind: 'aborted' }
-  | { readonly kind: 'unknown' };
+  | SumFact;
 
 /** What a step wants to have durable: facts, and the deposit that comes with a slot. */
 export type BufferRecord =
@@ -77,7 +68,15 @@ export interface DescribedBuffer extends DrawnBuffer {
 }
 
 export function openSecureBuffer(suite: Suite, { descriptor, slotKeys }: DescribedBuffer): SecureBuffer {
-  return { ctx: ctxOf(suite, descriptor), descriptor, slotKeys, status: 'filling', slots: [], accepted: [], votes: [] };
+  const sum: SumState = {
+    ctx: ctxOf(suite, descriptor),
+    task: descriptor.task,
+    rules: descriptor,
+    status: 'filling',
+    users: [],
+    votes: [],
+  };
+  return { ...sum, descriptor, slotKeys, slots: [], accepted: [] };
 }
 
 export function restoreSecureBuffer(
@@ -109,13 +108,12 @@ export function evolveSecureBuffer(buffer: SecureBuffer, entry: BufferFact): Sec
         ),
       };
     case 'frozen':
-      return { ...buffer, status: 'frozen', accepted: entry.accepted };
-    case 'granted':
-      return { ...buffer, status: 'granted', votes: entry.votes };
-    case 'included':
-    case 'quarantined':
-    case 'aborted':
-    case 'unknown':
-      return { ...buffer, status: entry.kind };
+      return { ...buffer, status: 'frozen', accepted: entry.accepted, users: usersOf(buffer, entry.accepted) };
+    default:
+      return evolveSum(buffer, entry);
   }
+}
+
+function usersOf({ slots }: SecureBuffer, accepted: readonly Slot[]): readonly UserId[] {
+  return accepted.flatMap((slot) => slots[slot]?.user ?? []);
 }

@@ -1,4 +1,4 @@
-/** An update of a private task as residues: clipped to the L2 norm, rounded within a bound, and with the device's noise on it. */
+/** An update of a private task as residues: clipped to the L2 norm, rounded within a bound, and with the device's noise, if devices add it. */
 import {
   addNoiseInPlace,
   noiseTable,
@@ -35,6 +35,6 @@ export function quantizeWithNoise(
     vector[k] = toResidue(integer, modulus);
   });
   rounded.integers.fill(0);
-  addNoiseInPlace(vector, noiseTable(noise.variance), modulus, randomWords);
+  if (!noise.isCentral) addNoiseInPlace(vector, noiseTable(noise.variance), modulus, randomWords);
   return { kind: 'quantized', vector, clipped: rounded.isClipped || hasDiverged ? delta.length : 0 };
 }

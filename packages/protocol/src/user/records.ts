@@ -6,7 +6,7 @@ import { certificateCodec } from '../wire/certificate.ts';
 import { type Codec, message, nested } from '../wire/codec.ts';
 import { DESCRIPTOR_BYTES, type Descriptor, descriptorCodec, withPolicy } from '../wire/descriptor.ts';
 import { slotKeysField } from '../wire/drawn-buffer.ts';
-import { checked, type Field, fixed, increasing, list, long, record, short, text, u8, u53 } from '../wire/fields.ts';
+import { type Field, fixed, increasing, list, long, record, short, u8, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 import { MAX_SLOTS } from '../wire/limits.ts';
 import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
@@ -14,8 +14,8 @@ import { epochNamesField } from '../wire/one-shot/epoch.ts';
 import { MAX_PARTS } from '../wire/one-shot/policy.ts';
 import { SEALED_PARTS_BYTES, shotHeaderFields } from '../wire/one-shot/upload.ts';
 import { policyField } from '../wire/policy.ts';
+import { reasonField } from '../wire/reason-field.ts';
 import { recordUnion } from '../wire/record-union.ts';
-import { isRefusalReason, type RefusalReason } from '../wire/refusals.ts';
 import { receiptCodec, ticketCodec } from '../wire/slot-statements.ts';
 import { DEEPEST } from '../wire/user-messages.ts';
 import type { DeviceRecord } from './device.ts';
@@ -29,11 +29,6 @@ const seeds = list(MAX_SLOTS, seed);
 const sealed = short(SEALED);
 const sealedSeed = { commitment: field.hash, sealed };
 const deltaId = short(DELTA_ID);
-
-/** A reason by its name, so that a record outlives changes of the table. */
-const reason = checked(text<RefusalReason>(64), (name) =>
-  isRefusalReason(name) ? undefined : 'no reason of the table',
-);
 
 /** As it was signed, behind the policy that was pinned: after a crash the session goes on with what it began with. */
 const signedField = nested(descriptorCodec, DESCRIPTOR_BYTES);
@@ -84,7 +79,7 @@ export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record
   }),
   acknowledged: message(KIND.sessionAcknowledged, 'acknowledged', {}),
   released: message(KIND.sessionReleased, 'released', {}),
-  abandoned: message(KIND.sessionAbandoned, 'abandoned', { reason }),
+  abandoned: message(KIND.sessionAbandoned, 'abandoned', { reason: reasonField }),
   entered: message(KIND.ledgerEntered, 'entered', { ctx: field.ctx }),
   committed: message(KIND.ledgerCommitted, 'committed', {
     deltaId,

@@ -190,6 +190,8 @@ function modeProblem(policy: TaskPolicy): string | undefined {
     return 'oneShot must be set in the one-shot mode, and only there';
   if (oneShot === undefined) return undefined;
   if (versions !== 'one') return 'versions must be one in the one-shot mode: every update of a batch is of one version';
+  if (oneShot.authorityNoise && (policy.privacy === undefined || policy.authorities.length > 1))
+    return 'authorityNoise needs a private task with one authority';
   return oneShotProblem(policy, oneShot, unsafeThreshold);
 }
 

@@ -12,6 +12,7 @@ import {
 } from '@basa/masking';
 import { checked, type Field, optional, positive, record, u16, u32 } from './fields.ts';
 import type { MetricRange } from './metrics.ts';
+import type { OneShotPolicy } from './one-shot/policy.ts';
 
 /** With it, `clip` bounds the L2 norm of an update instead of its entries, every update counts 1, and no metric is told. */
 export interface PrivacyPolicy {
@@ -52,6 +53,7 @@ export interface NoisyTask {
   readonly clip: number;
   readonly minimum: number;
   readonly privacy: PrivacyPolicy | undefined;
+  readonly oneShot: OneShotPolicy | undefined;
 }
 
 interface WholeTask extends NoisyTask {
@@ -61,9 +63,9 @@ interface WholeTask extends NoisyTask {
   readonly blockFloor: number;
 }
 
-/** The noise that each device of a private task adds; undefined where the task is not private. */
-export function taskNoise({ privacy, ...task }: NoisyTask): Noise | undefined {
-  return privacy === undefined ? undefined : noiseOf({ ...task, ...privacy });
+/** The noise that each device of a private task adds, or its authority; undefined if the task is not private. */
+export function taskNoise({ privacy, oneShot, ...task }: NoisyTask): Noise | undefined {
+  return privacy && noiseOf({ ...task, ...privacy, isCentral: oneShot?.authorityNoise ?? false });
 }
 
 /** The largest absolute value of a coordinate of an honest sum. */
@@ -78,7 +80,7 @@ export function privacyProblem(policy: WholeTask): string | undefined {
   if (privacy === undefined) return undefined;
   if (metrics.length > 0) return 'a private task names no metrics: their exact sums would void epsilon';
   if (blockFloor > 0) return 'a private task has blockFloor 0: a refusal that depends on the data would tell of it';
-  const problem = noiseProblem({ ...policy, ...privacy });
+  const problem = noiseProblem({ ...policy, ...privacy, isCentral: policy.oneShot?.authorityNoise ?? false });
   if (problem !== undefined) return problem;
   const [largest, capacity] = [sumBound(policy, bufferSize), signedCapacity(modulus)];
   return largest <= capacity

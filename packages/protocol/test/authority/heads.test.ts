@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 
 const world = (): Federation => nodeFederation({ bufferSize: 2, dimension: 4 });
 
-function met({ authority, randomBytes }: Federation, head: Head): boolean {
-  const answer = authority.persist(authority.core.meetHead(head, randomBytes(16)));
+function met({ authority, randomBytes, now }: Federation, head: Head): boolean {
+  const answer = authority.persist(authority.core.meetHead(head, randomBytes(16), now));
   return 'rolledBack' in answer && answer.rolledBack;
 }
 

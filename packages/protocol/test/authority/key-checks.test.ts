@@ -205,7 +205,7 @@ describe('a key', () => {
     expect(events).toEqual([{ kind: 'refused', by: 'authority', step: 'key', reason: 'buffer-not-open' }]);
     Object.assign(world.authority.ports, { issuerFor });
     expect(asked(world, third, request)).toEqual(answer);
-    world.authority.persist(world.authority.core.start(undefined, new Uint8Array(16).fill(1)));
+    world.authority.persist(world.authority.core.start(undefined, new Uint8Array(16).fill(1), world.now));
     expect(reasonOf(asked(world, third, request))).toBe('slot-registered');
   });
 

@@ -31,13 +31,17 @@ describe('the log of a draft', () => {
 });
 
 describe('a model in the log', () => {
-  it('is found by its version, and by its buffer where it comes from one', () => {
+  it('is found by its version, and by every sum that it names', () => {
     const task = new Uint8Array(32) as TaskId;
-    const names = (version: number) => {
-      const entry = { task, version, ctx } as Extract<AuthorityRecord, { kind: 'model-appended' }>['entry'];
+    const names = (version: number, sums: readonly Ctx[], spoilt: readonly Ctx[] = []) => {
+      const entry = { task, version, sums, spoilt } as unknown as Extract<
+        AuthorityRecord,
+        { kind: 'model-appended' }
+      >['entry'];
       return recordNames(nodeSuite, { kind: 'model-appended', entry } as AuthorityRecord);
     };
-    expect(names(0)).toEqual([modelName(task, 0)]);
-    expect(names(1)).toEqual([modelName(task, 1), ctx]);
+    expect(names(0, [])).toEqual([modelName(task, 0)]);
+    const other = new Uint8Array(32).fill(9) as Ctx;
+    expect(names(1, [ctx], [other])).toEqual([modelName(task, 1), ctx, other]);
   });
 });

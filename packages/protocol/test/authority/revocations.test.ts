@@ -51,7 +51,7 @@ describe('revocations', () => {
     revoke(services, device as never);
     services.authority.core = AttributeAuthority.restore(services.authority.ports, services.authority.records);
     expect(told(services, 0)).toMatchObject({ upTo: 1, users: [device.user] });
-    services.authority.persist(services.authority.core.start(undefined, services.randomBytes(16)));
+    services.authority.persist(services.authority.core.start(undefined, services.randomBytes(16), services.now));
     expect(told(services, 0)).toMatchObject({
       branch: services.authority.core.head().branch,
       upTo: 1,

@@ -36,7 +36,7 @@ describe('what the authority does not know', () => {
     const request = { ...draw, signature: signer.sign(bufferRequestCodec.statement(draw)) };
     const fresh = { offer: new Uint8Array(16), sealingKey: world.sealings.issuer.publicKey };
     expect(reasonOf(core.drawBuffer(request, fresh, world.now).answer)).toBe('task-unknown');
-    const append = { task, version: 0, modelHash: nobody, ctx: new Uint8Array(32) as Ctx, closed: [] };
+    const append = { task, version: 0, modelHash: nobody, sums: [], spoilt: [], closed: [] };
     const signature = signer.sign(modelAppendCodec.statement(append));
     expect(core.appendModel({ ...append, signature }).answer).toMatchObject({ reason: 'task-unknown' });
   });
@@ -77,8 +77,8 @@ describe('a second task', () => {
     const created = world.authority.persist(core.createTask({ ...world.policy, name: ascii('other') }));
     const { task } = granted(created);
     const { signer } = world.server.ports;
-    const appended = (version: number, ctx: Ctx) => {
-      const body = { task, version, modelHash: new Uint8Array(32), ctx, closed: [] };
+    const appended = (version: number, sums: readonly Ctx[]) => {
+      const body = { task, version, modelHash: new Uint8Array(32), sums, spoilt: [], closed: [] };
       return core.appendModel({ ...body, signature: signer.sign(modelAppendCodec.statement(body)) });
     };
     return { ...scene, core, task, signer, appended };
@@ -94,17 +94,17 @@ describe('a second task', () => {
     };
     expect(reasonOf(draw(world.server.entry()).answer)).toBe('model-not-logged');
     const almostNone = new Uint8Array(32).fill(1, 31) as Ctx;
-    for (const source of [ctx, almostNone]) expect(reasonOf(appended(0, source).answer)).toBe('buffer-unknown');
-    const first = granted(world.authority.persist(appended(0, new Uint8Array(32) as Ctx)));
+    for (const source of [ctx, almostNone]) expect(reasonOf(appended(0, [source]).answer)).toBe('buffer-unknown');
+    const first = granted(world.authority.persist(appended(0, [])));
     expect(draw(first).records).toHaveLength(1);
     expect(reasonOf(draw(world.server.entry()).answer)).toBe('model-not-logged');
   });
 
   it('makes no model of a buffer of the first', () => {
     const { world, ctx, request, appended } = withSecondTask();
-    granted(world.authority.persist(appended(0, new Uint8Array(32) as Ctx)));
+    granted(world.authority.persist(appended(0, [])));
     granted(closed(world, request));
-    expect(reasonOf(appended(1, ctx).answer)).toBe('buffer-unknown');
+    expect(reasonOf(appended(1, [ctx]).answer)).toBe('buffer-unknown');
   });
 });
 
@@ -155,7 +155,7 @@ describe('what is overdue', () => {
   it('in a log that was rolled back is given up if it was open, and stays closed if it was closed', () => {
     const { world, ctx, overdue, later, last } = atTick();
     const { core } = world.authority;
-    const step = core.start(undefined, new Uint8Array(16).fill(1));
+    const step = core.start(undefined, new Uint8Array(16).fill(1), world.now);
     expect(step.records.slice(0, -1)).toEqual(
       [overdue, later, last].map((lost) => ({ kind: 'buffer-unknown', ctx: lost })),
     );

@@ -31,11 +31,11 @@ describe('the model log', () => {
   it('takes one hash per version, the next version only, from a closed buffer that made none, signed by the server [R14] [R15] [R16] [R17]', () => {
     const { world, ctx, request } = atClose();
     const modelHash = new Uint8Array(32).fill(1);
-    const next = { version: 1, modelHash, ctx };
+    const next = { version: 1, modelHash, sums: [ctx], spoilt: [] };
     expect(reasonOf(appended(world, next))).toBe('buffer-not-closed');
     granted(closed(world, request));
     expect(reasonOf(appended(world, { ...next, version: 2 }))).toBe('wrong-version');
-    expect(reasonOf(appended(world, { ...next, ctx: new Uint8Array(32) as never }))).toBe('buffer-unknown');
+    expect(reasonOf(appended(world, { ...next, sums: [new Uint8Array(32) as never] }))).toBe('buffer-unknown');
     expect(reasonOf(appended(world, next, world.signer()))).toBe('server-unknown');
     const entry = granted(appended(world, next));
     expect(appended(world, next)).toEqual(entry);
@@ -44,10 +44,11 @@ describe('the model log', () => {
     const first = {
       version: 0,
       modelHash: world.server.ports.suite.sha256(Uint8Array.of(0)),
-      ctx: new Uint8Array(32) as never,
+      sums: [],
+      spoilt: [],
     };
     expect(appended(world, first)).toMatchObject({ version: 0 });
-    expect(reasonOf(appended(world, { ...first, ctx }))).toBe('other-model');
+    expect(reasonOf(appended(world, { ...first, sums: [ctx] }))).toBe('other-model');
   });
 });
 
@@ -77,7 +78,7 @@ describe('a task', () => {
     granted(closed(world, request));
     const policy = { ...world.policy, name: ascii('other') };
     const { task } = granted(world.authority.persist(world.authority.core.createTask(policy)));
-    const body = { task, version: 0, modelHash: new Uint8Array(32), ctx, closed: [] };
+    const body = { task, version: 0, modelHash: new Uint8Array(32), sums: [ctx], spoilt: [], closed: [] };
     const { signer } = world.server.ports;
     const append = { ...body, signature: signer.sign(modelAppendCodec.statement(body)) };
     expect(reasonOf(world.authority.appendModel(modelAppendCodec.encode(append)))).toBe('buffer-unknown');

@@ -52,7 +52,7 @@ describe('the budget of a device', () => {
     const device = world.device();
     granted(device.contribute('key'));
     const { ctx, joinTag } = (device.session as UserSession).member;
-    device.ledger = { ...device.ledger, deltas: new Map([['00', { ctx, joinTag, version: 7 }]]) };
+    device.ledger = { ...device.ledger, deltas: new Map([['00', { ctx, joinTag, version: 7, epochs: [] }]]) };
     expect(reasonOf(device.contribute())).toBe('budget-spent');
     expect(device.ledger.deltas.size).toBe(1);
   });

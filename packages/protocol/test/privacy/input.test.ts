@@ -1,4 +1,4 @@
-import { noisySumBound, ring, toSigned } from '@basa/masking';
+import { type Noise, noisySumBound, ring, toSigned } from '@basa/masking';
 import {
   buildInput,
   type Descriptor,
@@ -131,7 +131,7 @@ describe('an update of a private task', () => {
 describe('a sum of a private task', () => {
   it('is quarantined for a coordinate beyond ten deviations of its noise, and not for one within', () => {
     const descriptor = descriptorOf({ modulus: ring(16) });
-    const bound = noisySumBound(descriptor, taskNoise(descriptor) as { deviation: number }, 4);
+    const bound = noisySumBound(descriptor, taskNoise(descriptor) as Noise, 4);
     expect(bound).toBeGreaterThan(4 * 8);
     const updates = { accepted: 4, weightSum: 4 };
     const why = (...words: number[]) => judgeCoordinates(descriptor, new Uint32Array(words), updates)?.why;

@@ -1,5 +1,6 @@
 /** An authority that was away follows the others by their signatures; what one down changes, and what two down stop. */
 import {
+  type Ctx,
   closeRequestOf,
   endorse,
   type ModelEntry,
@@ -27,6 +28,7 @@ import { describe, expect, it } from 'vitest';
 const ALL = [0, 1, 2, 3];
 
 const four = (world: Federation): readonly FederationDevice[] => ALL.map(() => world.device());
+const of = (ctx: Ctx) => ({ sums: [ctx], spoilt: [] });
 const newestOf = (world: Federation, index: number) => authorityOf(world, index).core.newestModel(world.task);
 
 /** The vote of these authorities for the close of the request. */
@@ -78,7 +80,12 @@ describe('an authority that was away', () => {
     const scene = atSeveralCloses();
     const { world, ctx, devices } = scene;
     withRecords(world, 3, forgettingSlot(ctx, 3));
-    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ctx, closed: [votedFor(scene, [0, 1, 2])] };
+    const next = {
+      version: 1,
+      modelHash: new Uint8Array(32).fill(5),
+      ...of(ctx),
+      closed: [votedFor(scene, [0, 1, 2])],
+    };
     const entry = together([0, 1, 2].map((n) => granted(appendedBy(world, n, next))));
     const { core, issueKey } = authorityOf(world, 3);
     core.apply(core.adoptModel(entry).records);
@@ -94,7 +101,7 @@ describe('an authority that was away', () => {
     granted(world.server.freeze(ctx));
     const request = granted(closeRequestOf(world.server.ports, world.server.buffer(ctx)));
     const vote = together([0, 1, 2].map((n) => granted(closedBy(world, n, request)).vote));
-    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ctx };
+    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ...of(ctx) };
     const appended = (closed: readonly Vote[]) => appendedBy(world, 3, { ...next, closed });
     expect(reasonOf(appended([]))).toBe('buffer-unknown');
     expect(reasonOf(appended([{ ...vote, endorsements: vote.endorsements.slice(1) }]))).toBe('buffer-unknown');
@@ -113,7 +120,7 @@ describe('an authority that was away', () => {
   it('signs no model by its own vote where it has no record of it: it lost its memory, and gave the buffer up', () => {
     const scene = atSeveralCloses();
     const { world, ctx } = scene;
-    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ctx };
+    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ...of(ctx) };
     const closed = [votedFor(scene, [0, 1, 3])];
     withRecords(world, 3, (record) => (record.kind === 'buffer-voted' ? [] : [record]));
     expect(reasonOf(appendedBy(world, 3, { ...next, closed }))).toBe('buffer-not-closed');
@@ -140,7 +147,9 @@ describe('an authority that missed the close of a buffer', () => {
     const { version, modelHash } = { version: 1, modelHash: new Uint8Array(32).fill(5) };
     const votes = votesOf(world, isVoted ? ALL : [0, 1, 2], request);
     const closed = [votedFor(scene, [0, 1, 2])];
-    const entry = together([0, 1, 2].map((n) => granted(appendedBy(world, n, { version, modelHash, ctx, closed }))));
+    const entry = together(
+      [0, 1, 2].map((n) => granted(appendedBy(world, n, { version, modelHash, ...of(ctx), closed }))),
+    );
     const away = authorityOf(world, 3);
     expect(away.core.openBuffers).toBe(1);
     granted(away.adoptModel(modelEntryCodec.encode(entry)));
@@ -159,7 +168,7 @@ describe('a model', () => {
     const scene = atSeveralCloses();
     const { world, ctx } = scene;
     const closed = [votedFor(scene, [0, 1, 2])];
-    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ctx, closed };
+    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ...of(ctx), closed };
     const entry = granted(appendedBy(world, 0, next));
     expect(authorityOf(world, 0).records.at(-1)?.kind).toBe('model-signed');
     expect(newestOf(world, 0)?.version).toBe(0);
@@ -177,7 +186,7 @@ describe('a model', () => {
   it('of a buffer that is not closed here needs the votes of three', () => {
     const scene = atSeveralCloses();
     const { world, ctx, request } = scene;
-    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ctx };
+    const next = { version: 1, modelHash: new Uint8Array(32).fill(5), ...of(ctx) };
     granted(closedBy(world, 3, request));
     expect(reasonOf(appendedBy(world, 3, { ...next, closed: [] }))).toBe('buffer-not-closed');
     expect(reasonOf(appendedBy(world, 3, { ...next, closed: [votedFor(scene, [0, 1])] }))).toBe('buffer-not-closed');

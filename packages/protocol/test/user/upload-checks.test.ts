@@ -11,6 +11,7 @@ import {
   type Outcome,
   type OutcomeOf,
   outcomeCodec,
+  type PreparedSession,
   packMasked,
   prepareDeposit,
   receiveKey,
@@ -59,8 +60,8 @@ describe('an upload', () => {
     const { ctx, joinTag, deltaId } = twin.session.member;
     const other = (device.session as UserSession).member.joinTag;
     for (const given of [
-      { ctx: new Uint8Array(32) as Ctx, joinTag, version: 0 },
-      { ctx, joinTag: other, version: 0 },
+      { ctx: new Uint8Array(32) as Ctx, joinTag, version: 0, epochs: [] },
+      { ctx, joinTag: other, version: 0, epochs: [] },
     ]) {
       const ledger = evolveLedger(EMPTY_LEDGER, { kind: 'committed', deltaId, ...given });
       expect(reasonOf(freezeUpload(twin.ports, { ledger, session: twin.session }, draft, masked).answer)).toBe(
@@ -78,7 +79,7 @@ describe('an upload', () => {
 describe('the ledger of a device', () => {
   it('lets it enter a buffer once, ever, also after it left', () => {
     const { device } = atDeposit();
-    const { descriptor, slotKeys } = (device.session as UserSession).member;
+    const { descriptor, slotKeys } = (device.session as PreparedSession).member;
     const left = abandonSession(device.ports, device, 'inbox-proof');
     expect(left.state.session?.step).toBe('abandoned');
     const input = {
@@ -104,7 +105,7 @@ describe('the ledger of a device', () => {
     const { ctx, joinTag } = (left.session as UserSession).member;
     const records = [
       { kind: 'entered', ctx },
-      { kind: 'committed', deltaId: left.deltaId, ctx, joinTag, version: 0 },
+      { kind: 'committed', deltaId: left.deltaId, ctx, joinTag, version: 0, epochs: [] },
     ] as const;
     expect(restoreLedger(records)).toEqual(left.ledger);
     expect(left.release()).toEqual({ kind: 'free' });

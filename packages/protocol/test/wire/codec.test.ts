@@ -37,6 +37,9 @@ describe('every message', () => {
       KIND.logLink,
       KIND.registration,
       KIND.requestStatement,
+      KIND.partContext,
+      KIND.usedUpload,
+      KIND.givenVersion,
     ]);
     const missing = Object.entries(KIND).filter(([, kind]) => !sampled.has(kind) && !hashedOnly.has(kind));
     expect(missing).toEqual([]);

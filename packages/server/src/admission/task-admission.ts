@@ -4,11 +4,15 @@ import {
   Admission,
   type AdmissionOptions,
   type AdmissionView,
+  type BufferFill,
   type Ctx,
   fillOf,
   keptMs,
   type Refused,
   type SecureBuffer,
+  type ShotBatch,
+  type SumRules,
+  type SumState,
   type TaskId,
   type UserId,
 } from '@basa/protocol';
@@ -50,6 +54,8 @@ const WHY = {
   behind: 'the free places are for devices that have waited longer',
   backlog: 'closed buffers wait to be opened',
 } as const;
+
+type VersionRules = Pick<SumRules, 'version' | 'versions'>;
 
 /** Stands for all versions if they are mixed. */
 const ANY = -1;
@@ -135,20 +141,36 @@ export class TaskAdmission {
 
   track(buffer: SecureBuffer): void {
     const now = this.#options.clock();
-    const name = toHex(buffer.ctx);
     const lateMs = this.#toUpload.lateMs(this.#options.uploadLeaseMs);
-    const fill = fillOf(buffer, { now, lateMs, coming: this.coming(buffer) });
+    this.#track(toHex(buffer.ctx), fillOf(buffer, { now, lateMs, coming: this.coming(buffer.descriptor) }));
+  }
+
+  /** A batch takes nobody else. */
+  trackBatch({ ctx, users, rules, status }: ShotBatch): void {
+    const stage = status === 'frozen' || status === 'granted' ? 'waiting' : 'over';
+    const { version } = rules;
+    this.#track(toHex(ctx), { users: users.map(toHex), awaited: [], stage, live: users.length, version });
+  }
+
+  /** Updates on a version that are in no batch yet are like a buffer that others can still enter. */
+  trackWaiting(version: number, users: readonly UserId[]): void {
+    const stage = users.length === 0 ? 'over' : 'begun';
+    this.#track(`version ${version}`, { users: users.map(toHex), awaited: [], stage, live: users.length, version });
+  }
+
+  #track(name: string, fill: BufferFill): void {
     if (fill.stage === 'over') this.#aside.delete(name);
-    this.#admission.track(name, this.#aside.has(name) ? { ...fill, stage: 'over' } : fill, now);
+    const known = this.#aside.has(name) ? { ...fill, stage: 'over' as const } : fill;
+    this.#admission.track(name, known, this.#options.clock());
   }
 
   /**
-   * A buffer that cannot be closed because authorities do not answer is waited for by nobody: new ones are drawn without those, and a fleet
+   * A sum that cannot be closed because authorities do not answer is waited for by nobody: new ones are gathered without those, and a fleet
    * must not stand still for as long as one of them is away.
    */
-  setAside(buffer: SecureBuffer): void {
-    this.#aside.add(toHex(buffer.ctx));
-    this.track(buffer);
+  setAside({ ctx }: SumState): void {
+    this.#aside.add(toHex(ctx));
+    this.#track(toHex(ctx), { users: [], awaited: [], stage: 'begun', live: 0 });
   }
 
   /** The newest version, made here or at another node. */
@@ -158,9 +180,8 @@ export class TaskAdmission {
     if (meanAge !== undefined) this.#admission.versionMade(version, meanAge);
   }
 
-  /** How many devices may still come to the buffer, as of the last look; undefined if any number may. */
-  coming({ descriptor }: SecureBuffer): number | undefined {
-    const { version, versions } = descriptor;
+  /** How many devices may still come with an update on the version, as of the last look; undefined if any number may. */
+  coming({ version, versions }: VersionRules): number | undefined {
     const isOpenToAll = versions !== 'one' || !this.#isUsed || version >= this.#newestVersion;
     return isOpenToAll ? undefined : this.#comingOn(version);
   }
@@ -184,13 +205,13 @@ export class TaskAdmission {
   }
 
   /**
-   * How long nobody has been on the way to a seat in the buffer; 0 if devices do not ask for places. Without end if it is of an older version
-   * and nobody is on the way with an update on it: nobody will come.
+   * How long nobody has been on the way with an update on the version; 0 if devices do not ask for places. Without end if it is an older
+   * version and nobody is on the way with an update on it: nobody will come.
    */
-  quietMs(buffer: SecureBuffer): number {
+  quietMs(rules: VersionRules): number {
     if (!this.#isUsed) return 0;
-    if (this.coming(buffer) === 0) return Number.POSITIVE_INFINITY;
-    const since = this.#quietSince.get(this.#isMixed ? ANY : buffer.descriptor.version);
+    if (this.coming(rules) === 0) return Number.POSITIVE_INFINITY;
+    const since = this.#quietSince.get(this.#isMixed ? ANY : rules.version);
     return since === undefined ? 0 : this.#options.clock() - since;
   }
 

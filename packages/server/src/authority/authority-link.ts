@@ -2,9 +2,14 @@
 import { concatBytes, equalBytes, fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
+  type AuthorityStanding,
   abortRequestCodec,
   authorityMessages,
+  type BatchVoteAnswer,
+  type BatchVoteRequest,
   type BufferRequest,
+  batchVoteAnswerCodec,
+  batchVoteRequestCodec,
   bufferRequestCodec,
   type CloseAnswer,
   type CloseRequest,
@@ -16,6 +21,10 @@ import {
   HEADER,
   type Head,
   headCodec,
+  type InspectAnswer,
+  type InspectRequest,
+  inspectAnswerCodec,
+  inspectRequestCodec,
   isSigned,
   type ModelAppend,
   type ModelEntry,
@@ -28,22 +37,29 @@ import {
   outcomeCodec,
   type ProblemCode,
   problemCodeOf,
+  type ReleaseRequest,
   type Revocations,
+  releaseRequestCodec,
   revocationRequestCodec,
   revocationsCodec,
   type ServerPorts,
+  standingCodec,
   type TaskId,
   type TaskPolicy,
 } from '@basa/protocol';
 import { traceHeaders } from '@basa/service';
+import { type ReleaseLimits, readRelease, type TakeRelease } from './read-release.ts';
 
 /** The authority said no. */
 export class AuthorityRefusal extends Error {
   readonly code: ProblemCode | undefined;
-  constructor(code: ProblemCode | undefined, words: string) {
+  /** What it refused of a list. */
+  readonly slots: readonly number[];
+  constructor(code: ProblemCode | undefined, words: string, slots: readonly number[] = []) {
     super(`the authority refused: ${words}`);
     this.name = 'AuthorityRefusal';
     this.code = code;
+    this.slots = slots;
   }
 }
 
@@ -68,7 +84,11 @@ export interface Asked {
     | 'outcome'
     | 'head'
     | 'revocations'
-    | 'health';
+    | 'health'
+    | 'standing'
+    | 'inspect'
+    | 'vote'
+    | 'release';
   readonly seconds: number;
   /** It answered, be it with a no. */
   readonly isUp: boolean;
@@ -87,6 +107,15 @@ export interface AuthorityLinkOptions {
 }
 
 type Question = Asked['question'];
+
+/** A request before it is signed. */
+export type Unsigned<Request> = Omit<Request, 'signature'>;
+
+/** How an answer is read, and how long it may take. */
+interface Reading {
+  read(response: Response): Promise<Uint8Array>;
+  readonly timeoutMs: number;
+}
 
 export class AuthorityLink {
   readonly #options: AuthorityLinkOptions;
@@ -169,6 +198,39 @@ export class AuthorityLink {
     return told;
   }
 
+  /** One-shot: the epoch that devices seal to, and the newest model that it knows. */
+  async standing(task: TaskId): Promise<AuthorityStanding> {
+    return standingCodec.decode(await this.#ask('standing', 'GET', AUTHORITY_PATH.standing(task)));
+  }
+
+  /** One-shot: what it makes of uploads, without their vectors. */
+  async inspect(body: Unsigned<InspectRequest>): Promise<InspectAnswer> {
+    const bytes = inspectRequestCodec.encode({ ...body, signature: this.#sign(inspectRequestCodec.statement(body)) });
+    const answer = await this.#post('inspect', AUTHORITY_PATH.inspections(body.task), bytes, inspectAnswerCodec);
+    const { ports, publicKey } = this.#options;
+    if (isSigned(ports.suite, inspectAnswerCodec, answer, publicKey) && equalBytes(answer.task, body.task))
+      return answer;
+    throw new AuthorityUnreachable('its verdicts are not signed by it, or are of another task');
+  }
+
+  async voteForBatch(body: Unsigned<BatchVoteRequest>): Promise<BatchVoteAnswer> {
+    const { task } = body.batch;
+    const signature = this.#sign(batchVoteRequestCodec.statement(body));
+    const bytes = batchVoteRequestCodec.encode({ ...body, signature });
+    return this.#post('vote', AUTHORITY_PATH.batchVotes(task), bytes, batchVoteAnswerCodec);
+  }
+
+  /**
+   * One-shot: the sums of masks of a batch that is voted for. `take` is given the answer, then the vectors that were asked for, one after
+   * the other as they come, each of `vectorBytes`.
+   */
+  async release(body: Unsigned<ReleaseRequest>, take: TakeRelease, limits: ReleaseLimits): Promise<void> {
+    const bytes = releaseRequestCodec.encode({ ...body, signature: this.#sign(releaseRequestCodec.statement(body)) });
+    const path = AUTHORITY_PATH.releases(body.batch.task);
+    const read = (response: Response): Promise<Uint8Array> => readRelease(response, take, limits.vectorBytes);
+    await this.#ask('release', 'POST', path, bytes, { read, timeoutMs: this.#options.timeoutMs + limits.extraMs });
+  }
+
   /** Throws where it does not answer. */
   async health(): Promise<void> {
     await this.#ask('health', 'GET', '/v1/health');
@@ -188,17 +250,23 @@ export class AuthorityLink {
     return codec.decode(await this.#ask(question, 'POST', path, body));
   }
 
-  async #ask(question: Question, method: string, path: string, body?: Uint8Array): Promise<Uint8Array> {
+  async #ask(
+    question: Question,
+    method: string,
+    path: string,
+    body?: Uint8Array,
+    { read = bodyOf, timeoutMs = this.#options.timeoutMs }: Partial<Reading> = {},
+  ): Promise<Uint8Array> {
     const start = performance.now();
     const tell = (isUp: boolean): void =>
       this.#options.onAsked?.({ question, seconds: (performance.now() - start) / 1000, isUp });
     const asking = new AbortController();
     const { signal } = asking;
-    const timer = setTimeout(() => asking.abort(new Error('it took too long')), this.#options.timeoutMs);
+    const timer = setTimeout(() => asking.abort(new Error('it took too long')), timeoutMs);
     this.#asking.add(asking);
     if (this.#isStopped) this.stop();
     try {
-      const answer = await this.#answer(path, { method, signal, ...(body && { body: body.slice() }) });
+      const answer = await this.#answer(path, { method, signal, ...(body && { body: body.slice() }) }, read);
       tell(true);
       return answer;
     } catch (error) {
@@ -210,7 +278,7 @@ export class AuthorityLink {
     }
   }
 
-  async #answer(path: string, question: RequestInit): Promise<Uint8Array> {
+  async #answer(path: string, question: RequestInit, read: Reading['read']): Promise<Uint8Array> {
     const { url, fetch } = this.#options;
     const headers: Record<string, string> = { 'content-type': 'application/octet-stream', ...traceHeaders() };
     if (this.#head !== undefined) headers[HEADER.head] = toHex(this.#head);
@@ -219,7 +287,7 @@ export class AuthorityLink {
     try {
       response = await fetch(new URL(path, url), { ...question, headers, redirect: 'error' });
       await this.#meetHead(response);
-      body = await bodyOf(response);
+      body = await (response.ok ? read : bodyOf)(response);
     } catch (error) {
       throw new AuthorityUnreachable(error instanceof Error ? error.message : 'no reason given', { cause: error });
     }
@@ -228,7 +296,7 @@ export class AuthorityLink {
     const words = [problem.title, problem.detail].filter((part) => typeof part === 'string').join(' ');
     if (response.status >= 500 || response.status === 429)
       throw new AuthorityUnreachable(words || `${response.status}`);
-    throw new AuthorityRefusal(problemCodeOf(problem), words || `${response.status}`);
+    throw new AuthorityRefusal(problemCodeOf(problem), words || `${response.status}`, slotsIn(problem));
   }
 
   /** Keeps a head that is further than the one kept; one of another branch replaces it. */
@@ -260,7 +328,13 @@ async function bodyOf({ body }: Response): Promise<Uint8Array> {
   return concatBytes(...parts);
 }
 
-function problemIn(body: Uint8Array): { type?: unknown; title?: unknown; detail?: unknown } {
+type Problem = { type?: unknown; title?: unknown; detail?: unknown; slots?: unknown };
+
+function slotsIn({ slots }: Problem): readonly number[] {
+  return Array.isArray(slots) ? slots.filter((slot) => Number.isInteger(slot)) : [];
+}
+
+function problemIn(body: Uint8Array): Problem {
   try {
     return Object(JSON.parse(new TextDecoder().decode(body)));
   } catch {

@@ -49,8 +49,11 @@ export interface TaskAuthoritiesOptions {
 export interface Append {
   readonly version: number;
   readonly modelHash: Uint8Array;
-  readonly ctx: Ctx;
-  /** The votes for the close of its buffer; none for version 0. */
+  /** What it is made of; nothing for version 0. */
+  readonly sums: readonly Ctx[];
+  /** Closed as well, and left out. */
+  readonly spoilt: readonly Ctx[];
+  /** The votes for the close of all of them. */
   readonly closed: readonly Vote[];
 }
 
@@ -84,7 +87,7 @@ export class TaskAuthorities {
     const drawn =
       policy.authorities.length === 1
         ? await this.#drawAlone(nonce, wanted)
-        : await this.#council.draw(this.#members, wanted);
+        : await this.#council.draw(this.members, wanted);
     const { descriptor: signed, slotKeys } = drawn;
     if (!equalBytes(signed.task, this.#options.task) || !isDrawn(ports.suite, policy, signed))
       throw new AuthorityUnreachable('a buffer was drawn that is not signed by its authorities or not of this task');
@@ -133,13 +136,18 @@ export class TaskAuthorities {
   }
 
   /** What was asked for, and every signature on it good: else one authority could spoil what the others signed. */
-  #checked({ version, modelHash, ctx }: Append, before: ModelEntry | undefined, entry: ModelEntry): ModelEntry {
+  #checked(
+    { version, modelHash, sums, spoilt }: Append,
+    before: ModelEntry | undefined,
+    entry: ModelEntry,
+  ): ModelEntry {
     const { task, policy, ports } = this.#options;
     const isAsked =
       entry.version === version &&
       equalBytes(entry.task, task) &&
       equalBytes(entry.modelHash, modelHash) &&
-      equalBytes(entry.ctx, ctx) &&
+      isSameList(entry.sums, sums) &&
+      isSameList(entry.spoilt, spoilt) &&
       (before?.version !== version - 1 ||
         equalBytes(entry.previous, modelEntryCodec.statementHash(ports.suite, before)));
     const isGood = entry.endorsements.length > 0 && hasGoodEndorsements(ports.suite, modelEntryCodec, policy, entry);
@@ -163,7 +171,7 @@ export class TaskAuthorities {
   async close(buffer: SecureBuffer, whose: 'enough' | 'all' = 'enough'): Promise<Grant | Refused> {
     const { ports, graceMs } = this.#options;
     const { parts, bufferSize, threshold } = buffer.descriptor;
-    const members = this.#members.filter(({ authority }) => parts.some((part) => part.authority === authority));
+    const members = this.members.filter(({ authority }) => parts.some((part) => part.authority === authority));
     const steps = closeSteps(ports, buffer);
     let next = steps.next();
     while (next.done !== true) {
@@ -208,7 +216,8 @@ export class TaskAuthorities {
     return told(answers);
   }
 
-  get #members(): readonly Member[] {
+  /** Those that this server has addresses of. */
+  get members(): readonly Member[] {
     return this.#options.links.flatMap((link, authority) => (link === undefined ? [] : [{ authority, link }]));
   }
 
@@ -218,8 +227,12 @@ export class TaskAuthorities {
   ): Promise<readonly Answered<Answer>[]> {
     const { policy, graceMs } = this.#options;
     return gather(
-      this.#members.map((member) => ({ authority: member.authority, ask: () => ask(member) })),
+      this.members.map((member) => ({ authority: member.authority, ask: () => ask(member) })),
       { needed: policy.threshold, graceMs, isEnough },
     );
   }
+}
+
+function isSameList(left: readonly Uint8Array[], right: readonly Uint8Array[]): boolean {
+  return left.length === right.length && left.every((one, n) => equalBytes(one, right[n] as Uint8Array));
 }

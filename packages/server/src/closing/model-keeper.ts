@@ -7,7 +7,7 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';
-import type { UpToDate } from '../buffers/buffer-keeper.ts';
+import type { UpToDate } from '../buffers/sum-keeper.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { Fence } from '../store/leases.ts';
 import type { StoredModel } from '../store/models.ts';
@@ -179,9 +179,12 @@ export class ModelKeeper {
     if (at !== read.policy.dimension) throw new Error(`${at} coordinates for the version after ${version}`);
   }
 
-  /** Logs a version, with the votes for the close of its buffer; the same again gets the same answer. */
+  /** Logs a version, with the votes for the close of its sums; the same again gets the same answer. */
   log({ version, modelHash, ctx }: StoredModel, closed: readonly Vote[]): Promise<ModelEntry> {
-    return this.#options.authorities.appendModel({ version, modelHash, ctx, closed }, this.#newest?.entry);
+    // Each sum makes a version at once, so that a version is made of one; a spoilt one repeats the version before it.
+    const sums = version === 0 ? [] : [ctx];
+    const append = { version, modelHash, sums, spoilt: [], closed };
+    return this.#options.authorities.appendModel(append, this.#newest?.entry);
   }
 
   async parameters(version: number): Promise<Float32Array> {

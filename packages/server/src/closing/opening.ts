@@ -1,4 +1,4 @@
-/** Has the sum of a closed buffer opened by the workers: the seeds in shares of slots, then the mean in shards of the vector. */
+/** Has a closed sum opened by the workers: the seeds behind its masks in shares of slots, then the mean in shards of the vector. */
 import { encodeBufferRecord, type KeysOf, prefixElements, type SecureBuffer } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
@@ -12,6 +12,7 @@ import type {
   Quarantined,
   StoredBody,
   SummedShard,
+  SumShardTask,
   WorkResult,
   WorkTask,
 } from './work/tasks.ts';
@@ -44,8 +45,7 @@ export async function openSumOf(
   buffer: SecureBuffer,
   keys: readonly KeysOf[],
 ): Promise<OpenedSum> {
-  const { ctx, descriptor, accepted, slots } = buffer;
-  const { pool, watch } = tools;
+  const { ctx, rules, accepted, slots } = buffer;
   const bodies = accepted.map((slot) => {
     const header = slots[slot]?.header;
     if (header === undefined) throw new Error(`slot ${slot} is accepted without a header`);
@@ -53,12 +53,20 @@ export async function openSumOf(
   });
   const opened = await openTermsOf(tools, buffer, bodies, keys);
   if (opened.kind === 'quarantine') return opened;
-  const [whole, ...later] = shardsOf(descriptor.dimension + prefixElements(descriptor), pool.size);
+  return openShards(tools, { ctx, rules, keys: bodies.map(({ key }) => key), subtracted: [], terms: opened.terms });
+}
+
+/** What a sum is made of: bodies, and what is taken off. */
+type ToOpen = Omit<SumShardTask, 'kind' | 'from' | 'to' | 'weightSum'>;
+
+/** The terms are used up by this. */
+export async function openShards({ pool, watch }: OpeningTools, sum: ToOpen): Promise<OpenedSum> {
+  const { ctx, rules, terms } = sum;
+  const [whole, ...later] = shardsOf(rules.dimension + prefixElements(rules), pool.size);
   if (whole === undefined) throw new Error('a sum without elements');
-  const part = { descriptor, keys: bodies.map(({ key }) => key) };
   const sumOf = async ({ from, to }: Shard, weightSum?: number): Promise<SummedShard> => {
     const known = weightSum === undefined ? {} : { weightSum };
-    const work = { kind: 'sum-shard', ...part, terms: opened.terms, from, to, ...known } as const;
+    const work = { kind: 'sum-shard', ...sum, from, to, ...known } as const;
     const attributes = { 'basa.from': from, 'basa.to': to };
     return watch.traces.step('sum-shard', { ctx, attributes }, async () => (await pool.run(work)) as SummedShard);
   };
@@ -67,7 +75,7 @@ export async function openSumOf(
   const { prefix } = first;
   if (prefix === undefined) throw new Error('the first shard of a sum came without its prefix');
   const rest = later.map((shard) => () => sumOf(shard, prefix.weightSum));
-  return { kind: 'mean', prefix, shards: shardsInOrder(first, rest, pool.size, opened.terms) };
+  return { kind: 'mean', prefix, shards: shardsInOrder(first, rest, pool.size, terms) };
 }
 
 /** As many at once as there are workers. */

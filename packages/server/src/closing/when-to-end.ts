@@ -25,10 +25,25 @@ export function freezeReason(rules: EndingRules, buffer: SecureBuffer, now: numb
   if (now >= descriptor.expiry) return 'expired';
   if (slots.filter(({ status }) => status === 'accepted').length < descriptor.minimum) return undefined;
   const isAwaited = slots.some(({ status }) => status === 'assigned');
-  const [quietMs, idleMs] = [rules.quietMs(buffer), rules.idleMs(ctx)];
+  const pace = { quietMs: rules.quietMs(buffer), idleMs: rules.idleMs(ctx), stallMs, isAwaited };
+  return isStalled(pace) ? 'stalled' : undefined;
+}
+
+export interface Pace {
+  /** How long nobody has been under way to it; without end if nobody will come. */
+  readonly quietMs: number;
+  /** How long ago the last upload came. */
+  readonly idleMs: number;
+  readonly stallMs: number;
+  /** Uploads of those who did come are still expected. */
+  readonly isAwaited: boolean;
+}
+
+/** Whether waiting for more updates does not pay. */
+export function isStalled({ quietMs, idleMs, stallMs, isAwaited }: Pace): boolean {
   const waitMs = isAwaited ? UPLOAD_MS : quietMs === Number.POSITIVE_INFINITY ? 0 : NOBODY_COMES_MS;
   const isQuiet = quietMs >= NOBODY_COMES_MS && idleMs >= waitMs;
-  return isQuiet || idleMs >= stallMs ? 'stalled' : undefined;
+  return isQuiet || idleMs >= stallMs;
 }
 
 /**

@@ -1,8 +1,7 @@
 /** What the tasks of a server look like from outside now, as the event stream tells it. */
 import { toHex } from '@basa/masking';
-import type { BasaEvent, LiveBuffer, LiveState, LiveVersion, SecureBuffer } from '@basa/protocol';
+import type { BasaEvent, LiveBuffer, LiveState, LiveVersion, SumState } from '@basa/protocol';
 import type { Answer } from '@basa/service';
-import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { isEnded } from '../store/buffers.ts';
 import type { Store } from '../store/store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
@@ -48,9 +47,9 @@ export class LiveTasks {
     this.#tallies.fetched(task, version);
   }
 
-  /** A buffer was read or changed. */
-  track(buffer: SecureBuffer): void {
-    if (isEnded(buffer.status)) this.#remember(buffer);
+  /** A sum was read or changed. */
+  track({ task, status }: SumState, shown: LiveBuffer): void {
+    if (isEnded(status)) this.#remember(toHex(task), shown);
     this.#changed();
   }
 
@@ -58,14 +57,12 @@ export class LiveTasks {
     if (event.kind === 'slot-dropped') this.#tallies.dropped(event.why);
   }
 
-  async state(task: RunningTask, keeper: BufferKeeper, versions: readonly LiveVersion[]): Promise<LiveState> {
+  async state(task: RunningTask, versions: readonly LiveVersion[]): Promise<LiveState> {
     const name = toHex(task.task);
-    await this.#recall(task, keeper);
-    const found = await Promise.all(task.living.map((ctx) => keeper.find(ctx)));
+    await this.#recall(task);
+    const found = await Promise.all(task.living.map((ctx) => task.mode.show(ctx)));
     // One that has just ended is tidied up a little later.
-    const living = found.flatMap((buffer) =>
-      buffer === undefined || isEnded(buffer.status) ? [] : [liveBuffer(buffer)],
-    );
+    const living = found.flatMap((shown) => (shown === undefined || isEnded(shown.status) ? [] : [shown]));
     return {
       at: this.#options.clock(),
       startedAt: this.#startedAt,
@@ -102,40 +99,20 @@ export class LiveTasks {
   }
 
   /** Every buffer that the keeper reads is told to `track`. */
-  async #recall({ task }: RunningTask, keeper: BufferKeeper): Promise<void> {
+  async #recall({ task, mode }: RunningTask): Promise<void> {
     const name = toHex(task);
     if (this.#recalled.has(name)) return;
     this.#recalled.add(name);
     const models = await this.#options.store.models(task);
-    for (const { ctx } of models.slice(-MAX_ENDED)) await keeper.find(ctx);
+    for (const { ctx } of models.slice(-MAX_ENDED)) await mode.show(ctx);
   }
 
-  #remember(buffer: SecureBuffer): void {
-    const task = toHex(buffer.descriptor.task);
-    const ctx = toHex(buffer.ctx);
-    const others = (this.#ended.get(task) ?? []).filter((other) => other.ctx !== ctx);
-    this.#ended.set(task, [liveBuffer(buffer), ...others].slice(0, MAX_ENDED));
+  #remember(task: string, shown: LiveBuffer): void {
+    const others = (this.#ended.get(task) ?? []).filter(({ ctx }) => ctx !== shown.ctx);
+    this.#ended.set(task, [shown, ...others].slice(0, MAX_ENDED));
   }
 
   #changed(): void {
     for (const listener of this.#listeners) listener();
   }
-}
-
-/** Without users and signatures. */
-function liveBuffer({ ctx, descriptor, status, slots }: SecureBuffer): LiveBuffer {
-  const { version, bufferSize, minimum, expiry } = descriptor;
-  return {
-    ctx: toHex(ctx),
-    status,
-    version,
-    bufferSize,
-    minimum,
-    expiry,
-    slots: slots.map(({ ticket, status: slotStatus, graceMs }) => ({
-      slot: ticket.slot,
-      status: slotStatus,
-      deadline: ticket.deadline + graceMs,
-    })),
-  };
 }

@@ -5,7 +5,7 @@
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import type { Tickets } from '../admission/tickets.ts';
-import type { UpToDate } from '../buffers/buffer-keeper.ts';
+import type { UpToDate } from '../buffers/sum-keeper.ts';
 import type { Store } from '../store/store.ts';
 import { Leases } from './leases.ts';
 import { type Listener, type NodeSignals, openNodeSignals, type Telling } from './signals.ts';

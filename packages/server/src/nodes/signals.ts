@@ -1,12 +1,12 @@
 /** What the nodes of one database tell each other, so that nobody waits for the next look. */
 import { fromHex, toHex } from '@basa/masking';
-import type { Ctx, SecureBuffer, TaskId } from '@basa/protocol';
+import type { Ctx, SumState, TaskId } from '@basa/protocol';
 import { openSignals, type Signals } from '@basa/service';
 
 export interface Telling {
   /** A task, or its newest model, has changed. */
   task(task: TaskId): void;
-  buffer(buffer: SecureBuffer): void;
+  buffer(sum: Pick<SumState, 'ctx' | 'task'>): void;
   /** An upload was accepted. */
   upload(task: TaskId, ctx: Ctx): void;
 }
@@ -50,7 +50,7 @@ export function openNodeSignals({ url, listener, onTrouble }: NodeSignalsOptions
   });
   return {
     task: (task) => signals.tell(`task ${toHex(task)}`),
-    buffer: ({ ctx, descriptor }) => signals.tell(`buffer ${toHex(descriptor.task)} ${toHex(ctx)}`),
+    buffer: ({ ctx, task }) => signals.tell(`buffer ${toHex(task)} ${toHex(ctx)}`),
     upload: (task, ctx) => signals.tell(`upload ${toHex(task)} ${toHex(ctx)}`),
     close: () => signals.close(),
   };

@@ -1,16 +1,19 @@
 /** What works on the records of a server, put together: the link to the authority, buffers, tasks and uploads. */
 import { toHex } from '@basa/masking';
-import type { BasaEvent, SecureBuffer, ServerPorts } from '@basa/protocol';
+import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { AuthorityLink, isFurther } from '../authority/authority-link.ts';
 import { AuthorityLinks } from '../authority/authority-links.ts';
 import { Revocations } from '../authority/revocations.ts';
+import { BatchKeeper } from '../buffers/batch-keeper.ts';
 import { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { startWorkers } from '../closing/worker-pool.ts';
+import { liveBatch, liveBuffer } from '../live/live-sums.ts';
 import type { LiveTasks } from '../live/live-tasks.ts';
 import type { Listener } from '../nodes/signals.ts';
 import { TaskBook } from '../tasks/task-book.ts';
 import type { TaskTools } from '../tasks/task-tools.ts';
+import { Bodies } from '../uploads/bodies.ts';
 import { BodyHashing } from '../uploads/body-hash.ts';
 import { openPieces } from '../uploads/pieces.ts';
 import { Uploads } from '../uploads/uploads.ts';
@@ -29,6 +32,7 @@ export interface Core {
   readonly tools: TaskTools;
   readonly tasks: TaskBook;
   readonly uploads: Uploads;
+  readonly bodies: Bodies;
   readonly listener: Listener;
   /** Buffers of which something is in memory. */
   buffersInMemory(): number;
@@ -60,35 +64,49 @@ export async function openCore(settings: Settings, records: Records, options: Co
     });
   };
   const links = new AuthorityLinks({ links: await Promise.all(authorities.map(linkTo)), ports, clock });
-  const onBuffer = (buffer: SecureBuffer): void => {
-    tasks.track(buffer);
-    live.track(buffer);
-    watch.track(buffer);
-  };
   const { upToDate, tell } = nodes;
-  const keeper = new BufferKeeper({ store, ports, upToDate, onEvent, onBuffer, onChange: tell.buffer });
+  const keeping = { store, ports, upToDate, onEvent, onChange: tell.buffer };
+  const keeper = new BufferKeeper({
+    ...keeping,
+    onBuffer(buffer) {
+      tasks.track(buffer);
+      live.track(buffer, liveBuffer(buffer));
+      watch.track(buffer);
+    },
+  });
+  const batches = new BatchKeeper({
+    ...keeping,
+    onBuffer(batch) {
+      tasks.trackBatch(batch);
+      live.track(batch, liveBatch(batch));
+      watch.track(batch);
+    },
+  });
   const pool = watch.timedPool(startWorkers(settings.workers, { blobs: blobPlaceOf(settings) }));
   const revocations = new Revocations({ store, authorities: links.all, onTrouble });
   const { seatMs } = settings;
-  const base = { store, tickets, blobs, keeper, ports, nodes, watch };
+  const base = { store, tickets, blobs, keeper, batches, ports, nodes, watch };
   const tools: TaskTools = { ...base, authorities: links, revocations, pool, clock, seatMs, onEvent, onTrouble };
   const tasks: TaskBook = new TaskBook(tools);
   const hashing = new BodyHashing();
-  const uploads = new Uploads({ ...base, pieces: openPieces(base), hashing });
+  const bodies = new Bodies({ ...base, pieces: openPieces(base), hashing });
+  const uploads = new Uploads({ ...base, bodies });
   watch.read({
     clock,
     tasks: () => tasks.all,
     task: (name) => tasks.find(name),
     buffers: () => keeper.living,
+    batches: () => batches.living,
   });
   return {
     tools,
     tasks,
     uploads,
+    bodies,
     listener: listenerOf(tools, tasks, live),
     buffersInMemory: () =>
       Math.max(
-        keeper.held,
+        keeper.held + batches.held,
         tasks.all.reduce((sum, { held }) => sum + held, 0),
       ),
     async interrupt() {
@@ -96,7 +114,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
       await pool.close();
     },
     async settle() {
-      await uploads.settle();
+      await bodies.settle();
       await hashing.close();
       await tasks.settle();
     },
@@ -104,11 +122,11 @@ export async function openCore(settings: Settings, records: Records, options: Co
 }
 
 /** Reads a buffer anew where somebody watches it, or where this node may have to end it now. */
-function listenerOf({ keeper, nodes }: TaskTools, tasks: TaskBook, live: LiveTasks): Listener {
+function listenerOf({ keeper, batches, nodes }: TaskTools, tasks: TaskBook, live: LiveTasks): Listener {
   return {
     onTask: () => tasks.refresh(),
     async onBuffer(ctx) {
-      if (live.isWatched) await keeper.fresh(ctx);
+      if (live.isWatched && (await keeper.fresh(ctx)) === undefined) await batches.fresh(ctx);
     },
     async onUpload(name, ctx) {
       const task = tasks.find(name);

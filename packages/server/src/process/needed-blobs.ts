@@ -1,5 +1,5 @@
 /** Finds blobs that a server's records name and that are missing. There are none, unless something outside removed them. */
-import { evolveSecureBuffer, openSecureBuffer } from '@basa/protocol';
+import { evolveSecureBuffer, openSecureBuffer, type Slot } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
 import { type BlobPlace, openBlobs } from '../blobs/place.ts';
@@ -26,5 +26,11 @@ async function neededBlobs(store: Store): Promise<readonly string[]> {
       status === 'accepted' && header !== undefined ? [bodyKey(header)] : [],
     );
   });
-  return [...models.flat(), ...(await Promise.all(bodies)).flat()];
+  return [...models.flat(), ...(await Promise.all(bodies)).flat(), ...(await shotBlobs(store))];
+}
+
+/** The bodies of uploads that wait, or are in a batch that has not ended. */
+async function shotBlobs(store: Store): Promise<readonly string[]> {
+  const shots = await store.wholeShots();
+  return shots.map(({ name, upload }) => bodyKey({ ctx: name, slot: 0 as Slot, bodyHash: upload.header.bodyHash }));
 }

@@ -58,7 +58,7 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
     settings.onEvent(event);
   };
   const core = await openCore(settings, records, { watch, live, onEvent, onTrouble });
-  const { tools, tasks, uploads } = core;
+  const { tools, tasks, uploads, bodies } = core;
   let clock: Ticker | undefined;
   onClose(async () => {
     await service.close();
@@ -73,7 +73,7 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   await tasks.open();
   nodes.listen(core.listener);
   const { burntSlots, unsafePaperMode } = settings;
-  const routes = { ...tools, service, tasks, uploads, live, burntSlots, unsafePaperMode };
+  const routes = { ...tools, service, tasks, uploads, bodies, live, burntSlots, unsafePaperMode };
   mountRoutes(routes);
   if (pages !== undefined)
     mountShow(

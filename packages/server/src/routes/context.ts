@@ -12,6 +12,7 @@ import type { Nodes } from '../nodes/nodes.ts';
 import type { Store } from '../store/store.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import type { TaskBook } from '../tasks/task-book.ts';
+import type { Bodies } from '../uploads/bodies.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 
@@ -19,6 +20,7 @@ export interface RouteContext {
   readonly service: Service;
   readonly tasks: TaskBook;
   readonly uploads: Uploads;
+  readonly bodies: Bodies;
   readonly keeper: BufferKeeper;
   readonly store: Store;
   readonly blobs: BlobStore;

@@ -12,7 +12,7 @@ const NO_ROOM = {
 } as const;
 
 export function mountEvents(context: RouteContext, needsLogin: boolean): void {
-  const { service, keeper, live } = context;
+  const { service, live } = context;
   const { app } = service;
   const places = new StreamPlaces();
   app.addHook('preClose', async () => places.endAll());
@@ -29,7 +29,7 @@ export function mountEvents(context: RouteContext, needsLogin: boolean): void {
     const end = streamEvents(raw, {
       live,
       versions: (from) => live.versions(task, from),
-      state: (versions) => live.state(task, keeper, versions),
+      state: (versions) => live.state(task, versions),
     });
     raw.once('close', places.take(network, end));
   });

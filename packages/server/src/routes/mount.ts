@@ -7,6 +7,7 @@ import { mountPageTokens } from './page-tokens.ts';
 import { mountPages, type PageOptions } from './pages.ts';
 import { mountUnsafePaper } from './paper.ts';
 import { mountParticipation } from './participation.ts';
+import { mountShots } from './shots.ts';
 import { mountSuspicions } from './suspicions.ts';
 import { mountTasks } from './tasks.ts';
 import { mountUploads } from './uploads.ts';
@@ -18,6 +19,7 @@ export function mountRoutes(context: RouteContext): void {
   mountModels(context);
   mountParticipation(context);
   mountUploads(context);
+  mountShots(context);
   mountUnsafePaper(context);
 }
 

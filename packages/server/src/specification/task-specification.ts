@@ -28,7 +28,7 @@ const shape = Type.Object(
 export const taskSpecificationSchema = Type.Object(
   {
     policy: Type.String({ pattern: '^[0-9a-f]+$', maxLength: 4096 }),
-    mode: Type.Optional(Type.Union([Type.Literal('sealed'), Type.Literal('paper')])),
+    mode: Type.Optional(Type.Union([Type.Literal('sealed'), Type.Literal('one-shot'), Type.Literal('paper')])),
     model: Type.Optional(
       Type.Object(
         {
@@ -98,7 +98,7 @@ export type TaskSpecification = Type.Static<typeof taskSpecificationSchema>;
 export interface ReadTask {
   readonly policy: TaskPolicy;
   readonly specification: TaskSpecification;
-  readonly mode: 'sealed' | 'paper';
+  readonly mode: 'sealed' | 'one-shot' | 'paper';
   readonly model: Model | undefined;
   readonly serverStep: ServerStepOptions;
   readonly admission: AdmissionOptions;
@@ -107,7 +107,7 @@ export interface ReadTask {
 /** Throws a `RangeError` that names the line. */
 export function readTask(specification: TaskSpecification): ReadTask {
   const policy = decodePolicy(fromHex(specification.policy) ?? new Uint8Array());
-  knownSealedBytes(policy.engine);
+  const mode = modeOf(specification, policy);
   if (specification.mode === 'paper' && policy.engine !== ENGINE.cpAbe)
     throw new RangeError('mode: "paper" needs a policy with the engine cp-abe, which the paper uses');
   if (specification.mode === 'paper' && policy.privacy !== undefined)
@@ -118,11 +118,20 @@ export function readTask(specification: TaskSpecification): ReadTask {
   return {
     policy,
     specification,
-    mode: specification.mode ?? 'sealed',
+    mode,
     model,
     serverStep: serverStep as ServerStepOptions,
     admission: readAdmission(specification.admission, policy),
   };
+}
+
+/** The engine says which mode it is; what the operator wrote down must agree. */
+function modeOf({ mode }: TaskSpecification, { engine, oneShot }: TaskPolicy): ReadTask['mode'] {
+  const isOneShot = engine === ENGINE.oneShot && oneShot !== undefined;
+  if (!isOneShot) knownSealedBytes(engine);
+  if (mode !== undefined && (mode === 'one-shot') !== isOneShot)
+    throw new RangeError('mode: "one-shot" goes with a policy of the engine one-shot, and with no other');
+  return mode ?? (isOneShot ? 'one-shot' : 'sealed');
 }
 
 function readAdmission(asked: TaskSpecification['admission'], policy: TaskPolicy): AdmissionOptions {

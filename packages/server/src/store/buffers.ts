@@ -19,6 +19,7 @@ import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/servi
 import { insertRows } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
 import { logModel } from './models.ts';
+import { freeShots, type RefusedShot } from './shots.ts';
 import { type BegunSlot, beginSlot, finishSlot } from './slots.ts';
 import { judge, type Verdict } from './suspicions.ts';
 import { OPEN } from './tasks.ts';
@@ -43,12 +44,14 @@ export interface BufferChange {
   readonly burnt?: { readonly users: readonly UserId[]; readonly at: number };
   /** How its sum came out. */
   readonly verdict?: Verdict;
+  /** The batch is dissolved: its uploads wait again, without these. */
+  readonly freed?: readonly RefusedShot[];
 }
 
 const FACTS = 'SELECT record FROM records WHERE ctx = ? AND number > ? ORDER BY number';
 /** Buffers with the policy of their task. */
 const BUFFERS = 'SELECT b.*, t.policy FROM buffers b JOIN tasks t ON t.task = b.task';
-const LIVING = `${BUFFERS} WHERE b.status IN ${OPEN} ORDER BY b.drawn_at, b.ctx`;
+const LIVING = `${BUFFERS} WHERE b.status IN ${OPEN} AND b.batch_number IS NULL ORDER BY b.drawn_at, b.ctx`;
 const ENDED = `SELECT ctx FROM buffers WHERE task = ? AND drawn_at < ? AND status NOT IN ${OPEN} ORDER BY drawn_at LIMIT ?`;
 const BURNT = `SELECT (SELECT COUNT(*) FROM burnt_slots WHERE usr = ? AND at >= ?)
   + (SELECT COUNT(*) FROM idle_places WHERE usr = ? AND at >= ?) AS burnt`;
@@ -76,7 +79,7 @@ export function bufferTables(database: SqlDatabase) {
         if (nonce !== undefined) await query(FORGET_DRAW, task, nonce);
       }),
     buffer: async (ctx: Ctx): Promise<StoredBuffer | undefined> =>
-      (await database.query(`${BUFFERS} WHERE b.ctx = ?`, ctx)).map(readBuffer)[0],
+      (await database.query(`${BUFFERS} WHERE b.ctx = ? AND b.batch_number IS NULL`, ctx)).map(readBuffer)[0],
     /** Buffers that are filling, frozen or granted, oldest first, with the number of their last fact. */
     livingBuffers: async (): Promise<readonly (StoredBuffer & { readonly number: number })[]> =>
       (await database.query(LIVING)).map((row) => ({ ...readBuffer(row), number: column.number(row, 'last_record') })),
@@ -131,7 +134,7 @@ export function bufferTables(database: SqlDatabase) {
         await checkFence(database, session, fence);
         const ended = await session.query(ENDED, task, drawnBefore, limit);
         for (const row of ended)
-          for (const table of ['records', ...WHILE_OPEN, 'buffers'])
+          for (const table of ['records', ...WHILE_OPEN, 'shots', 'buffers'])
             await session.query(`DELETE FROM ${table} WHERE ctx = ?`, column.bytes(row, 'ctx'));
         return ended.length;
       }),
@@ -149,7 +152,7 @@ async function writeChange(
   { ctx, last, now }: { readonly ctx: Ctx; readonly last: number; readonly now: number },
   change: BufferChange,
 ): Promise<number> {
-  const { facts, status, deposit, logged, withoutModel, burnt, verdict } = change;
+  const { facts, status, deposit, logged, withoutModel, burnt, verdict, freed } = change;
   const records = facts.map((fact, n) => [ctx, last + 1 + n, encodeBufferRecord(fact)]);
   await insertRows(session, 'records (ctx, number, record)', records);
   if (deposit !== undefined) {
@@ -162,6 +165,7 @@ async function writeChange(
   const users = (burnt?.users ?? []).map((user) => [user, ctx, burnt?.at ?? 0]);
   await insertRows(session, 'burnt_slots (usr, ctx, at)', users, ' ON CONFLICT DO NOTHING');
   if (verdict !== undefined) await judge(database, session, ctx, verdict, now);
+  if (freed !== undefined) await freeShots(session, ctx, freed);
   if (isEnded(status)) for (const table of WHILE_OPEN) await session.query(`DELETE FROM ${table} WHERE ctx = ?`, ctx);
   const number = last + facts.length;
   await session.query('UPDATE buffers SET status = ?, last_record = ? WHERE ctx = ?', status, number, ctx);
@@ -185,7 +189,7 @@ function readBuffer(row: Row): StoredBuffer {
     ctx: column.bytes(row, 'ctx') as Ctx,
     task: column.bytes(row, 'task') as TaskId,
     descriptor: readDescriptor(row),
-    slotKeys: column.optional(row, 'slot_keys', column.bytes) ?? new Uint8Array(),
+    slotKeys: column.bytes(row, 'slot_keys'),
     drawnAt: column.number(row, 'drawn_at'),
   };
 }

@@ -1,8 +1,8 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
 import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
-/** The first format with layouts of version 6 and with tickets: older data is not read, so nothing brings it further. */
-const OLDEST = 11;
+/** The first format whose entries of the model log name several sums: older data is not read, so nothing brings it further. */
+const OLDEST = 12;
 
 export function migrationsFor(dialect: Dialect): readonly string[] {
   return [...Array<string>(OLDEST - 1).fill(''), tablesFor(dialect).join(';\n')];
@@ -31,9 +31,11 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
       )`,
     'CREATE INDEX models_by_buffer ON models (ctx)',
     'CREATE INDEX models_kept ON models (task, version) WHERE forgotten = 0',
+    // A batch of the one-shot mode is a buffer that begins frozen. It has a number, its uploads are in `shots`, and it was drawn by nobody.
     `CREATE TABLE buffers (
-        ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL REFERENCES tasks (task), descriptor ${blob} NOT NULL,
-        status TEXT NOT NULL, last_record ${integer} NOT NULL, drawn_at ${integer} NOT NULL, slot_keys ${blob}
+        ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL REFERENCES tasks (task), descriptor ${blob},
+        status TEXT NOT NULL, last_record ${integer} NOT NULL, drawn_at ${integer} NOT NULL, slot_keys ${blob},
+        batch_number ${integer}
       )`,
     'CREATE INDEX buffers_by_status ON buffers (status)',
     'CREATE INDEX buffers_by_task ON buffers (task, status)',
@@ -50,9 +52,22 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         ctx ${blob} NOT NULL REFERENCES buffers (ctx), to_slot ${integer} NOT NULL, from_slot ${integer} NOT NULL,
         entry ${blob} NOT NULL, PRIMARY KEY (ctx, to_slot, from_slot)
       )`,
-    // Where the pieces of an upload lie so far, and whose piece is under way.
+    // Uploads of the one-shot mode, by the hash of what their devices signed; ctx and position once they are in a batch.
+    `CREATE TABLE shots (
+        task ${blob} NOT NULL, name ${blob} NOT NULL, usr ${blob} NOT NULL, join_tag ${blob} NOT NULL, version ${integer} NOT NULL,
+        entry ${blob} NOT NULL, upload ${blob} NOT NULL, status TEXT NOT NULL, reason TEXT, ctx ${blob}, position ${integer},
+        at ${integer} NOT NULL, PRIMARY KEY (task, name), UNIQUE (task, usr, join_tag)
+      )`,
+    'CREATE INDEX shots_by_status ON shots (task, status, at)',
+    'CREATE INDEX shots_by_entry ON shots (task, usr, entry)',
+    'CREATE INDEX shots_by_batch ON shots (ctx, position)',
+    // Epochs of authorities that devices were told of, by the hash of their statements.
+    `CREATE TABLE epochs (
+        statement ${blob} PRIMARY KEY, task ${blob} NOT NULL, epoch ${blob} NOT NULL, until ${integer} NOT NULL
+      )`,
+    // Where the pieces of an upload lie so far, and whose piece is under way. One-shot uploads have their own name and slot 0.
     `CREATE TABLE pieces (
-        ctx ${blob} NOT NULL REFERENCES buffers (ctx), slot ${integer} NOT NULL, body_hash ${blob} NOT NULL,
+        ctx ${blob} NOT NULL, slot ${integer} NOT NULL, body_hash ${blob} NOT NULL,
         received ${integer} NOT NULL, staged TEXT, writer TEXT, PRIMARY KEY (ctx, slot)
       )`,
     // A place to train in, a seat in a buffer, and a number in the line of those that wait: some of them. Nothing is lost with a ticket.

@@ -1,10 +1,13 @@
 /** Everything that a server keeps, over SQL: every method is one transaction, durable when its promise is fulfilled. */
 import { column, type Row, type SqlDatabase } from '@basa/service';
+import { batchTables } from './batches.ts';
 import { bufferTables } from './buffers.ts';
+import { epochTables } from './epochs.ts';
 import { leaseTables } from './leases.ts';
 import { modelTables } from './models.ts';
 import { pieceTables } from './pieces.ts';
 import { revocationTables } from './revocations.ts';
+import { shotTables } from './shots.ts';
 import { slotTables } from './slots.ts';
 import { suspicionTables } from './suspicions.ts';
 import { taskTables } from './tasks.ts';
@@ -14,6 +17,9 @@ const SET_NOTE = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name
 export type Store = ReturnType<typeof taskTables> &
   ReturnType<typeof bufferTables> &
   ReturnType<typeof slotTables> &
+  ReturnType<typeof shotTables> &
+  ReturnType<typeof batchTables> &
+  ReturnType<typeof epochTables> &
   ReturnType<typeof revocationTables> &
   ReturnType<typeof suspicionTables> &
   ReturnType<typeof pieceTables> &
@@ -26,6 +32,9 @@ export function createStore(database: SqlDatabase): Store {
     ...taskTables(database),
     ...bufferTables(database),
     ...slotTables(database),
+    ...shotTables(database),
+    ...batchTables(database),
+    ...epochTables(database),
     ...revocationTables(database),
     ...suspicionTables(database),
     ...pieceTables(database),

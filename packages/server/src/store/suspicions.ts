@@ -42,7 +42,8 @@ export interface TaskSuspicions {
 
 const BEGIN = `INSERT INTO sums (task, judged, first_at, last_at, trusted, mild) VALUES (?, 0, 0, 0, 0, 0)
   ON CONFLICT (task) DO NOTHING`;
-const OF_BUFFER = 'SELECT s.* FROM deposits d JOIN suspicions s ON s.task = ? AND s.usr = d.usr WHERE d.ctx = ?';
+const OF_BUFFER = `SELECT * FROM suspicions WHERE task = ? AND usr IN
+  (SELECT usr FROM deposits WHERE ctx = ? UNION SELECT usr FROM shots WHERE ctx = ?)`;
 const COLUMNS = 'suspicions (task, usr, suspicion, spoilt, suspensions, suspended_until, banned, last_sum)';
 const REPLACE = ` ON CONFLICT (task, usr) DO UPDATE SET suspicion = excluded.suspicion, spoilt = excluded.spoilt,
   suspensions = excluded.suspensions, suspended_until = excluded.suspended_until, banned = excluded.banned,
@@ -84,7 +85,7 @@ export async function judge(
 ): Promise<void> {
   const sum = (await lockedSums(database, session, task)).sums + 1;
   const known = new Map(
-    (await session.query(OF_BUFFER, task, ctx)).map((row) => [toHex(column.bytes(row, 'usr')), row]),
+    (await session.query(OF_BUFFER, task, ctx, ctx)).map((row) => [toHex(column.bytes(row, 'usr')), row]),
   );
   const standingOf = (user: string): Standing => {
     const row = known.get(user);

@@ -27,6 +27,8 @@ const OF_TASKS = [
   'revocation_marks',
   'suspicions',
   'sums',
+  'epochs',
+  'shots',
   'models',
   'buffers',
   'tasks',
@@ -75,6 +77,7 @@ export function taskTables(database: SqlDatabase) {
         if (!isRemoved) return { isRemoved, openBuffers: open.length };
         const ofTask = 'WHERE ctx IN (SELECT ctx FROM buffers WHERE task = ?)';
         for (const table of OF_BUFFERS) await query(`DELETE FROM ${table} ${ofTask}`, task);
+        await query('DELETE FROM pieces WHERE ctx IN (SELECT name FROM shots WHERE task = ?)', task);
         await query('DELETE FROM meta WHERE name = ?', examplesNote(task));
         for (const table of OF_TASKS) await query(`DELETE FROM ${table} WHERE task = ?`, task);
         return { isRemoved, openBuffers: 0 };

@@ -5,7 +5,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTicker, type Ticker } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { modelsOf } from '../closing/model-keeper.ts';
 import type { Leases } from '../nodes/leases.ts';
 import type { Fence } from '../store/leases.ts';
@@ -26,13 +25,14 @@ export interface RetentionTools {
   readonly tasks: { readonly all: readonly RunningTask[] };
   readonly store: Store;
   readonly blobs: BlobStore;
-  readonly keeper: BufferKeeper;
   readonly nodes: { readonly leases: Leases };
   onTrouble(what: string, error: unknown): void;
 }
 
 const MODELS_AT_ONCE = 10;
 const BUFFERS_AT_ONCE = 20;
+/** How long a device can hear what became of an upload that was in no batch. */
+const KEPT_FATES_MS = 30 * 86_400_000;
 /** Requests come between two batches. */
 const PAUSE_MS = 20;
 /** Leftovers of crashes are looked for at every 60th look. */
@@ -50,6 +50,7 @@ export function startRetention(tools: RetentionTools): Ticker {
         await repeated(() => forgetModels(tools, task, fence));
         await repeated(() => forgetBuffers(tools, task, fence));
         if (hasLeftovers) await removeLeftovers(tools, task);
+        if (hasLeftovers) await task.mode.tidy((await tools.store.now()) - (tools.keep.buffersMs ?? KEPT_FATES_MS));
       });
     }
   };
@@ -67,14 +68,14 @@ export function startRetention(tools: RetentionTools): Ticker {
 
 /** Marked first: a blob that a crash leaves then is a leftover. Returns whether there may be more. */
 async function forgetModels(
-  { keep, store, blobs, keeper }: RetentionTools,
+  { keep, store, blobs }: RetentionTools,
   task: RunningTask,
   fence: Fence | undefined,
 ): Promise<boolean> {
   const { newest } = task.models;
   if (keep.models === undefined || newest === undefined) return false;
-  const open = await Promise.all(task.living.map((ctx) => keeper.find(ctx)));
-  const inUse = open.flatMap((buffer) => (buffer === undefined ? [] : [buffer.descriptor.version]));
+  const open = await Promise.all(task.living.map((ctx) => task.mode.show(ctx)));
+  const inUse = open.flatMap((sum) => (sum === undefined ? [] : [sum.version]));
   const firstKept = Math.min(newest.version - keep.models + 1, ...inUse);
   const old = await store.keptModels(task.task, { before: firstKept, limit: MODELS_AT_ONCE });
   if (old.length === 0) return false;

@@ -5,6 +5,7 @@ import {
   type Ctx,
   type EnrolledFor,
   type SecureBuffer,
+  type ShotBatch,
   type TaskId,
   type UserId,
   userIdOf,
@@ -16,13 +17,12 @@ import { SuspicionWatch } from '../admission/suspicion-watch.ts';
 import { TaskAdmission } from '../admission/task-admission.ts';
 import { type Tuned, Tuning } from '../admission/tuning.ts';
 import { Backoff } from '../authority/backoff.ts';
-import { bodiesOf, bodiesOfSlot } from '../blobs/body-key.ts';
-import { Closer } from '../closing/closer.ts';
 import { Evaluation } from '../closing/evaluation.ts';
 import { ModelKeeper } from '../closing/model-keeper.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import { isEnded } from '../store/buffers.ts';
 import type { StoredTask, TaskState } from '../store/tasks.ts';
+import { modeOf, type TaskMode } from './modes.ts';
 import { PaperTask } from './paper-task.ts';
 import { stopReason } from './stop.ts';
 import type { TaskTools } from './task-tools.ts';
@@ -37,10 +37,10 @@ export class RunningTask {
   readonly entrance: Entrance;
   readonly suspicion: SuspicionWatch;
   readonly evaluation: Evaluation;
+  readonly mode: TaskMode;
   /** Set for a task in the paper's mode. */
   readonly paper: PaperTask | undefined;
   readonly #tools: TaskTools;
-  readonly #closer: Closer;
   readonly #tuning: Tuning;
   readonly #createdAt: number;
   readonly #backoff: Backoff;
@@ -49,6 +49,10 @@ export class RunningTask {
   readonly #lastUploads = new Map<string, { readonly at: number; readonly uploads: number }>();
   /** Buffers of a task end one after the other: each version follows the one before. */
   #attending: Promise<void> = Promise.resolve();
+  #gathering: Promise<void> = Promise.resolve();
+  #listening: Promise<void> = Promise.resolve();
+  /** Asked for, and not begun. */
+  #nextGathering: Promise<void> | undefined;
   #state: TaskState;
   #why: string | undefined;
 
@@ -88,19 +92,16 @@ export class RunningTask {
     const checkRunning = (): Promise<void> => this.#checkRunningNow();
     const entrance = { ...tools, task, policy: read.policy, authorities, models, tuning, admission, suspicion };
     this.entrance = new Entrance({ ...entrance, checkRunning });
-    this.#closer = new Closer({
-      ...tools,
+    this.mode = modeOf({
+      tools,
+      task,
+      read,
       authorities,
       models,
-      stallMs: read.specification.stallMs,
+      admission,
       idleMs: (ctx) => tools.clock() - this.#lastUpload(ctx),
-      quietMs: (buffer) => this.admission.quietMs(buffer),
-      coming: (buffer) => this.admission.coming(buffer),
-      versionsOf: (ctx, user) => this.admission.versionsOf(ctx, user),
       onIncluded,
-      onDropped: (ctx, slot) => tools.blobs.removeBelow(bodiesOfSlot(ctx, slot)),
-      onUnanswered: (buffer) => this.admission.setAside(buffer),
-      onEnded: (ctx) => this.#ended(ctx),
+      onEnded: (ctx) => this.#forget(ctx),
     });
   }
 
@@ -191,13 +192,37 @@ export class RunningTask {
       const uploads = buffer.slots.filter(({ status }) => status === 'accepted').length;
       if (uploads > (this.#lastUploads.get(name)?.uploads ?? 0))
         this.#lastUploads.set(name, { at: this.#tools.clock(), uploads });
-    } else if (!this.#tools.nodes.leases.has(this.task)) this.#forget(buffer.ctx); // whoever has the lease tidies up
+    } else this.#endedElsewhere(buffer.ctx);
     this.admission.track(buffer);
+  }
+
+  trackBatch(batch: ShotBatch): void {
+    if (!isEnded(batch.status)) this.#living.set(toHex(batch.ctx), batch.ctx);
+    else this.#endedElsewhere(batch.ctx);
+    this.admission.trackBatch(batch);
+  }
+
+  /** Whoever has the lease tidies up. */
+  #endedElsewhere(ctx: Ctx): void {
+    if (!this.#tools.nodes.leases.has(this.task)) this.#forget(ctx);
   }
 
   /** An upload was accepted, here or at another node: perhaps it was the last one. */
   uploaded(ctx: Ctx): void {
     if (this.#living.has(toHex(ctx))) void this.#attendIfDue([ctx]);
+    else void this.#gather().then(() => this.#attendIfDue(this.living));
+  }
+
+  /** One look at a time. Whoever asks meanwhile gets another one: what came since may not be in the first. */
+  #gather(): Promise<void> {
+    this.#nextGathering ??= this.#gathering.then(() => {
+      this.#nextGathering = undefined;
+      return this.#tried('uploads could not be gathered', () =>
+        this.#tools.nodes.leases.under(this.task, (fence) => this.mode.look(fence)),
+      );
+    });
+    this.#gathering = this.#nextGathering;
+    return this.#gathering;
   }
 
   /** Takes a buffer as far as it goes; trouble is told and tried again at the next look. */
@@ -206,7 +231,7 @@ export class RunningTask {
     const attended = this.#attending.then(async () => {
       if (!this.#living.has(toHex(ctx))) return;
       await this.#tried('a buffer could not be ended', () =>
-        leases.under(this.task, (fence) => this.#closer.attend(ctx, fence)),
+        leases.under(this.task, (fence) => this.mode.closer.attend(ctx, fence)),
       );
     });
     this.#attending = attended;
@@ -218,11 +243,12 @@ export class RunningTask {
     if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.#openModels());
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
     await this.#tried('suspects could not be counted', () => this.suspicion.look());
-    await this.#tried('places could not be counted', async () => {
-      const living = await Promise.all(this.living.map((ctx) => this.#tools.keeper.find(ctx)));
-      await this.admission.look(living.filter((buffer) => buffer !== undefined));
-    });
+    await this.#tried('places could not be counted', async () =>
+      this.admission.look(await this.mode.buffers(this.living)),
+    );
     this.#meetVersion();
+    this.#listening = this.#tried('the authorities could not be heard', () => this.mode.listen()); // nobody waits for the slowest
+    await this.#gather();
     await this.#attendIfDue(this.living);
     const isEvaluated = this.read.specification.model === undefined || this.models.newest?.accuracy !== undefined;
     if (this.#state === 'finished' && isEvaluated) return;
@@ -240,18 +266,17 @@ export class RunningTask {
 
   /** What there is to do is found by the copies in memory: the store is asked for those with something to do. */
   async #attendIfDue(buffers: readonly Ctx[]): Promise<void> {
-    const { store, keeper } = this.#tools;
     await this.#tried('buffers could not be looked after', async () => {
-      const now = await store.now();
-      const found = await Promise.all(buffers.map((ctx) => keeper.find(ctx)));
-      const due = found.filter((buffer) => buffer !== undefined && this.#closer.isDue(buffer, now));
-      await Promise.all(due.map((buffer) => buffer && this.#attend(buffer.ctx)));
+      const due = await this.mode.closer.due(buffers, await this.#tools.store.now());
+      await Promise.all(due.map((ctx) => this.#attend(ctx)));
     });
   }
 
   /** Waits for what is under way. */
-  settle(): Promise<void> {
-    return this.#attending;
+  async settle(): Promise<void> {
+    await this.#listening;
+    await this.#gathering;
+    await this.#attending;
   }
 
   /** After a restart, waiting starts anew. */
@@ -259,11 +284,6 @@ export class RunningTask {
     const seen = this.#lastUploads.get(toHex(ctx)) ?? { at: this.#tools.clock(), uploads: 0 };
     this.#lastUploads.set(toHex(ctx), seen);
     return seen.at;
-  }
-
-  async #ended(ctx: Ctx): Promise<void> {
-    await this.#tools.blobs.removeBelow(bodiesOf(ctx));
-    this.#forget(ctx);
   }
 
   #forget(ctx: Ctx): void {

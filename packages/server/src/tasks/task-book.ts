@@ -1,11 +1,11 @@
 /** The tasks of a server by their names. */
 import { isDeepStrictEqual } from 'node:util';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import { type Ctx, type SecureBuffer, type TaskId, taskIdOf, type UserId } from '@basa/protocol';
+import { type Ctx, type SecureBuffer, type ShotBatch, type TaskId, taskIdOf, type UserId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { AuthorityRefusal } from '../authority/authority-link.ts';
-import { BODIES } from '../blobs/body-key.ts';
+import { BODIES, bodiesOf } from '../blobs/body-key.ts';
 import { examplesOf } from '../closing/evaluation.ts';
 import { MODELS, modelsOf } from '../closing/model-keeper.ts';
 import { readTask, type TaskSpecification } from '../specification/task-specification.ts';
@@ -38,19 +38,24 @@ export class TaskBook {
   }
 
   /**
-   * Bodies of buffers that ended just before a process did. A buffer is stored before it has bodies: what has bodies and does
-   * not live afterwards has ended.
+   * Bodies of sums that ended just before a process did. A buffer is stored before it has bodies, and so is an upload that is in no batch
+   * yet: what has bodies and does not live afterwards has ended.
    */
   async #removeLeftovers(): Promise<void> {
-    const { blobs, keeper } = this.#tools;
+    const { blobs, store } = this.#tools;
     const names = await blobs.namesBelow(BODIES);
-    const living = new Set((await keeper.refresh()).map(toHex));
+    const living = new Set([...(await this.#refreshSums()), ...(await store.shotsWithBodies())].map(toHex));
     for (const ctx of names) if (!living.has(ctx)) await blobs.removeBelow(`${BODIES}/${ctx}`);
+  }
+
+  async #refreshSums(): Promise<readonly Ctx[]> {
+    const { keeper, batches } = this.#tools;
+    return [...(await keeper.refresh()), ...(await batches.refresh())];
   }
 
   /** Takes in what other nodes have done: tasks, their states, their newest models and their buffers. */
   async refresh(): Promise<void> {
-    const { store, keeper } = this.#tools;
+    const { store, keeper, batches } = this.#tools;
     const known = [...this.#tasks.keys()];
     const states = await store.taskStates();
     const stored = new Set(states.map(({ task }) => toHex(task)));
@@ -61,10 +66,10 @@ export class TaskBook {
     }
     const open = this.all.filter(({ state, models }) => state !== 'finished' || models.newest === undefined);
     await Promise.all(open.map(({ models }) => models.refresh()));
-    const living = new Set((await keeper.refresh()).map(toHex));
+    const living = new Set((await this.#refreshSums()).map(toHex));
     // Those that ended elsewhere are read once more, and then forgotten.
     const ended = this.all.flatMap((task) => task.living.filter((ctx) => !living.has(toHex(ctx))));
-    await Promise.all(ended.map((ctx) => keeper.fresh(ctx)));
+    await Promise.all(ended.map(async (ctx) => (await keeper.fresh(ctx)) ?? (await batches.fresh(ctx))));
   }
 
   /** The task of this name, also one that was made at another node a moment ago. */
@@ -91,7 +96,11 @@ export class TaskBook {
   }
 
   track(buffer: SecureBuffer): void {
-    this.find(toHex(buffer.descriptor.task))?.track(buffer);
+    this.find(toHex(buffer.task))?.track(buffer);
+  }
+
+  trackBatch(batch: ShotBatch): void {
+    this.find(toHex(batch.task))?.trackBatch(batch);
   }
 
   uploaded(task: TaskId, ctx: Ctx, user: UserId): void {
@@ -142,11 +151,13 @@ export class TaskBook {
     const { store, nodes } = this.#tools;
     const { task } = running;
     await running.settle();
+    const uploads = await store.shotNames(task);
     const { isRemoved, openBuffers } = await store.removeTask(task);
     if (!isRemoved) fail('task-not-over', openBuffers === 0 ? {} : { detail: `open buffers: ${openBuffers}` });
     this.#tasks.delete(toHex(task));
     nodes.tell.task(task);
     await this.#removeBlobs(task);
+    for (const name of uploads) await this.#tools.blobs.removeBelow(bodiesOf(name));
   }
 
   async #removeBlobs(task: TaskId): Promise<void> {

@@ -5,6 +5,7 @@ import type { Tickets } from '../admission/tickets.ts';
 import type { AuthorityLinks } from '../authority/authority-links.ts';
 import type { Revocations } from '../authority/revocations.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { WorkResult, WorkTask } from '../closing/work/tasks.ts';
 import type { Nodes } from '../nodes/nodes.ts';
@@ -16,6 +17,7 @@ export interface TaskTools {
   readonly tickets: Tickets;
   readonly blobs: BlobStore;
   readonly keeper: BufferKeeper;
+  readonly batches: BatchKeeper;
   readonly authorities: AuthorityLinks;
   readonly ports: ServerPorts;
   readonly revocations: Revocations;

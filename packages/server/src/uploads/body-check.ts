@@ -1,14 +1,20 @@
 /** Whether a staged body is the one its header names: its hash, and a vector of elements of the group. */
 import { createHash } from 'node:crypto';
 import { elementBits, equalBytes, firstNonCanonical, type Modulus } from '@basa/masking';
-import type { UploadLayout } from '@basa/protocol';
 import type { Staging } from '../blobs/blob-store.ts';
 import { wordPieces } from '../blobs/words.ts';
+
+/** Where the vector of a body lies. */
+export interface BodyLayout {
+  readonly elements: number;
+  readonly vectorBytes: number;
+  readonly bodyBytes: number;
+}
 
 export interface ExpectedBody {
   readonly bodyHash: Uint8Array;
   readonly modulus: Modulus;
-  readonly layout: UploadLayout;
+  readonly layout: BodyLayout;
 }
 
 /** `knownHash`: of all that is staged, where it was computed on the way in. */
@@ -31,7 +37,7 @@ async function hashOf(staging: Staging): Promise<Uint8Array> {
 async function isCanonical(
   staging: Staging,
   modulus: Modulus,
-  { elements, vectorBytes }: UploadLayout,
+  { elements, vectorBytes }: BodyLayout,
 ): Promise<boolean> {
   const bits = elementBits(modulus);
   if (bits < 32) {

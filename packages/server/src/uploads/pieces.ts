@@ -7,6 +7,9 @@ import type { BlobStore, Staging } from '../blobs/blob-store.ts';
 import { bodyKey } from '../blobs/body-key.ts';
 import type { PieceStore } from '../store/pieces.ts';
 
+/** A slot and the bytes that are uploaded there. */
+type BodyName = Pick<UploadHeader, 'ctx' | 'slot' | 'bodyHash'>;
+
 interface OpenPiece {
   readonly staging: Staging;
   /** How much of the body is durable, and staged, before the piece. */
@@ -19,7 +22,7 @@ interface OpenPiece {
 
 export interface Pieces {
   /** `isWhole`: the piece is the whole body. */
-  open(header: UploadHeader, isWhole: boolean): Promise<OpenPiece>;
+  open(header: BodyName, isWhole: boolean): Promise<OpenPiece>;
 }
 
 interface PiecesOptions {
@@ -29,7 +32,7 @@ interface PiecesOptions {
 
 /** An attempt that is overtaken by one at another node, or the same, writes where nobody reads, and does not count. */
 export function openPieces({ blobs, store }: PiecesOptions): Pieces {
-  const claimed = async (header: UploadHeader, attempt: string): Promise<OpenPiece> => {
+  const claimed = async (header: BodyName, attempt: string): Promise<OpenPiece> => {
     const { ctx, slot, bodyHash } = header;
     const { received, staged = attempt, isOurs, obsolete } = await store.claimPiece(ctx, slot, bodyHash, attempt);
     if (obsolete !== undefined)

@@ -1,6 +1,6 @@
 /** The events of the core as counts by task: told after they are durable, kept in memory. */
 import { toHex } from '@basa/masking';
-import type { BasaEvent, Ctx, SecureBuffer } from '@basa/protocol';
+import type { BasaEvent, Ctx, TaskId } from '@basa/protocol';
 import type { Metrics } from '@basa/service';
 
 interface Known {
@@ -28,10 +28,10 @@ export class EventCounts {
     this.#labelOf = labelOf;
   }
 
-  track({ ctx, descriptor }: SecureBuffer): void {
+  track({ ctx, task, version }: { readonly ctx: Ctx; readonly task: TaskId; readonly version: number }): void {
     const name = toHex(ctx);
     if (this.#buffers.has(name)) return;
-    this.#buffers.set(name, { task: toHex(descriptor.task), version: descriptor.version });
+    this.#buffers.set(name, { task: toHex(task), version });
     const [oldest] = this.#buffers.keys();
     if (oldest !== undefined && this.#buffers.size > MAX_BUFFERS) this.#buffers.delete(oldest);
   }

@@ -1,6 +1,13 @@
 /** What is read when somebody asks: the copies in memory of buffers that have not ended, tasks and their models. */
 import { toHex } from '@basa/masking';
-import { type AdmissionView, epsilonBudget, type SecureBuffer, type TaskId, type TaskPolicy } from '@basa/protocol';
+import {
+  type AdmissionView,
+  epsilonBudget,
+  type SecureBuffer,
+  type SumState,
+  type TaskId,
+  type TaskPolicy,
+} from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
 import type { StoredModel } from '../store/models.ts';
 
@@ -21,6 +28,8 @@ export interface GaugeSources {
   task(name: string): WatchedTask | undefined;
   /** Copies of the buffers that have not ended. */
   buffers(): readonly SecureBuffer[];
+  /** The same of batches. */
+  batches(): readonly SumState[];
 }
 
 /** People know a task by its name, and two tasks may share one. */
@@ -32,7 +41,7 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   const { clock } = sources;
   const eachTask = <Value>(read: (task: WatchedTask, buffers: readonly SecureBuffer[]) => readonly Value[]): Value[] =>
     sources.tasks().flatMap((task) => {
-      const own = sources.buffers().filter(({ descriptor }) => toHex(descriptor.task) === toHex(task.task));
+      const own = sources.buffers().filter((buffer) => isOf(buffer, task));
       return read(task, own);
     });
   const one = (task: WatchedTask, value: number | undefined): readonly (readonly [{ task: string }, number])[] =>
@@ -41,11 +50,12 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
 
   metrics.gauge('basa_task_running', () => eachTask((task) => one(task, Number(task.state === 'running'))));
   metrics.gauge('basa_buffers', () =>
-    eachTask((task, buffers) =>
-      counted(['filling', 'frozen', 'granted'], buffers, ({ status }) => status).map(
+    eachTask((task, buffers) => {
+      const sums: readonly SumState[] = [...buffers, ...sources.batches().filter((batch) => isOf(batch, task))];
+      return counted(['filling', 'frozen', 'granted'], sums, ({ status }) => status).map(
         ([status, count]): Sample<'basa_buffers'> => [{ task: taskLabel(task), status }, count],
-      ),
-    ),
+      );
+    }),
   );
   metrics.gauge('basa_buffer_fill_ratio', () =>
     eachTask((task, buffers) => {
@@ -110,6 +120,10 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
     }),
   );
   metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, task.models.newest?.accuracy)));
+}
+
+function isOf(sum: SumState, { task }: WatchedTask): boolean {
+  return toHex(sum.task) === toHex(task);
 }
 
 /** How many there are of each kind, also where there are none. */

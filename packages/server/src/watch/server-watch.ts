@@ -1,5 +1,5 @@
 /** What a server shows its operators: metrics and traces. It is told of things after they happened. */
-import { type BasaEvent, SERVER_PATH, type SecureBuffer } from '@basa/protocol';
+import { type BasaEvent, SERVER_PATH, type SumState } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { type Answer, BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Asked } from '../authority/authority-link.ts';
@@ -11,8 +11,10 @@ import { STEP_OF_ROUTE } from './tallies.ts';
 const STEPS = {
   ...STEP_OF_ROUTE,
   [`HEAD ${SERVER_PATH.upload(':ctx', ':slot')}`]: 'upload-offset',
+  [`HEAD ${SERVER_PATH.shot(':task', ':upload')}`]: 'upload-offset',
   [`GET ${SERVER_PATH.newestModel(':task')}`]: 'newest-model',
   [`GET ${SERVER_PATH.fate(':ctx', ':joinTag')}`]: 'fate',
+  [`GET ${SERVER_PATH.shotFate(':task', ':upload')}`]: 'fate',
 };
 
 export class ServerWatch {
@@ -39,11 +41,16 @@ export class ServerWatch {
     serverGauges(this.metrics, sources);
   }
 
-  track(buffer: SecureBuffer): void {
-    const { ctx, descriptor, status } = buffer;
-    this.#counts.track(buffer);
+  track({ ctx, task, rules, status }: SumState): void {
+    const { version } = rules;
+    this.met({ ctx, task, version });
     if (isEnded(status)) this.traces.close(ctx);
-    else this.traces.open({ ctx, task: descriptor.task, version: descriptor.version });
+    else this.traces.open({ ctx, task, version });
+  }
+
+  /** Events of this name are of this task. */
+  met(named: Pick<SumState, 'ctx' | 'task'> & { readonly version: number }): void {
+    this.#counts.track(named);
   }
 
   note(event: BasaEvent): void {

@@ -7,6 +7,7 @@ export const STEP_OF_ROUTE: Readonly<Record<string, LiveStepName>> = {
   [`POST ${SERVER_PATH.seats(':task')}`]: 'seat',
   [`POST ${SERVER_PATH.deposits(':ctx')}`]: 'deposit',
   [`PUT ${SERVER_PATH.upload(':ctx', ':slot')}`]: 'upload',
+  [`PUT ${SERVER_PATH.shot(':task', ':upload')}`]: 'upload',
 };
 const MAX_VERSIONS = 24;
 const NOTHING: LiveStep = { answers: 0, ms: 0, received: 0, sent: 0 };

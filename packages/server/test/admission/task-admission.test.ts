@@ -1,5 +1,6 @@
 /** The places of devices that dropped out: nobody else waits for the end of their leases. */
-import { millis, type SecureBuffer } from '@basa/protocol';
+import { millis, openSecureBuffer, type SecureBuffer } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { expect, it } from 'vitest';
 import { TaskAdmission } from '../../src/admission/task-admission.ts';
 import { buffersOf, slotOf, task, userOf } from '../support/store-samples.ts';
@@ -20,7 +21,8 @@ it('the first buffer of a task, with too many drop-outs to be summed, frees its 
     const status = n < uploaded ? ('accepted' as const) : slot.status;
     return { ...slot, status, ticket: { ...slot.ticket, deadline: millis(LEASE_MS) } };
   });
-  const buffer: SecureBuffer = { ctx, descriptor, slotKeys, status: 'filling', slots, accepted: [], votes: [] };
+  const begun = openSecureBuffer(nodeSuite, { descriptor, slotKeys });
+  const buffer: SecureBuffer = { ...begun, slots };
   for (let n = 0; n < bufferSize; n++) {
     expect(await places.ask(userOf(n))).toMatchObject({ kind: 'place' });
     await tickets.endPlace(task, userOf(n), 'used');

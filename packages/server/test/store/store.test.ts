@@ -91,17 +91,17 @@ it('a database without space says so, and keeps what it has', async () => {
 });
 
 it('a database of an older layout is refused, with what to do, and stays as it was', async () => {
-  const older = { application: 'server', migrations: migrationsFor(SQLITE).slice(0, 10) } as const;
+  const older = { application: 'server', migrations: migrationsFor(SQLITE).slice(0, 11) } as const;
   const folder = mkdtempSync(join(tmpdir(), 'basa-store-'));
   folders.push(folder);
   openDatabase(folder, older).close();
   const refused =
-    'has format 10, this version reads nothing before 11; nothing was changed: start the version that wrote it';
+    'has format 11, this version reads nothing before 12; nothing was changed: start the version that wrote it';
   expect(() => openDatabase(folder, EMBEDDED_DATABASE)).toThrow(refused);
   openDatabase(folder, older).close();
 
   const url = await postgres.database(`store_${databases++}`);
-  await migratePostgres(url, { application: 'server', migrations: migrationsFor(POSTGRES).slice(0, 10) });
+  await migratePostgres(url, { application: 'server', migrations: migrationsFor(POSTGRES).slice(0, 11) });
   await expect(migratePostgres(url, SERVER_DATABASE)).rejects.toThrow(refused);
   await expect(openPostgres({ url, ...SERVER_DATABASE })).rejects.toThrow(refused);
 });

@@ -1,5 +1,6 @@
 /** Devices that ask for places, in virtual time: the server's own places, a quota as the routes hold it, and buffers of K. */
-import type { UserId } from '@basa/protocol';
+import { openSecureBuffer, type UserId } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { type PlaceAnswer, TaskAdmission } from '../../src/admission/task-admission.ts';
 import type { Tickets } from '../../src/admission/tickets.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -130,7 +131,8 @@ export class PlaceFleet {
       status: 'accepted' as const,
     }));
     const isFull = slots.length === bufferSize;
-    this.#admission.track({ ...buffer, status: isFull ? 'included' : 'filling', slots, accepted: [], votes: [] });
+    const begun = openSecureBuffer(nodeSuite, buffer);
+    this.#admission.track({ ...begun, status: isFull ? 'included' : 'filling', slots });
     if (!isFull) return;
     this.#buffers++;
     this.#inBuffer.length = 0;

@@ -10,7 +10,8 @@ function entryOf(ctx: Ctx, version: number, hash: number): ModelEntry {
     task,
     version,
     modelHash: bytes(hash),
-    ctx,
+    sums: [ctx],
+    spoilt: [],
     previous: bytes(0),
     endorsements: [{ authority: 0, signature: bytes(1, 64) }],
   };

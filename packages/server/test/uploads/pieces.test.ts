@@ -3,7 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { refused, type SecureBuffer, type ServerPorts, type Slot, type UploadHeader } from '@basa/protocol';
+import {
+  openSecureBuffer,
+  refused,
+  type SecureBuffer,
+  type ServerPorts,
+  type Slot,
+  type UploadHeader,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import { openDatabase, SQLITE, sqliteDatabase } from '@basa/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BlobStore, readWhole, type Staging } from '../../src/blobs/blob-store.ts';
@@ -13,6 +21,7 @@ import type { BufferKeeper } from '../../src/buffers/buffer-keeper.ts';
 import { migrationsFor } from '../../src/store/schema.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createStore } from '../../src/store/store.ts';
+import { Bodies } from '../../src/uploads/bodies.ts';
 import { BodyHashing } from '../../src/uploads/body-hash.ts';
 import { openPieces, type Pieces } from '../../src/uploads/pieces.ts';
 import { Uploads } from '../../src/uploads/uploads.ts';
@@ -124,12 +133,14 @@ describe('pieces of one body at several nodes', () => {
 describe('a committed body whose header is refused', () => {
   const uploadsWith = (status: 'accepted' | 'assigned' | 'dropped', of: SecureBuffer['status']) => {
     const slots = [slotOf(ctx, 0), { ...slotOf(ctx, 1), status }];
-    const buffer: SecureBuffer = { ...drawn, status: of, slots, accepted: [], votes: [] };
+    const buffer: SecureBuffer = { ...openSecureBuffer(nodeSuite, drawn), status: of, slots };
     const keeper = { step: async () => refused('upload-differs'), find: async () => buffer } as unknown as BufferKeeper;
     const pieces = openPieces({ store, blobs: blobs[0] });
-    const tools = { keeper, store, blobs: blobs[0], ports: {} as ServerPorts, pieces };
-    const uploads = new Uploads({ ...tools, hashing: new BodyHashing(), watch: new ServerWatch() });
-    return uploads.take({ buffer, header, offset: 0, declaredBytes: 0, digest: bytes(0), body: Readable.from([]) });
+    const tools = { keeper, store, blobs: blobs[0], ports: {} as ServerPorts };
+    const bodies = new Bodies({ ...tools, pieces, hashing: new BodyHashing(), watch: new ServerWatch() });
+    const uploads = new Uploads({ ...tools, bodies });
+    const piece = { offset: 0, declaredBytes: 0, digest: bytes(0), body: Readable.from([]) };
+    return uploads.take({ buffer, header }, piece);
   };
 
   it.each([

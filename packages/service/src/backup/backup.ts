@@ -15,6 +15,8 @@ export interface BackupOptions {
   readonly named?: { readonly folder: string; readonly changing: string };
   /** Other files of the data folder. */
   readonly files?: readonly string[];
+  /** Tables whose rows stay behind: what must be gone for good once it is deleted. */
+  readonly withoutRows?: readonly string[];
   /** Whether the copy has everything that its database names. */
   isWhole?(copy: string): Promise<boolean>;
 }
@@ -22,14 +24,14 @@ export interface BackupOptions {
 const MAX_TRIES = 5;
 
 export async function backupFolder(options: BackupOptions): Promise<Manifest> {
-  const { dataFolder, to, database, files = [], isWhole } = options;
+  const { dataFolder, to, database, files = [], withoutRows = [], isWhole } = options;
   await needEmpty(to);
   await mkdir(to, { recursive: true, mode: 0o700 });
   const path = join(to, DATABASE_FILE);
   for (let tries = 1; ; tries++) {
     await rm(path, { force: true });
     await copyNamed(options, 'before');
-    copyDatabase(dataFolder, database, path);
+    copyDatabase(dataFolder, database, path, withoutRows);
     await flush(path);
     await copyNamed(options, 'after');
     if (isWhole === undefined || (await isWhole(to))) break;

@@ -37,6 +37,13 @@ export function checkDeclaredLength(request: FastifyRequest, most: number): void
     fail('body-too-large', { detail: `at most ${most} bytes` });
 }
 
+/** The same for long bodies, which must say how long they are: else a sender without a name could fill the memory. */
+export function needDeclaredLength(request: FastifyRequest, most: number): void {
+  if (request.headers['content-length'] === undefined)
+    fail('malformed', { detail: 'the header content-length is missing: say how long the body is' });
+  checkDeclaredLength(request, most);
+}
+
 /** Answers with bytes of the wire format. */
 export function sendBytes(reply: FastifyReply, bytes: Uint8Array): FastifyReply {
   return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));

@@ -95,14 +95,34 @@ export function readDatabase(folder: string, options: DatabaseOptions): OpenData
   return { db: opened, file, close: () => opened.close() };
 }
 
-/** Writes the database as it is at this moment to a new file, while its service goes on. */
-export function copyDatabase(folder: string, options: DatabaseOptions, path: string): void {
+/**
+ * Writes the database as it is at this moment to a new file, while its service goes on. The rows of the tables `without` are deleted from the
+ * copy, and nothing of them is left in its file.
+ */
+export function copyDatabase(
+  folder: string,
+  options: DatabaseOptions,
+  path: string,
+  without: readonly string[] = [],
+): void {
   const { db, close } = readDatabase(folder, options);
   try {
     makePrivateFile(path); // an empty file is as good to SQLite as none
     db.prepare('VACUUM INTO ?').run(path);
   } finally {
     close();
+  }
+  if (without.length > 0) deleteRows(path, without);
+}
+
+function deleteRows(path: string, tables: readonly string[]): void {
+  const db = new DatabaseSync(path);
+  try {
+    db.exec('PRAGMA secure_delete = ON');
+    for (const table of tables) db.exec(`DELETE FROM ${table}`);
+    db.exec('VACUUM');
+  } finally {
+    db.close();
   }
 }
 

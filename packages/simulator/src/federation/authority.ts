@@ -151,7 +151,7 @@ export class FederationAuthority implements AuthorityPeer {
 
   restart(): void {
     this.core = AttributeAuthority.restore(this.ports, this.records);
-    const { records } = this.core.start(this.witness, this.world.randomBytes(16));
+    const { records } = this.core.start(this.witness, this.world.randomBytes(16), this.world.now);
     this.log.push(...records);
     this.core.apply(records);
     if (records.length > 0) this.witness = this.core.head();
@@ -160,7 +160,7 @@ export class FederationAuthority implements AuthorityPeer {
   /** Another life of the log as it is now: restored elsewhere and started without a witness, as in a drill. */
   lostLife(): AttributeAuthority {
     const copy = AttributeAuthority.restore(this.ports, this.records);
-    copy.apply(copy.start(undefined, this.world.randomBytes(16)).records);
+    copy.apply(copy.start(undefined, this.world.randomBytes(16), this.world.now).records);
     return copy;
   }
 

@@ -234,7 +234,8 @@ export class FederationServer implements ServerPeer {
   appendModel(version: number, ctx: Ctx): ModelEntry {
     const closed = version === 0 ? [] : votesFor(this.ports, this.buffer(ctx));
     const modelHash = this.ports.suite.sha256(this.modelBytes(version));
-    const entry = this.#council.append({ task: this.world.task, version, modelHash, ctx, closed });
+    const sums = version === 0 ? [] : [ctx];
+    const entry = this.#council.append({ task: this.world.task, version, modelHash, sums, spoilt: [], closed });
     if (version === 0) this.models = [{ version: 0, ctx, sum: [] }];
     return entry;
   }

@@ -48,6 +48,7 @@ import {
 } from '@basa/protocol';
 import { type Federation, type FederationDevice, granted } from '@basa/simulator';
 import { slotKeySealings } from '@basa/virtual-time/real-sealings';
+import { shotSamples } from './one-shot/sample-shots.ts';
 import { nodeFederation } from './tools.ts';
 
 export interface SampleMessage {
@@ -83,7 +84,7 @@ export function sampleMessages(): readonly SampleMessage[] {
   const buffer = world.server.buffer(ctx);
   const user = userMessages(K, world.sealings.sealing);
   const deposit = world.server.deposits(ctx)[2];
-  const { joinTag, root } = (quitter.session as UserSession).member;
+  const { joinTag, root } = (quitter.session as SlottedSession).member;
   const signature = new Uint8Array(64).fill(1);
   const sample = <T extends object>(codec: Codec<T>, value: T | undefined): SampleMessage => {
     if (value === undefined) throw new Error(`no sample of ${codec.name}`);
@@ -143,10 +144,12 @@ export function sampleMessages(): readonly SampleMessage[] {
       task: world.task,
       version: 3,
       modelHash: root,
-      ctx,
+      sums: [ctx],
+      spoilt: [buffer.ctx],
       closed: [closeAnswer.vote],
       signature,
     }),
+    ...shotSamples(),
     ...paperSamples(ctx, world),
     ...recordSamples(world),
     ...deviceSamples(world),
@@ -223,7 +226,7 @@ function deviceSamples(world: Federation): SampleMessage[] {
     { kind: 'released' },
     { kind: 'abandoned', reason: 'inbox-proof' },
     { kind: 'entered', ctx },
-    { kind: 'committed', deltaId, ctx, joinTag, version: 3 },
+    { kind: 'committed', deltaId, ctx, joinTag, version: 3, epochs: [{ authority: 2, statement: ctx }] },
     { kind: 'freed', deltaId },
     { kind: 'seen', version: 4, modelHash: ctx },
   ];

@@ -19,8 +19,8 @@ export function buffersOfLogs(logs: readonly Uint8Array[]): LoggedBuffers {
   const holders = new Map<string, Set<string>>();
   for (const record of logs.flatMap((log) => [...recordsOf(log)])) {
     if (record.kind === 'buffer-drawn') drawn.set(toHex(ctxOf(nodeSuite, record.descriptor)), record.descriptor);
-    if (record.kind === 'model-appended' && record.entry.version > 0)
-      versions.set(toHex(record.entry.ctx), record.entry.version);
+    if (record.kind === 'model-appended')
+      for (const ctx of record.entry.sums) versions.set(toHex(ctx), record.entry.version);
     if (record.kind === 'key-issued') {
       const slot = `${toHex(record.ctx)} ${record.slot}`;
       holders.set(slot, (holders.get(slot) ?? new Set()).add(toHex(record.user)));

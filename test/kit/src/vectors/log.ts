@@ -13,7 +13,7 @@ export function logVector(): object {
   const verdict = server.finish(third.ctx, 'stalled');
   if (verdict.kind !== 'good') throw new Error(verdict.why);
   for (const { user } of [third, second]) granted(authority.persist(authority.core.revoke(user, world.now)));
-  granted(authority.persist(authority.core.meetHead(authority.lostLife().head(), world.randomBytes(16))));
+  granted(authority.persist(authority.core.meetHead(authority.lostLife().head(), world.randomBytes(16), world.now)));
   const asked = { task, after: 1 };
   const request = { ...asked, signature: server.ports.signer.sign(revocationRequestCodec.statement(asked)) };
   return {

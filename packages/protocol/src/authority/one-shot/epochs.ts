@@ -46,7 +46,8 @@ export function openEpoch(
   const body: EpochBody = {
     task: id,
     authority: indexOf(policy, signer.publicKey) as number,
-    number: book.nextNumber(id),
+    // By the time too: after a restore the next number is beyond those that devices have seen and the log has lost.
+    number: Math.max(book.nextNumber(id), Math.floor(opens / 1000)),
     key,
     opens,
     closes: millis(opens + policy.oneShot.epochMs),

@@ -129,7 +129,10 @@ export function openParts(
     const secrets = one.holders.map((index) => (index === authority ? secret : undefined));
     const entry = { sealed: pieces[n] as Uint8Array, binding };
     const [seed] = keysAtOnce(suite, openWithSlotKeys(suite, binding, secrets, [entry])) ?? [];
-    if (seed === undefined) return refused('part-invalid');
+    if (seed === undefined) {
+      for (const { seed: other } of opened) other.fill(0);
+      return refused('part-invalid');
+    }
     opened.push({ part: one.part, seed });
   }
   return opened;

@@ -43,7 +43,9 @@ export function memoryProblem(
     epochProblem(judgement, header) ??
     deviceProblem(judgement, header, notAfter) ??
     entryProblem(judgement, header) ??
-    usedProblem(judgement, header, within)
+    usedProblem(judgement, header, within) ??
+    // An upload that is in the batch is counted already.
+    (within === undefined ? budgetProblem(judgement, header) : undefined)
   );
 }
 
@@ -56,7 +58,7 @@ function epochProblem({ state, task, authority, at, isBacked }: Judgement, heade
 }
 
 function deviceProblem(
-  { state, task, at, isBacked }: Judgement,
+  { state, at, isBacked }: Judgement,
   { user }: ShotHeader,
   notAfter: number,
 ): Refused | undefined {
@@ -65,6 +67,11 @@ function deviceProblem(
   if (device === undefined) return refused('not-enrolled');
   if (device.revoked && at >= (device.revokedAt ?? 0) + slack) return refused('revoked');
   if (at >= notAfter + slack) return refused('certificate-expired');
+  return undefined;
+}
+
+/** The participations of the device in a private task. */
+function budgetProblem({ state, task }: Judgement, { user }: ShotHeader): Refused | undefined {
   return state.inclusions.problem(task.id, task.policy.privacy, user);
 }
 

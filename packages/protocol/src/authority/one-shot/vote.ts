@@ -97,11 +97,10 @@ export function voteForBatch(
   const headers = uploads.map(({ header }) => header);
   const judgement = judgementOf(at, request, goodVotes(at, ctx, request.votes));
   const problem = batchProblem(task.policy, headers) ?? memberProblem(judgement, uploads);
-  if (problem?.reason === 'upload-used') {
+  if (problem !== undefined) {
     const held = heldBatch(judgement, headers);
-    if (held !== undefined) return unchanged(undefined, { vote: undefined, held });
+    return held === undefined ? declined(undefined, problem) : unchanged(undefined, { vote: undefined, held });
   }
-  if (problem !== undefined) return declined(undefined, problem);
   const list = listOf(batch, headers);
   const alone = task.policy.threshold === 1;
   const record: AuthorityRecord = alone

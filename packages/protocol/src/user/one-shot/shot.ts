@@ -101,6 +101,7 @@ function* freezeShot(ports: ShotPorts, device: Device, given: ShotStart): Steps<
   if ('reason' in vector) return vector;
   const header = { ...body, bodyHash: suite.sha256(vector, sealed) };
   const step = freeze(ports, device, { given, header, seeds, sealed });
+  for (const seed of seeds) seed.fill(0);
   if (isRefused(step.answer)) return step.answer;
   yield* ask('durable', { step });
   return { device: step.state, body: concatBytes(vector, sealed) };
@@ -113,7 +114,8 @@ function freeze(
   { given, header, seeds, sealed }: Pick<ShotSession, 'header' | 'sealed'> & { given: ShotStart; seeds: Uint8Array[] },
 ): DeviceStep<{ readonly kind: 'frozen' }> {
   const { policy, certificate, deltaId, inputDigest } = given;
-  const entry: UserRecord = { kind: 'shot', policy, certificate, deltaId, inputDigest, header, seeds, sealed };
+  const copies = seeds.map((seed) => seed.slice());
+  const entry: UserRecord = { kind: 'shot', policy, certificate, deltaId, inputDigest, header, seeds: copies, sealed };
   const session = (restoreDevice(suite, [entry], device).session as ShotSession).member;
   const { ctx, joinTag } = session;
   const { version, epochs } = header;

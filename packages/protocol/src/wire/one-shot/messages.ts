@@ -3,14 +3,15 @@ import type { Ctx, JoinTag, TaskId, UserId } from '../brands.ts';
 import { type Certificate, certificateCodec } from '../certificate.ts';
 import { type Codec, message, nested, nestedLong } from '../codec.ts';
 import { type Endorsement, endorsementsField, MAX_AUTHORITIES } from '../council.ts';
-import { type Field, flag, list, long, oneOf, optional, record, text, times, u16, u32 } from '../fields.ts';
+import { type Field, flag, list, long, oneOf, optional, record, times, u16, u32 } from '../fields.ts';
 import { KIND } from '../kinds.ts';
 import { MAX_BATCH } from '../limits.ts';
 import { MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../model-log.ts';
 import { field, STATEMENT_BYTES } from '../named-fields.ts';
 import { type Vote, voteCodec } from '../outcome.ts';
 import { GUARDS } from '../prefix.ts';
-import { isRefusalReason, type RefusalReason } from '../refusals.ts';
+import { reasonField } from '../reason-field.ts';
+import type { RefusalReason } from '../refusals.ts';
 import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import { BATCH_BYTES, type Batch, batchCodec } from './batch.ts';
 import { type Epoch, epochCodec } from './epoch.ts';
@@ -87,14 +88,6 @@ interface InspectAnswerBody {
   readonly verdicts: readonly Verdict[];
 }
 export type InspectAnswer = InspectAnswerBody & Signature;
-
-const reasonField: Field<RefusalReason> = {
-  write: (writer, reason) => text(64).write(writer, reason),
-  read: (reader, name) => {
-    const reason = text(64).read(reader, name);
-    return isRefusalReason(reason) ? reason : 'close-mismatch';
-  },
-};
 
 export const inspectAnswerCodec: SignedCodec<InspectAnswerBody> = signedMessage(KIND.inspectAnswer, 'inspectAnswer', {
   task: field.task,

@@ -8,6 +8,8 @@ export interface OneShotPolicy {
   readonly tolerated: number;
   /** Accepts sums of masks that only one authority vouches for: it can then shift the model without being noticed. */
   readonly uncheckedSums: boolean;
+  /** In a private task with one authority: it adds the noise to the sum of the masks, and the devices add none. */
+  readonly authorityNoise: boolean;
   /** How long uploads may name an epoch key. */
   readonly epochMs: number;
   /** How long after that a batch may still be voted for. */
@@ -19,6 +21,7 @@ export interface OneShotPolicy {
 export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
   tolerated: 0,
   uncheckedSums: false,
+  authorityNoise: false,
   epochMs: 3_600_000,
   voteMs: 900_000,
   freshMs: 300_000,
@@ -33,6 +36,7 @@ export const oneShotField: Field<OneShotPolicy | undefined> = optional(
   record<OneShotPolicy>({
     tolerated: u8,
     uncheckedSums: flag,
+    authorityNoise: flag,
     epochMs: duration,
     voteMs: duration,
     freshMs: duration,

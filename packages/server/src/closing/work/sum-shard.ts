@@ -1,4 +1,4 @@
-/** One shard of a sum: adds that part of every body block by block, takes the masks off, and judges what is left. */
+/** One shard of a sum: adds that part of every body block by block, takes masks and sums of masks off, and judges what is left. */
 import {
   addInPlace,
   addPackedInPlace,
@@ -7,9 +7,10 @@ import {
   elementBits,
   type Keystream,
   type MaskTools,
+  subtractInPlace,
   type VectorKernel,
 } from '@basa/masking';
-import { ctxOf, type Descriptor, judgeCoordinates, judgePrefix, prefixElements } from '@basa/protocol';
+import { judgeCoordinates, judgePrefix, prefixElements, type SumRules } from '@basa/protocol';
 import { type BlobStore, collect } from '../../blobs/blob-store.ts';
 import { wordPieces } from '../../blobs/words.ts';
 import { unpackTerms, wipeTerms } from './packed-terms.ts';
@@ -20,36 +21,44 @@ export interface SumShardTools extends MaskTools<Keystream> {
 }
 
 export async function sumShard(task: SumShardTask, tools: SumShardTools): Promise<SummedShard> {
-  const { descriptor, from, to, keys } = task;
+  const { ctx, rules, from, to, keys, subtracted } = task;
+  const { modulus } = rules;
   const total = new Uint32Array(to - from);
-  for (const key of keys) await addBody(total, descriptor, { key, from }, tools);
-  const salt = ctxOf(tools.suite, descriptor);
-  const plan = { modulus: descriptor.modulus, salt, terms: unpackTerms(task.terms), firstWord: from };
+  for (const key of subtracted) await addBody(total, rules, { key, from }, tools);
+  if (subtracted.length > 0) negateInPlace(total, rules, tools);
+  for (const key of keys) await addBody(total, rules, { key, from }, tools);
+  const plan = { modulus, salt: ctx, terms: unpackTerms(task.terms), firstWord: from };
   applyMasksInPlace(total, plan, tools);
   wipeTerms(task.terms);
-  return judged(descriptor, total, task, tools.kernel);
+  return judged(rules, total, task, tools.kernel);
 }
 
-function judged(descriptor: Descriptor, total: Uint32Array, task: SumShardTask, kernel: VectorKernel): SummedShard {
+function negateInPlace(total: Uint32Array, { modulus }: SumRules, { kernel }: SumShardTools): void {
+  const sum = total.slice();
+  total.fill(0);
+  subtractInPlace(total, sum, modulus, kernel);
+}
+
+function judged(rules: SumRules, total: Uint32Array, task: SumShardTask, kernel: VectorKernel): SummedShard {
   const { keys, from } = task;
-  const prefix = from === 0 ? judgePrefix(descriptor, total, keys.length) : undefined;
+  const prefix = from === 0 ? judgePrefix(rules, total, keys.length) : undefined;
   if (prefix?.kind === 'quarantine') return { ...prefix, slots: [] };
   const weightSum = prefix?.weightSum ?? task.weightSum;
   if (weightSum === undefined) throw new Error('a later shard needs the sum of weights of the first');
-  const skipped = prefixElements(descriptor);
+  const skipped = prefixElements(rules);
   const coordinates = from === 0 ? total.subarray(skipped) : total;
   const updates = { accepted: keys.length, weightSum };
-  const outOfRange = judgeCoordinates(descriptor, coordinates, updates, Math.max(0, from - skipped), kernel);
+  const outOfRange = judgeCoordinates(rules, coordinates, updates, Math.max(0, from - skipped), kernel);
   if (outOfRange !== undefined) return { ...outOfRange, slots: [] };
-  const { weightScale } = descriptor;
-  const mean = dequantizeSum(coordinates, descriptor, { weightSum, weightScale }, kernel);
+  const { weightScale } = rules;
+  const mean = dequantizeSum(coordinates, rules, { weightSum, weightScale }, kernel);
   return { kind: 'shard', mean, ...(prefix !== undefined && { prefix }) };
 }
 
 /** total += this part of the y of one body. Shards begin at whole bytes, however few bits an element has. */
 async function addBody(
   total: Uint32Array,
-  { modulus }: Descriptor,
+  { modulus }: SumRules,
   { key, from }: { readonly key: string; readonly from: number },
   { blobs, kernel }: SumShardTools,
 ): Promise<void> {

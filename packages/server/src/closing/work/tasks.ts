@@ -1,6 +1,6 @@
 /** What the worker is asked, and what it answers: plain data, copied between threads. */
 import type { ModelJson } from '@basa/learning';
-import type { DescribedBuffer, Descriptor, KeysOf, PrefixVerdict, Slot } from '@basa/protocol';
+import type { Ctx, DescribedBuffer, KeysOf, PrefixVerdict, Slot, SumRules } from '@basa/protocol';
 import type { BlobPlace } from '../../blobs/place.ts';
 import type { PackedTerms } from './packed-terms.ts';
 
@@ -42,10 +42,13 @@ export type OpenedTerms = { readonly kind: 'terms'; readonly terms: PackedTerms 
 /** The mean of some coordinates: elements `from` to before `to` of the vectors, the first of them guard words. */
 export interface SumShardTask {
   readonly kind: 'sum-shard';
-  readonly descriptor: Descriptor;
+  readonly ctx: Ctx;
+  readonly rules: SumRules;
   readonly terms: PackedTerms;
-  /** The bodies of all accepted slots. */
+  /** The bodies of all updates of the sum. */
   readonly keys: readonly string[];
+  /** Blobs of packed vectors that are subtracted. */
+  readonly subtracted: readonly string[];
   readonly from: number;
   readonly to: number;
   /** Known from the first shard on. */

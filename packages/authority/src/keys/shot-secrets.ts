@@ -1,0 +1,93 @@
+/**
+ * The secrets of epochs of the one-shot mode: one key pair for each task and epoch, sealed in the database that all nodes share, and unlocked in
+ * the memory of each. No backup has them; when the record that ends an epoch is durable, its secret is destroyed.
+ */
+import { equalBytes, type RandomBytes, Secret, toHex } from '@basa/masking';
+import type { LiveEpoch, TaskId } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { AuthorityTables, StoredShotSecret } from '../store/tables.ts';
+import type { Vault } from '../store/vault.ts';
+
+export interface ShotSecretTools {
+  readonly vault: Vault;
+  readonly randomBytes: RandomBytes;
+}
+
+export class ShotSecrets {
+  readonly #tools: ShotSecretTools;
+  /** By the hexadecimal of the public key. */
+  readonly #unlocked = new Map<string, Secret>();
+  #isBehind = true;
+
+  constructor(tools: ShotSecretTools) {
+    this.#tools = tools;
+  }
+
+  /** Makes the key of an epoch, while the log is locked: it is durable together with the record of the statement, and nothing leaves before. */
+  async make(tables: AuthorityTables, task: TaskId): Promise<Uint8Array> {
+    const { vault, randomBytes } = this.#tools;
+    const secret = randomBytes(32);
+    const { publicKey } = nodeSuite.x25519(secret);
+    await tables.addShotSecret({ task, publicKey, sealed: vault.seal(shotSecretName({ task, publicKey }), secret) });
+    secret.fill(0);
+    return publicKey;
+  }
+
+  /** An epoch was opened or has ended, here or at another node: what is in memory follows with the next look. */
+  expectChange(): void {
+    this.#isBehind = true;
+  }
+
+  /** Everything in the database is unlocked, and what is not there any more is wiped. */
+  async follow(tables: AuthorityTables): Promise<void> {
+    if (!this.#isBehind) return;
+    const stored = await tables.shotSecrets();
+    this.#wipeAllBut(new Set(stored.map(({ publicKey }) => toHex(publicKey))));
+    for (const one of stored) this.#unlock(one);
+    this.#isBehind = false;
+  }
+
+  hasAll(epochs: readonly LiveEpoch[]): boolean {
+    return epochs.every(({ epoch }) => this.#unlocked.has(toHex(epoch.key)));
+  }
+
+  /** A copy, which the caller overwrites; undefined once it is destroyed. */
+  copyOf(publicKey: Uint8Array): Uint8Array | undefined {
+    return this.#unlocked.get(toHex(publicKey))?.reveal().slice();
+  }
+
+  /** While the log is locked: destroys the secrets of all epochs but those that are live in it. Gives how many there were. */
+  async destroyAllBut(tables: AuthorityTables, live: readonly LiveEpoch[]): Promise<number> {
+    const kept = new Set(live.map(({ epoch }) => toHex(epoch.key)));
+    const over = (await tables.shotSecrets()).filter(({ publicKey }) => !kept.has(toHex(publicKey)));
+    for (const one of over) await tables.destroyShotSecret(one);
+    if (over.length > 0) this.expectChange();
+    return over.length;
+  }
+
+  wipe(): void {
+    this.#wipeAllBut(new Set());
+  }
+
+  /** One that does not open is as good as missing. */
+  #unlock({ task, publicKey, sealed }: StoredShotSecret): void {
+    if (this.#unlocked.has(toHex(publicKey))) return;
+    const secret = this.#tools.vault.open(shotSecretName({ task, publicKey }), sealed);
+    if (secret === undefined) return;
+    if (equalBytes(nodeSuite.x25519(secret).publicKey, publicKey))
+      this.#unlocked.set(toHex(publicKey), new Secret(secret));
+  }
+
+  #wipeAllBut(kept: ReadonlySet<string>): void {
+    for (const [name, secret] of this.#unlocked) {
+      if (kept.has(name)) continue;
+      secret.wipe();
+      this.#unlocked.delete(name);
+    }
+  }
+}
+
+/** Binds a sealed secret to all that is stored beside it. */
+export function shotSecretName({ task, publicKey }: Omit<StoredShotSecret, 'sealed'>): string {
+  return `epoch secret ${toHex(task)} ${toHex(publicKey)}`;
+}

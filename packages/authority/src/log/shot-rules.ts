@@ -1,0 +1,213 @@
+/**
+ * The rules of the one-shot mode in the log: an epoch is opened once and under a rising number, no batch is voted for or final after the last epoch
+ * has ended, no upload is in two batches, none is voted for after it was called expired, and time never goes back.
+ */
+import { equalBytes, toHex } from '@basa/masking';
+import {
+  type AuthorityRecord,
+  batchCtxOf,
+  type Epoch,
+  epochCodec,
+  givenNameOf,
+  indexOf,
+  isSigned,
+  type TaskPolicy,
+  usedNameOf,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+
+type ShotRecord = Extract<
+  AuthorityRecord,
+  { kind: 'epoch-opened' | 'epoch-ended' | 'batch-voted' | 'batch-final' | 'upload-expired' }
+>;
+
+type BatchList = Extract<AuthorityRecord, { kind: 'batch-voted' }>['list'];
+
+interface AuditedBatch {
+  readonly list: BatchList;
+  isFinal: boolean;
+  isUsed: boolean;
+}
+
+type Problems = readonly string[];
+const when = (isWrong: boolean, problem: string): Problems => (isWrong ? [problem] : []);
+
+export class ShotRules {
+  readonly #authorityKey: Uint8Array;
+  readonly #policyOf: (task: Uint8Array) => TaskPolicy | undefined;
+  /** Open epochs by the hash of their statement, and the last number by task. */
+  readonly #open = new Map<string, Epoch>();
+  readonly #opened = new Set<string>();
+  readonly #numbers = new Map<string, number>();
+  readonly #batches = new Map<string, AuditedBatch>();
+  /** The batch that an upload, or an update on an entry, was voted for in; and the one that is final with it. */
+  readonly #voted = new Map<string, string>();
+  readonly #final = new Map<string, string>();
+  readonly #expired = new Set<string>();
+  /** Batches that may hold a device's update, by task and device. */
+  readonly #inclusions = new Map<string, number>();
+  #time = 0;
+
+  constructor(authorityKey: Uint8Array, policyOf: (task: Uint8Array) => TaskPolicy | undefined) {
+    this.#authorityKey = authorityKey;
+    this.#policyOf = policyOf;
+  }
+
+  /** What this record breaks, in the light of those before it. */
+  check(entry: ShotRecord): Problems {
+    return [...this.#timed(entry.kind === 'epoch-opened' ? entry.epoch.opens : entry.at), ...this.#checked(entry)];
+  }
+
+  /** Whether an epoch is open. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  hasBatch(ctx: Uint8Array): boolean {
+    return this.#batches.has(toHex(ctx));
+  }
+
+  /** A version is made of the batch, or leaves it out. With several authorities, this one may not have heard that it is final. */
+  use(ctx: Uint8Array, { threshold }: TaskPolicy): Problems {
+    const batch = this.#batches.get(toHex(ctx));
+    if (batch === undefined) return ['there is no such batch'];
+    const isWrong = batch.isUsed || (threshold === 1 && !batch.isFinal);
+    batch.isUsed = true;
+    return when(isWrong, 'its batch was not final, or made another version');
+  }
+
+  #timed(at: number): Problems {
+    const isBack = at < this.#time;
+    this.#time = Math.max(this.#time, at);
+    return when(isBack, 'its time is before that of a record before it');
+  }
+
+  #checked(entry: ShotRecord): Problems {
+    switch (entry.kind) {
+      case 'epoch-opened':
+        return this.#openedEpoch(entry.epoch);
+      case 'epoch-ended':
+        return when(!this.#open.delete(toHex(entry.statement)), 'the epoch was not open');
+      case 'batch-voted':
+        return [...this.#own(entry.list), ...this.#taken(this.#voted, entry.list)];
+      case 'batch-final':
+        return this.#finalBatch(entry.ctx, entry.list);
+      case 'upload-expired': {
+        const name = toHex(usedNameOf(nodeSuite, entry.task, entry));
+        const isVoted = this.#voted.has(name) || this.#final.has(name);
+        this.#expired.add(name);
+        return [
+          ...when(isVoted, 'the upload is in a batch'),
+          ...when(!this.#opened.has(toHex(entry.statement)), 'the epoch that it names was never opened'),
+        ];
+      }
+    }
+  }
+
+  #openedEpoch(epoch: Epoch): Problems {
+    const policy = this.#policyOf(epoch.task);
+    const [name, task] = [toHex(epochCodec.statementHash(nodeSuite, epoch)), toHex(epoch.task)];
+    const isAgain = this.#opened.has(name);
+    const isRising = epoch.number > (this.#numbers.get(task) ?? -1);
+    this.#opened.add(name);
+    this.#open.set(name, epoch);
+    this.#numbers.set(task, epoch.number);
+    const isOwn = policy?.oneShot !== undefined && indexOf(policy, this.#authorityKey) === epoch.authority;
+    return [
+      ...when(!isOwn, 'it is not of this authority and a task of the one-shot mode'),
+      ...when(!isSigned(nodeSuite, epochCodec, epoch, this.#authorityKey), 'the signature does not verify'),
+      ...when(isAgain, 'the epoch was opened before'),
+      ...when(!isRising, `epoch ${epoch.number} does not follow those before it`),
+    ];
+  }
+
+  /** A vote of this authority's own: nothing of it was voted for, final or expired before. */
+  #own(list: BatchList): Problems {
+    const names = uploadsOf(list);
+    return [
+      ...this.#listed(list),
+      ...when(
+        names.some((name) => this.#expired.has(name)),
+        'an upload of it was called expired',
+      ),
+      ...when(
+        [...names, ...updatesOf(list)].some((name) => this.#final.has(name)),
+        'an upload of it is in a final batch',
+      ),
+    ];
+  }
+
+  #finalBatch(ctx: Uint8Array, given: BatchList | undefined): Problems {
+    const known = this.#batches.get(toHex(ctx));
+    const list = given ?? known?.list;
+    if (list === undefined) return ['the batch was not voted for, and the record does not say what is in it'];
+    const isAlone = this.#policyOf(list.batch.task)?.threshold === 1;
+    const isAgain = known?.isFinal === true;
+    const problems = given === undefined ? [] : isAlone ? this.#own(given) : this.#listed(given);
+    const batch = this.#batches.get(toHex(ctx));
+    if (batch !== undefined) batch.isFinal = true;
+    return [
+      ...problems,
+      ...when(batch === undefined, 'its name is not that of its list'),
+      ...when(isAgain, 'the batch was final before'),
+      ...when(!this.#isLive(list), 'no epoch of its task is open'),
+      ...this.#taken(this.#final, list),
+    ];
+  }
+
+  /** A list that was not in the log before. */
+  #listed(list: BatchList): Problems {
+    const { batch, members } = list;
+    const policy = this.#policyOf(batch.task);
+    const name = toHex(batchCtxOf(nodeSuite, batch));
+    const isKnown = this.#batches.has(name);
+    this.#batches.set(name, { list, isFinal: false, isUsed: false });
+    const users = new Set(members.map(({ user }) => toHex(user)));
+    const isFit =
+      members.length === batch.uploads.length &&
+      members.length >= (policy?.minimum ?? Number.POSITIVE_INFINITY) &&
+      members.length <= (policy?.bufferSize ?? 0);
+    return [
+      ...when(policy?.oneShot === undefined, 'there is no such task of the one-shot mode'),
+      ...when(isKnown, 'the batch is in the log already'),
+      ...when(!isFit, 'fewer or more uploads than the policy allows'),
+      ...when(users.size < members.length, 'a device stands in it twice'),
+      ...when(!this.#isLive(list), 'no epoch of its task is open'),
+      ...this.#included(list, policy),
+    ];
+  }
+
+  #isLive({ batch }: BatchList): boolean {
+    return [...this.#open.values()].some(({ task }) => equalBytes(task, batch.task));
+  }
+
+  /** In a private task no device is in more batches than its budget has inclusions. */
+  #included({ batch, members }: BatchList, policy: TaskPolicy | undefined): Problems {
+    const privacy = policy?.privacy;
+    if (privacy === undefined) return [];
+    const over = members.filter(({ user }) => {
+      const name = `${toHex(batch.task)} ${toHex(user)}`;
+      const count = (this.#inclusions.get(name) ?? 0) + 1;
+      this.#inclusions.set(name, count);
+      return count > privacy.participations;
+    });
+    return when(over.length > 0, `${over.length} devices are in more sums than their budget allows`);
+  }
+
+  /** Each upload, and each update of a device on an entry, in one batch. */
+  #taken(by: Map<string, string>, list: BatchList): Problems {
+    const batch = toHex(batchCtxOf(nodeSuite, list.batch));
+    const names = [...uploadsOf(list), ...updatesOf(list)];
+    const isElsewhere = names.some((name) => by.has(name) && by.get(name) !== batch);
+    for (const name of names) by.set(name, batch);
+    return when(isElsewhere, 'an upload of it is in another batch');
+  }
+}
+
+function uploadsOf({ batch, members }: BatchList): readonly string[] {
+  return members.map((member) => toHex(usedNameOf(nodeSuite, batch.task, member)));
+}
+
+function updatesOf({ batch, entry, members }: BatchList): readonly string[] {
+  return members.map(({ user }) => toHex(givenNameOf(nodeSuite, batch.task, entry, user)));
+}

@@ -1,0 +1,77 @@
+/** The threads of the one-shot mode. Uploads are split among them; the shards of a sum are added and packed in one of them. */
+import type { Part, Refused } from '@basa/protocol';
+import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
+import { createQueue } from '@basa/service';
+import type { Examination, MaskResult, MaskTask, PackedSum, UploadsTask } from './work/tasks.ts';
+
+/** A request whose uploads are worked on. `secrets` are copied to each thread, and overwritten here in the end. */
+export type UploadsWork = Omit<UploadsTask, 'from' | 'to'> & { readonly count: number };
+
+export class MaskThreads {
+  readonly #size: number;
+  #pool: WorkerPool<MaskTask, MaskResult> | undefined;
+  /** Sums are vectors of the model's length for each part and thread: one batch at a time. */
+  readonly #oneSum = createQueue();
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** For each upload of an `inspectRequest`, in order. */
+  async examine(work: UploadsWork): Promise<readonly Examination[]> {
+    const results = await this.#shards(work, (shard) => ({ ...shard, kind: 'examine' }));
+    return results.flatMap((result) => (result.kind === 'examined' ? result.uploads : []));
+  }
+
+  /** The sum of the masks of each part over all uploads of a `releaseRequest`, in the order of the parts. */
+  async sum(work: UploadsWork, parts: readonly Part[]): Promise<readonly PackedSum[] | Refused> {
+    return this.#oneSum(async () => {
+      const results = await this.#shards(work, (shard) => ({ ...shard, kind: 'sum', parts }));
+      const shards: (readonly Uint32Array[])[] = [];
+      for (const result of results) {
+        if (result.kind === 'refused') return result.refused;
+        if (result.kind === 'summed') shards.push(result.sums);
+      }
+      return Promise.all(
+        parts.map((_, n) =>
+          this.#packed(
+            work.policy,
+            shards.map((sums) => sums[n] as Uint32Array),
+          ),
+        ),
+      );
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#pool?.close();
+  }
+
+  async #packed(policy: Uint8Array, shards: readonly Uint32Array[]): Promise<PackedSum> {
+    const result = await this.#threads().run(
+      { kind: 'pack', policy, shards },
+      shards.map(({ buffer }) => buffer as ArrayBuffer),
+    );
+    if (result.kind !== 'packed') throw new Error('a thread answered another question');
+    return result;
+  }
+
+  async #shards(work: UploadsWork, taskOf: (shard: UploadsTask) => MaskTask): Promise<readonly MaskResult[]> {
+    const { count, ...of } = work;
+    const size = Math.max(1, Math.ceil(count / this.#size));
+    const starts = Array.from({ length: Math.ceil(count / size) }, (_, n) => n * size);
+    try {
+      return await Promise.all(
+        starts.map((from) => this.#threads().run(taskOf({ ...of, from, to: Math.min(from + size, count) }))),
+      );
+    } finally {
+      for (const { secret } of work.secrets) secret.fill(0);
+    }
+  }
+
+  #threads(): WorkerPool<MaskTask, MaskResult> {
+    const module = workerModule(import.meta.url, './work/mask-worker');
+    this.#pool ??= createWorkerPool<MaskTask, MaskResult>({ ...module, size: this.#size, isUnheld: true });
+    return this.#pool;
+  }
+}

@@ -1,0 +1,89 @@
+/** Examines uploads and sums the masks of a batch, from plain data: in a thread. */
+import { addInPlace, type Keystream, type MaskTools, toHex } from '@basa/masking';
+import {
+  addMasksInPlace,
+  decodePolicy,
+  type ExaminedTask,
+  type ExaminePorts,
+  examineUpload,
+  inspectRequestCodec,
+  isRefused,
+  type MaskedUpload,
+  openParts,
+  type Part,
+  packSum,
+  type Refused,
+  refused,
+  releaseRequestCodec,
+  shotLayout,
+  shownEpochs,
+  type TaskPolicy,
+  taskIdOf,
+} from '@basa/protocol';
+import type { MaskResult, MaskTask, UploadsTask } from './tasks.ts';
+
+type Of<Kind extends MaskTask['kind']> = Extract<MaskTask, { readonly kind: Kind }>;
+type Tools = MaskTools<Keystream>;
+
+export function workOn(task: MaskTask, tools: Tools): MaskResult {
+  if (task.kind === 'pack') return pack(task, tools);
+  try {
+    return task.kind === 'examine' ? examine(task, tools) : sum(task, tools);
+  } finally {
+    for (const { secret } of task.secrets) secret.fill(0);
+  }
+}
+
+function examine(task: Of<'examine'>, tools: Tools): MaskResult {
+  const { uploads, epochs } = inspectRequestCodec.decode(task.request);
+  const [of, ports] = [taskOf(task.policy, tools), portsOf(task, tools)];
+  const known = shownEpochs(tools.suite, of, epochs);
+  const examined = uploads.slice(task.from, task.to).map((shown) => examineUpload(ports, of, shown, known));
+  return { kind: 'examined', uploads: examined.map((one) => (isRefused(one) ? one : one.guards)) };
+}
+
+function sum(task: Of<'sum'>, tools: Tools): MaskResult {
+  const { uploads, epochs } = releaseRequestCodec.decode(task.request);
+  const [of, ports] = [taskOf(task.policy, tools), portsOf(task, tools)];
+  const known = shownEpochs(tools.suite, of, epochs);
+  const masked = new Map(task.parts.map((part): [Part, MaskedUpload[]] => [part, []]));
+  for (const [n, shown] of uploads.slice(task.from, task.to).entries()) {
+    const opened = openParts(ports, of, shown, known);
+    if (isRefused(opened)) return { kind: 'refused', refused: at(opened, task.from + n) };
+    for (const { part, seed } of opened) {
+      const wanted = masked.get(part);
+      if (wanted === undefined) seed.fill(0);
+      else wanted.push({ name: shown.header, seed });
+    }
+  }
+  return { kind: 'summed', sums: task.parts.map((part) => summed(of.policy, tools, part, masked.get(part) ?? [])) };
+}
+
+function summed(policy: TaskPolicy, tools: Tools, part: Part, uploads: readonly MaskedUpload[]): Uint32Array {
+  const total = new Uint32Array(shotLayout(policy, []).elements);
+  addMasksInPlace(total, { suite: tools.suite, tools }, policy, part, uploads);
+  return total;
+}
+
+/** Noise that an authority adds to a sum would be added here, before it is packed. */
+function pack({ policy, shards }: Of<'pack'>, { suite, kernel }: Tools): MaskResult {
+  const [total = new Uint32Array(), ...others] = shards;
+  const { modulus } = decodePolicy(policy);
+  for (const shard of others) addInPlace(total, shard, modulus, kernel);
+  const packed = packSum(total, { modulus }, { kernel });
+  return { kind: 'packed', packed, hash: suite.sha256(packed) };
+}
+
+function taskOf(bytes: Uint8Array, { suite }: Tools): ExaminedTask {
+  const policy = decodePolicy(bytes);
+  return { id: taskIdOf(suite, policy), policy };
+}
+
+function portsOf({ authority, secrets }: UploadsTask, tools: Tools): ExaminePorts {
+  const known = new Map(secrets.map(({ statement, secret }) => [toHex(statement), secret]));
+  return { suite: tools.suite, authority, tools, epochSecret: (statement) => known.get(toHex(statement)) };
+}
+
+function at({ reason, detail }: Refused, slot: number): Refused {
+  return refused(reason, { slots: [slot], ...(detail !== undefined && { detail }) });
+}

@@ -1,0 +1,19 @@
+/** A thread that examines uploads and sums masks, away from the one that answers. It keeps no secret between two tasks. */
+import { plainVectorKernel } from '@basa/masking';
+import { createNodeKeystream, createWasmVectorKernel, nodeSuite, serveWorker } from '@basa/runtime/node';
+import { workOn } from './mask-work.ts';
+import type { MaskResult, MaskTask } from './tasks.ts';
+
+const tools = {
+  suite: nodeSuite,
+  kernel: createWasmVectorKernel() ?? plainVectorKernel(),
+  keystream: createNodeKeystream(),
+};
+
+serveWorker<MaskTask, MaskResult>(
+  (task) => workOn(task, tools),
+  (result) => {
+    if (result.kind === 'summed') return result.sums.map(({ buffer }) => buffer as ArrayBuffer);
+    return result.kind === 'packed' ? [result.packed.buffer as ArrayBuffer] : [];
+  },
+);

@@ -1,0 +1,43 @@
+/** What the threads of the one-shot mode are asked, as plain data. Requests travel as bytes: they are decoded where they are worked on. */
+import type { GuardWords, Part, Refused } from '@basa/protocol';
+
+/** The secret of one live epoch of this authority, by the hash of its statement. */
+export interface EpochSecret {
+  readonly statement: Uint8Array;
+  /** Overwritten by the thread when it is done. */
+  readonly secret: Uint8Array;
+}
+
+/** Some uploads of a request, and what opens their parts. */
+export interface UploadsTask {
+  /** An encoded `inspectRequest` or `releaseRequest`. */
+  readonly request: Uint8Array;
+  readonly policy: Uint8Array;
+  readonly authority: number;
+  readonly secrets: readonly EpochSecret[];
+  /** The uploads from here on, and before there. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export type MaskTask =
+  | (UploadsTask & { readonly kind: 'examine' })
+  /** The sums of the masks of these parts. */
+  | (UploadsTask & { readonly kind: 'sum'; readonly parts: readonly Part[] })
+  /** One part: the sums over all shards of a batch become one, packed as it travels. */
+  | { readonly kind: 'pack'; readonly policy: Uint8Array; readonly shards: readonly Uint32Array[] };
+
+/** The guard words of a good upload, or why it is not good. */
+export type Examination = readonly GuardWords[] | Refused;
+
+export interface PackedSum {
+  readonly packed: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+export type MaskResult =
+  | { readonly kind: 'examined'; readonly uploads: readonly Examination[] }
+  /** In the order of the parts. */
+  | { readonly kind: 'summed'; readonly sums: readonly Uint32Array[] }
+  | { readonly kind: 'refused'; readonly refused: Refused }
+  | ({ readonly kind: 'packed' } & PackedSum);

@@ -1,0 +1,169 @@
+/** The one-shot mode: standings for anybody, inspections, votes and sums for the server, and what became of an upload for its device. */
+import { Readable } from 'node:stream';
+import { fromHex, toHex } from '@basa/masking';
+import {
+  AUTHORITY_PATH,
+  batchVoteAnswerCodec,
+  batchVoteRequestCodec,
+  frameHeader,
+  inspectAnswerCodec,
+  inspectRequestCodec,
+  type JoinTag,
+  releaseAnswerCodec,
+  releaseRequestCodec,
+  shotOutcomeCodec,
+  type TaskPolicy,
+} from '@basa/protocol';
+import {
+  answers,
+  BYTES_MEDIA_TYPE,
+  bytesOf,
+  deviceOf,
+  exchange,
+  type FastifyReply,
+  type FastifyRequest,
+  fail,
+  granted,
+  hexText,
+  needDeclaredLength,
+  rememberRequest,
+  sendBytes,
+  Type,
+  wireBytes,
+} from '@basa/service';
+import type { KnownTask } from '../log/directory.ts';
+import { inspectUploads, voteForBatch } from '../steps/inspect-uploads.ts';
+import { type Released, releaseSums } from '../steps/release-sums.ts';
+import { ofPathTask, taskOf, taskParams } from './names.ts';
+import type { RouteTools } from './route-tools.ts';
+import { SHOT_BODY_LIMIT, shotLimits } from './shot-limits.ts';
+
+type TaskPath = { readonly task: string };
+
+export function shotRoutes({ service, authority, shots, standings, keyLimits }: RouteTools): void {
+  const { app, requireDevice } = service;
+  const shotTask = async (params: TaskPath): Promise<KnownTask> => {
+    const known = await taskOf(authority, params);
+    if (known.policy.oneShot === undefined) fail('policy-invalid', { detail: 'the task is not of the one-shot mode' });
+    return known;
+  };
+  /** Before the body is read: the task is known, and bounds it. */
+  const fits = (most: (policy: TaskPolicy) => number) => async (request: FastifyRequest) =>
+    needDeclaredLength(request, most((await shotTask(request.params as TaskPath)).policy));
+
+  app.get(
+    AUTHORITY_PATH.standing(':task'),
+    {
+      schema: {
+        summary: 'The open epoch, the newest model and the time, signed (one-shot)',
+        params: taskParams,
+        response: answers(wireBytes('standing')),
+      },
+    },
+    async (request, reply) => {
+      const { task } = await shotTask(request.params);
+      return sendBytes(reply, granted(await standings.of(task)));
+    },
+  );
+
+  app.post(
+    AUTHORITY_PATH.inspections(':task'),
+    {
+      onRequest: fits(shotLimits.inspection),
+      bodyLimit: SHOT_BODY_LIMIT.inspection,
+      schema: {
+        summary: 'Whether uploads are good, with their guard words (server, one-shot)',
+        params: taskParams,
+        ...exchange('inspectRequest', 'inspectAnswer'),
+      },
+    },
+    async (request, reply) => {
+      const bytes = bytesOf(request);
+      const asked = ofPathTask('inspectRequest', inspectRequestCodec.decode(bytes), request.params);
+      const answer = granted(await inspectUploads(shots, await shotTask(request.params), asked, bytes));
+      return sendBytes(reply, inspectAnswerCodec.encode(answer));
+    },
+  );
+
+  app.post(
+    AUTHORITY_PATH.batchVotes(':task'),
+    {
+      onRequest: fits(shotLimits.vote),
+      bodyLimit: SHOT_BODY_LIMIT.vote,
+      schema: {
+        summary: 'Votes for a batch of uploads that were inspected (server, one-shot)',
+        params: taskParams,
+        ...exchange('batchVoteRequest', 'batchVoteAnswer'),
+      },
+    },
+    async (request, reply) => {
+      const asked = batchVoteRequestCodec.decode(bytesOf(request));
+      ofPathTask('batchVoteRequest.batch', asked.batch, request.params);
+      const answer = granted(await voteForBatch(shots, await shotTask(request.params), asked));
+      return sendBytes(reply, batchVoteAnswerCodec.encode(answer));
+    },
+  );
+
+  app.post(
+    AUTHORITY_PATH.releases(':task'),
+    {
+      onRequest: fits(shotLimits.release),
+      bodyLimit: SHOT_BODY_LIMIT.release,
+      schema: {
+        summary: 'The sums of the masks of a batch that enough authorities voted for (server, one-shot)',
+        params: taskParams,
+        ...exchange('releaseRequest', 'a framed releaseAnswer, then the packed vectors that were asked for'),
+      },
+    },
+    async (request, reply) => {
+      const bytes = bytesOf(request);
+      const asked = releaseRequestCodec.decode(bytes);
+      ofPathTask('releaseRequest.batch', asked.batch, request.params);
+      return sendReleased(reply, granted(await releaseSums(shots, await shotTask(request.params), asked, bytes)));
+    },
+  );
+
+  const outcomeParams = Type.Object({
+    ...taskParams.properties,
+    user: hexText(32, 'SHA-256 of the device key'),
+    joinTag: hexText(32, 'g of the upload'),
+    statement: hexText(32, 'hash of the epoch statement of this authority that the upload names'),
+  });
+  app.get(
+    AUTHORITY_PATH.shotOutcome(':task', ':user', ':joinTag', ':statement'),
+    {
+      onRequest: requireDevice({ limits: keyLimits }),
+      schema: {
+        summary: 'What became of an upload, for the device that signs (one-shot)',
+        params: outcomeParams,
+        response: answers(wireBytes('shotOutcome')),
+      },
+    },
+    async (request, reply) => {
+      const { task, certificates } = await shotTask(request.params);
+      const { user } = deviceOf(request);
+      if (toHex(user) !== request.params.user) fail('not-yours');
+      const question = {
+        user,
+        joinTag: named(request.params.joinTag) as JoinTag,
+        statement: named(request.params.statement),
+      };
+      const outcome = granted(await authority.ask((core, now) => core.shotOutcome(task, question, now)));
+      if (certificates.has(toHex(user))) rememberRequest(request);
+      return sendBytes(reply, shotOutcomeCodec.encode(outcome));
+    },
+  );
+}
+
+/** Vectors are not copied into one answer: each leaves as the connection takes it. */
+function sendReleased(reply: FastifyReply, { answer, vectors }: Released): FastifyReply {
+  const parts = [frameHeader(releaseAnswerCodec.encode(answer)), ...vectors];
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const buffers = parts.map((part) => Buffer.from(part.buffer, part.byteOffset, part.length));
+  return reply.type(BYTES_MEDIA_TYPE).header('content-length', length).send(Readable.from(buffers));
+}
+
+/** The schema has seen the text. */
+function named(hex: string): Uint8Array {
+  return fromHex(hex) ?? fail('malformed', { detail: 'a name is lower-case hexadecimal' });
+}

@@ -1,0 +1,66 @@
+/** The sums of the masks of a batch of the one-shot mode: the batch is final and durable first, then they are summed in threads. */
+import {
+  batchCtxOf,
+  isHolder,
+  isRefused,
+  type MaskSum,
+  type MaskSumBody,
+  maskSumCodec,
+  type Refused,
+  type ReleaseAnswer,
+  type ReleaseRequest,
+  refused,
+  taskParts,
+  type WantedSum,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { KnownTask } from '../log/directory.ts';
+import { meetEpochs, ownIndex, type ShotTools, uploadsWork } from './shot-work.ts';
+
+export interface Released {
+  readonly answer: ReleaseAnswer;
+  /** The packed sums that were asked for as vectors, in the order of the request. */
+  readonly vectors: readonly Uint8Array[];
+}
+
+/** `bytes` is the encoded request. Asked again, it gives the same bytes. */
+export async function releaseSums(
+  tools: ShotTools,
+  known: KnownTask,
+  request: ReleaseRequest,
+  bytes: Uint8Array,
+): Promise<Released | Refused> {
+  const { wanted, batch, uploads } = request;
+  const problem = wantedProblem(ownIndex(tools, known), known, wanted);
+  if (problem !== undefined) return problem;
+  const released = await tools.authority.take(({ compute, core, now }) =>
+    compute(() => core.releaseBatch(request, now), [batchCtxOf(nodeSuite, batch)]),
+  );
+  if (isRefused(released)) {
+    if (released.reason === 'epoch-over') await meetEpochs(tools, request.epochs);
+    return released;
+  }
+  const { ctx, vote } = released;
+  const parts = wanted.map(({ part }) => part);
+  const work = await uploadsWork(tools, known, bytes, parts.length === 0 ? 0 : uploads.length);
+  const sums = await tools.threads.sum(work, parts);
+  if ('kind' in sums) return sums;
+  const named = sums.map(({ hash }, n) => ({ task: known.task, ctx, part: parts[n] as number, hash }));
+  const vectors = sums.flatMap(({ packed }, n) => (wanted[n]?.vector === true ? [packed] : []));
+  return { answer: { vote, sums: named.map((body) => signed(tools, body)) }, vectors };
+}
+
+/** Only parts that this authority holds, each once. */
+function wantedProblem(authority: number, { policy }: KnownTask, wanted: readonly WantedSum[]): Refused | undefined {
+  if (policy.oneShot === undefined) return refused('policy-invalid', { detail: 'not of the one-shot mode' });
+  const held = taskParts(policy).filter((part) => isHolder(part, authority));
+  const foreign = wanted.find(({ part }) => !held.includes(part));
+  if (foreign !== undefined)
+    return refused('part-invalid', { detail: `this authority does not hold part ${foreign.part}` });
+  const isOnce = new Set(wanted.map(({ part }) => part)).size === wanted.length;
+  return isOnce ? undefined : refused('part-invalid', { detail: 'a part is asked for twice' });
+}
+
+function signed({ signer }: ShotTools, body: MaskSumBody): MaskSum {
+  return { ...body, signature: signer.sign(maskSumCodec.statement(body)) };
+}

@@ -1,0 +1,38 @@
+/** Epochs of the one-shot mode: opened when they are due, and their secrets destroyed when they have ended. */
+import { toHex } from '@basa/masking';
+import type { TaskId } from '@basa/protocol';
+import type { ShotSecrets } from '../keys/shot-secrets.ts';
+import type { ExaminedUploads } from '../masks/examined-uploads.ts';
+import type { AuthorityStore } from '../store/store.ts';
+import type { DurableAuthority } from './durable-authority.ts';
+
+export interface ShotEpochTools {
+  readonly authority: DurableAuthority;
+  readonly store: AuthorityStore;
+  readonly shotSecrets: ShotSecrets;
+  readonly examined: ExaminedUploads;
+}
+
+/** Opens an epoch of the task if one is due; the secret and the record of its statement are durable together. */
+export async function openEpochIfDue({ authority, shotSecrets }: ShotEpochTools, task: TaskId): Promise<void> {
+  if (!(await authority.look((core, now) => core.isEpochDue(task, now)))) return;
+  await authority.take(async ({ tables, core, now, compute }) => {
+    // Another node may have opened one meanwhile.
+    const isDue = core.isEpochDue(task, now);
+    const key = isDue ? await shotSecrets.make(tables, task) : new Uint8Array(32);
+    return compute(() => core.openEpoch(task, key, now));
+  });
+  await authority.look(() => undefined); // unlocks the secret
+}
+
+/** After the start and on every tick, once the records that end epochs are durable. */
+export async function settleEpochs(tools: ShotEpochTools): Promise<void> {
+  const { authority, store, shotSecrets, examined } = tools;
+  const tasks = authority.directory.tasks().filter(({ policy }) => policy.oneShot !== undefined);
+  if (tasks.length === 0) return;
+  const destroyed = await authority.locked(({ tables, core }) => shotSecrets.destroyAllBut(tables, core.liveEpochs));
+  if (destroyed > 0) await store.purge();
+  for (const { task } of tasks) await openEpochIfDue(tools, task);
+  const live = new Set((await authority.look((core) => core.liveEpochs)).map(({ statement }) => toHex(statement)));
+  examined.keepOnly((statement) => live.has(toHex(statement)));
+}

@@ -1,0 +1,54 @@
+/**
+ * The noise of a private task whose one authority adds it: one exact discrete Gaussian on every coordinate of the sum. Its seed comes from the
+ * secret of an epoch and from the batch, so that it is the same whenever it is asked for, and gone for ever with the epoch.
+ */
+import {
+  addNoiseInPlace,
+  applyMasksInPlace,
+  ascii,
+  type Keystream,
+  type MaskTools,
+  noiseTable,
+  type RandomWords,
+  RING_32,
+  SEED_BYTES,
+  Secret,
+  type Suite,
+} from '@basa/masking';
+import type { Ctx } from '../../wire/brands.ts';
+import type { TaskPolicy } from '../../wire/policy.ts';
+import { prefixElements } from '../../wire/prefix.ts';
+import { taskNoise } from '../../wire/privacy.ts';
+
+const NOISE = ascii('noise');
+
+interface NoisePorts {
+  readonly suite: Suite;
+  readonly tools: MaskTools<Keystream>;
+}
+
+/** `secret` is of the newest epoch that the batch names. Does nothing in a task whose devices add the noise, or that has none. */
+export function addAuthorityNoise(
+  sum: Uint32Array,
+  { suite, tools }: NoisePorts,
+  policy: TaskPolicy,
+  secret: Uint8Array,
+  ctx: Ctx,
+): void {
+  const noise = taskNoise(policy);
+  if (noise === undefined || !noise.isCentral) return;
+  const seed = new Secret(suite.hkdf({ secret, salt: ctx, info: NOISE, length: SEED_BYTES }));
+  const words = wordsOf({ suite, tools }, seed, ctx);
+  addNoiseInPlace(sum.subarray(prefixElements(policy)), noiseTable(noise.variance), policy.modulus, words);
+  seed.wipe();
+}
+
+/** The words of the one PRG, one stretch after the other. */
+function wordsOf({ suite, tools }: NoisePorts, seed: Secret, salt: Uint8Array): RandomWords {
+  let firstWord = 0;
+  return (words) => {
+    words.fill(0);
+    applyMasksInPlace(words, { modulus: RING_32, salt, terms: [{ seed, sign: 1 }], firstWord }, { ...tools, suite });
+    firstWord += 16 * Math.ceil(words.length / 16);
+  };
+}

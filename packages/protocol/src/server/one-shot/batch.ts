@@ -1,0 +1,41 @@
+/** A batch of whole uploads at the server: a sum that begins at `frozen`. */
+import type { Suite } from '@basa/masking';
+import type { UserId } from '../../wire/brands.ts';
+import { type Batch, batchCtxOf } from '../../wire/one-shot/batch.ts';
+import type { TaskPolicy } from '../../wire/policy.ts';
+import { refused } from '../../wire/refusals.ts';
+import { sumRules } from '../../wire/sum-rules.ts';
+import { declined, unchanged } from '../../wire/transition.ts';
+import { decided, type SumState, type SumStep } from '../sum-state.ts';
+
+/** What is durable of a batch before anybody is asked about it. */
+export interface StoredBatch {
+  readonly batch: Batch;
+  /** The version that all its uploads were trained on. */
+  readonly version: number;
+  /** In the order of its uploads. */
+  readonly users: readonly UserId[];
+}
+
+export interface ShotBatch extends SumState {
+  readonly batch: Batch;
+}
+
+export function openShotBatch(suite: Suite, policy: TaskPolicy, { batch, version, users }: StoredBatch): ShotBatch {
+  const rules = sumRules(policy, version);
+  return { ctx: batchCtxOf(suite, batch), task: batch.task, rules, status: 'frozen', users, votes: [], batch };
+}
+
+/** `aborted`: nobody voted for it, so that its uploads may go into another one. `unknown`: it can never be released any more. */
+export function loseBatch(
+  batch: ShotBatch,
+  how: 'aborted' | 'unknown',
+): SumStep<ShotBatch, { readonly kind: 'aborted' | 'unknown' }> {
+  const { status, ctx } = batch;
+  if (status === 'aborted' || status === 'unknown') return unchanged(batch, { kind: status });
+  const isOpen = status === 'frozen' || (status === 'granted' && how === 'unknown');
+  if (!isOpen) return declined(batch, refused('already-decided'));
+  return how === 'aborted'
+    ? decided(batch, { kind: 'aborted' }, [{ kind: 'buffer-aborted', ctx }])
+    : decided(batch, { kind: 'unknown' }, [{ kind: 'buffer-unknown', ctx }]);
+}

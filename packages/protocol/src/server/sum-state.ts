@@ -1,0 +1,90 @@
+/**
+ * What every sum has, whatever gathered its updates: from `frozen` on, a buffer of slots and a batch of whole uploads go the same way.
+ *
+ *     frozen --grant--> granted --include--> included
+ *        \                 \--quarantine--> quarantined
+ *         \--> aborted, or unknown (from granted as well)
+ */
+import type { Ctx, TaskId, UserId } from '../wire/brands.ts';
+import type { Endorsement } from '../wire/council.ts';
+import type { BasaEvent } from '../wire/events.ts';
+import { refused } from '../wire/refusals.ts';
+import type { SumRules } from '../wire/sum-rules.ts';
+import { declined, type Transition, unchanged } from '../wire/transition.ts';
+
+export interface SumState {
+  readonly ctx: Ctx;
+  readonly task: TaskId;
+  readonly rules: SumRules;
+  readonly status: 'filling' | 'frozen' | 'granted' | 'included' | 'quarantined' | 'aborted' | 'unknown';
+  /** Whose updates are in it, once frozen. */
+  readonly users: readonly UserId[];
+  /** Once granted. */
+  readonly votes: readonly Endorsement[];
+}
+
+/** What decides about a sum that is frozen. */
+export type SumFact =
+  /** With the votes for its close: authorities without a part in it are shown them. */
+  | { readonly kind: 'granted'; readonly votes: readonly Endorsement[] }
+  | { readonly kind: 'included'; readonly version: number }
+  | { readonly kind: 'quarantined'; readonly why: string; readonly slots: readonly number[] }
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'unknown' };
+
+export type SumStep<Sum, Answer> = Transition<Sum, SumFact, Answer>;
+
+/** The sum after one of its facts. */
+export function evolveSum<Sum extends SumState>(sum: Sum, entry: SumFact): Sum {
+  return entry.kind === 'granted' ? { ...sum, status: 'granted', votes: entry.votes } : { ...sum, status: entry.kind };
+}
+
+/** Enough authorities voted for this very set of updates. What they release is asked for again after a crash. */
+export function recordGrant<Sum extends SumState>(
+  sum: Sum,
+  { votes }: Pick<SumState, 'votes'>,
+): SumStep<Sum, { readonly kind: 'granted' }> {
+  if (sum.status === 'filling' || isLost(sum)) return declined(sum, refused('not-frozen'));
+  if (sum.status !== 'frozen') return unchanged(sum, { kind: 'granted' });
+  return decided(sum, { kind: 'granted', votes }, []);
+}
+
+/** The sum was applied as this version; written in the same transaction as the sum, so that it counts exactly once. */
+export function recordIncluded<Sum extends SumState>(
+  sum: Sum,
+  version: number,
+): SumStep<Sum, { readonly kind: 'included' }> {
+  if (sum.status === 'included') return unchanged(sum, { kind: 'included' });
+  if (sum.status !== 'granted') return declined(sum, refused('already-decided'));
+  return {
+    ...decided(sum, { kind: 'included', version }, [{ kind: 'buffer-included', ctx: sum.ctx, version }]),
+    answer: { kind: 'included' },
+  };
+}
+
+/** The sum is not one of honest updates, and is not applied. `slots` are those that are known to have cheated. */
+export function recordQuarantine<Sum extends SumState>(
+  sum: Sum,
+  why: string,
+  slots: readonly number[],
+): SumStep<Sum, { readonly kind: 'quarantined' }> {
+  if (sum.status === 'quarantined') return unchanged(sum, { kind: 'quarantined' });
+  if (sum.status !== 'granted') return declined(sum, refused('already-decided'));
+  return {
+    ...decided(sum, { kind: 'quarantined', why, slots }, [{ kind: 'buffer-quarantined', ctx: sum.ctx, why, slots }]),
+    answer: { kind: 'quarantined' },
+  };
+}
+
+/** Whether the sum came to nothing. */
+export function isLost({ status }: SumState): boolean {
+  return status === 'aborted' || status === 'unknown';
+}
+
+export function decided<Sum extends SumState, Entry extends SumFact>(
+  sum: Sum,
+  entry: Entry,
+  events: readonly BasaEvent[],
+): SumStep<Sum, Entry> {
+  return { state: evolveSum(sum, entry), records: [entry], answer: entry, events };
+}

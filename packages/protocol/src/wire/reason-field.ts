@@ -1,0 +1,7 @@
+/** A reason by its name, so that what holds it outlives changes of the table. */
+import { checked, type Field, text } from './fields.ts';
+import { isRefusalReason, type RefusalReason } from './refusals.ts';
+
+export const reasonField: Field<RefusalReason> = checked(text<RefusalReason>(64), (name) =>
+  isRefusalReason(name) ? undefined : 'no reason of the table',
+);

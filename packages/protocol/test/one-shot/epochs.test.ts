@@ -1,0 +1,165 @@
+/** Epoch keys: when one opens, how long it counts, and that nothing of a lost life of the log is voted for or released. */
+import { AttributeAuthority, type Epoch } from '@basa/protocol';
+import { granted, reasonOf } from '@basa/simulator';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-server.ts';
+import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+import { describe, expect, it } from 'vitest';
+import { type Inspected, inspected, verdicts, voted } from './scene.ts';
+
+const HOUR = 3_600_000;
+
+/** The authority comes back without a witness of its log. */
+function restored({ world }: Pick<Inspected, 'world'>, index = 0): void {
+  const authority = world.authority(index);
+  authority.restart();
+  granted(authority.persist(authority.core.start(undefined, world.randomBytes(16), world.now)) as object);
+}
+
+describe('an epoch', () => {
+  it('opens when half of the one before is over, with a later number', () => {
+    const world = new ShotWorld();
+    const authority = world.authority(0);
+    const first = authority.core.liveEpochs[0]?.epoch as Epoch;
+    expect(first.closes - first.opens).toBe(HOUR);
+    world.pass(HOUR / 2 - 1);
+    expect(authority.core.isEpochDue(world.task, world.now)).toBe(false);
+    expect(authority.core.openEpoch(world.task, world.randomBytes(32), world.now)).toMatchObject({
+      records: [],
+      answer: { kind: 'not-due' },
+    });
+    world.pass(1);
+    expect(authority.core.isEpochDue(world.task, world.now)).toBe(true);
+    expect(authority.openEpoch().number).toBeGreaterThan(first.number);
+    expect(authority.core.liveEpochs).toHaveLength(2);
+  });
+
+  it('is given up two epochs after it closed, and its secret with it', () => {
+    const world = new ShotWorld();
+    const authority = world.authority(0);
+    world.pass(3 * HOUR - 1);
+    authority.tick();
+    expect(authority.secrets.size).toBe(1);
+    world.pass(1);
+    authority.tick();
+    expect(authority.log.at(-1)).toMatchObject({ kind: 'epoch-ended', how: 'given-up' });
+    expect([authority.secrets.size, authority.core.liveEpochs.length]).toEqual([0, 0]);
+    expect(reasonOf(authority.standing())).toBe('epoch-over');
+  });
+
+  it('never opens before a record, whatever the clock says', () => {
+    const world = new ShotWorld();
+    const authority = world.authority(0);
+    world.pass(HOUR);
+    const late = authority.openEpoch();
+    authority.persist(authority.core.start(undefined, world.randomBytes(16), world.now));
+    world.pass(-2 * HOUR);
+    const next = authority.openEpoch();
+    expect(next.opens).toBeGreaterThanOrEqual(late.opens);
+    expect(next.number).toBeGreaterThan(late.number);
+  });
+
+  it('has no place in a task of slots', () => {
+    const { core, ports } = new ShotWorld().authority(0);
+    const world = new ShotWorld();
+    const slots = {
+      ...world.policy,
+      engine: 3,
+      oneShot: undefined,
+      authorities: [ports.signer.publicKey],
+      threshold: 1,
+    };
+    const other = new AttributeAuthority(ports);
+    const step = other.createTask(slots);
+    other.apply(step.records);
+    const { task } = granted(step.answer);
+    expect(other.isEpochDue(task, world.now)).toBe(false);
+    expect(reasonOf(other.openEpoch(task, world.randomBytes(32), world.now).answer)).toBe('policy-invalid');
+    expect(reasonOf(other.standing(task, world.now))).toBe('epoch-over');
+    expect(core.isEpochDue(task, world.now)).toBe(false);
+  });
+});
+
+describe('an authority that was restored', () => {
+  it('declares every earlier epoch dead: no vote, no release, backed or not, and no "expired" [S11] [S13]', () => {
+    const scene = voted();
+    const { world, batch, votes, shots } = scene;
+    const { server } = world;
+    restored(scene);
+    expect(world.authority(0).log.filter(({ kind }) => kind === 'epoch-ended')).toMatchObject([{ how: 'dead' }]);
+    expect(world.authority(0).secrets.size).toBe(0);
+    expect(verdicts(server.inspectBy(0, shots))).toEqual(Array(3).fill('abstain: epoch-over'));
+    expect(reasonOf(server.releaseBy(0, batch, { votes }))).toBe('epoch-over');
+    const [shot] = shots as [Shot];
+    const { user, joinTag, epochs } = shot.upload.header;
+    world.pass(10 * HOUR);
+    const statement = epochs[0]?.statement as Uint8Array;
+    // It voted for this one, and says no more than that.
+    expect(world.authority(0).outcome({ user, joinTag, statement }).status).toBe('pending');
+    const unheard = world.randomBytes(32) as never;
+    expect(world.authority(0).outcome({ user, joinTag: unheard, statement }).status).toBe('unknown');
+  });
+
+  it('votes for no batch of a dead epoch, also behind the votes of all others [S11] [S13]', () => {
+    const scene = inspected();
+    const { world, batch } = scene;
+    const votes = world.server.votes(batch, [1, 2, 3]);
+    const { examined } = world.authority(0);
+    const kept = new Map(examined);
+    restored(scene);
+    for (const [name, one] of kept) examined.set(name, one);
+    expect(reasonOf(world.server.voteBy(0, batch, { votes }))).toBe('epoch-over');
+    expect(reasonOf(world.server.releaseBy(0, batch, { votes }))).toBe('epoch-over');
+  });
+
+  it('finds out by an epoch of its own that its log does not have, and by no other [S11]', () => {
+    const scene = inspected();
+    const { world } = scene;
+    const authority = world.authority(0);
+    const [lost] = authority.core.liveEpochs;
+    const epoch = (lost as { epoch: Epoch }).epoch;
+    const meet = (shown: Epoch) =>
+      granted(
+        authority.persist(authority.core.meetEpoch(shown, world.randomBytes(16), world.now)) as { rolledBack: boolean },
+      );
+    expect(meet(epoch)).toEqual({ rolledBack: false });
+    expect(meet({ ...epoch, number: 9_999_999 })).toEqual({ rolledBack: false });
+    const foreign = world.authority(1).core.liveEpochs[0] as { epoch: Epoch };
+    expect(meet(foreign.epoch)).toEqual({ rolledBack: false });
+    const before = authority.log.filter(({ kind }) => kind !== 'epoch-opened');
+    authority.restart(before);
+    authority.openEpoch();
+    expect(authority.core.liveEpochs).toHaveLength(1);
+    expect(meet(epoch)).toEqual({ rolledBack: true });
+    expect(authority.core.liveEpochs).toHaveLength(0);
+  });
+
+  it('finds out by its witness, and kills no epoch if the log is whole', () => {
+    const { world } = inspected();
+    const authority = world.authority(0);
+    const witness = authority.core.head();
+    authority.restart();
+    expect(authority.core.start(witness, world.randomBytes(16), world.now).records).toEqual([]);
+    authority.restart(authority.log.slice(0, -1));
+    const step = authority.core.start(witness, world.randomBytes(16), world.now);
+    expect(step.records.map(({ kind }) => kind)).toEqual(['epoch-ended', 'branch-begun']);
+    // It is met once.
+    authority.persist(step);
+    expect(authority.core.start(witness, world.randomBytes(16), world.now).records).toEqual([]);
+  });
+
+  it('shows a lost release: with dead epochs the second batch of a victim is never released [S11]', () => {
+    const scene = inspected({ count: 1 }, 4);
+    const { world, shots } = scene;
+    const { server } = world;
+    const authority = world.authority(0);
+    const backup = [...authority.log];
+    const first = server.batch(shots.slice(0, 3));
+    server.release(first, server.votes(first));
+    const second = server.batch([...shots.slice(0, 2), shots[3] as Shot]);
+    authority.restart(backup);
+    authority.persist(authority.core.start(undefined, world.randomBytes(16), world.now));
+    expect(verdicts(server.inspectBy(0, shots))).toEqual(Array(4).fill('abstain: epoch-over'));
+    expect(reasonOf(server.voteBy(0, second))).toBe('not-inspected');
+    expect(reasonOf(server.releaseBy(0, second))).toBe('epoch-over');
+  });
+});

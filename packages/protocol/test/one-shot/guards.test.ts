@@ -1,0 +1,48 @@
+/** A broken upload is refused by itself: the server reads its guard words with the words that authorities give. */
+import { packVector } from '@basa/masking';
+import { guardVerdict, shotLayout, type Verdict } from '@basa/protocol';
+import { granted } from '@basa/simulator';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-server.ts';
+import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+import { describe, expect, it } from 'vitest';
+import { forged, pair } from './scene.ts';
+
+describe('the guards', () => {
+  /** The verdicts of all authorities about one upload. */
+  function answersFor(world: ShotWorld, shot: Shot): readonly Verdict[] {
+    return world.indices.map((index) => granted(world.server.inspectBy(index, [shot])).verdicts[0] as Verdict);
+  }
+
+  it('refuse a broken input by itself, before it enters a sum', () => {
+    const { world, own, colluder } = pair();
+    const vector = world.server.vectorOf(own).slice();
+    vector[2] = (vector[2] as number) + 1;
+    const { vectorBytes } = shotLayout(world.policy, own.upload.header.epochs);
+    const body = Uint8Array.of(...packVector(vector, world.policy.modulus), ...own.body.subarray(vectorBytes));
+    const shot = forged(colluder, { ...own, body });
+    expect(world.server.inspect([shot])).toEqual([{ kind: 'bad', reason: 'body-mismatch' }]);
+  });
+
+  it('wait for f + 1 equal answers about every part, and for f + 1 that call the upload bad', () => {
+    const { world, own } = pair();
+    const all = answersFor(world, own);
+    const words = world.server.vectorOf(own).subarray(0, 4);
+    const judged = (answers: readonly Verdict[]) => guardVerdict(world.policy, words, answers).kind;
+    expect(judged(all.slice(0, 2))).toBe('undecided');
+    expect(judged(all.slice(0, 3))).toBe('good');
+    const liar = (index: number): Verdict => ({
+      ...(all[index] as Verdict),
+      verdict: 'bad',
+      reason: 'part-invalid',
+      guards: [],
+    });
+    expect(judged([liar(0), ...all.slice(1)])).toBe('good');
+    expect(judged([liar(0), liar(1), ...all.slice(2)])).toBe('bad');
+    const shifted = {
+      ...(all[0] as Verdict),
+      guards: (all[0] as Verdict).guards.map((one) => ({ ...one, words: [9, 9, 9, 9] })),
+    };
+    expect(judged([shifted, ...all.slice(1)])).toBe('good');
+    expect(judged([shifted, ...all.slice(1, 3)])).toBe('undecided');
+  });
+});

@@ -1,0 +1,136 @@
+/** What becomes of an upload that nobody votes for: expired by enough authorities, and free; never both expired and voted for. */
+import { agreedShotOutcome, releaseShot, type ShotOutcomeOf, type ShotStatus, shotOutcomeCodec } from '@basa/protocol';
+import { granted, reasonOf } from '@basa/simulator';
+import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-server.ts';
+import { describe, expect, it } from 'vitest';
+import { type Inspected, inspected, verdicts } from './scene.ts';
+
+const WINDOW = 3_600_000 + 900_000;
+
+/** The question about an upload, for this authority. */
+function questionOf({ upload }: Shot, index: number) {
+  const { user, joinTag, epochs } = upload.header;
+  return { user, joinTag, statement: epochs.find(({ authority }) => authority === index)?.statement as Uint8Array };
+}
+
+function statusOf({ world, shots }: Inspected, index: number, n = 0): ShotStatus {
+  return world.authority(index).outcome(questionOf(shots[n] as Shot, index)).status;
+}
+
+describe('an authority', () => {
+  it('calls an upload expired after its vote window, records that, and never votes for it [S13]', () => {
+    const scene = inspected();
+    const { world, batch } = scene;
+    const { server } = world;
+    world.pass(WINDOW - 1);
+    expect(statusOf(scene, 3)).toBe('pending');
+    const votes = server.votes(batch, [0, 1, 2]);
+    world.pass(1);
+    expect(statusOf(scene, 3)).toBe('expired');
+    expect(world.authority(3).log.at(-1)).toMatchObject({ kind: 'upload-expired' });
+    expect(statusOf(scene, 3)).toBe('expired');
+    expect(world.authority(3).log.filter(({ kind }) => kind === 'upload-expired')).toHaveLength(1);
+    expect(server.voteBy(3, batch, { votes })).toMatchObject({ reason: 'upload-expired', slots: [0] });
+    expect(statusOf(scene, 0)).toBe('pending');
+  });
+
+  it('whose clock steps back after that votes for no other upload of the epoch either [S12]', () => {
+    const scene = inspected();
+    const { world, batch } = scene;
+    world.pass(WINDOW);
+    expect(statusOf(scene, 0, 0)).toBe('expired');
+    world.pass(-WINDOW);
+    expect(statusOf(scene, 0, 0)).toBe('expired');
+    expect(statusOf(scene, 0, 1)).toBe('expired');
+    expect(reasonOf(world.server.voteBy(0, batch))).toBe('epoch-over');
+    expect(verdicts(world.server.inspectBy(0, scene.shots))).toEqual(Array(3).fill('abstain: epoch-over'));
+  });
+
+  it('knows it also once the epoch is given up, and knows nothing of a statement that is not in its log [S12]', () => {
+    const scene = inspected();
+    const { world, shots } = scene;
+    world.pass(4 * 3_600_000);
+    world.authority(0).tick();
+    expect(statusOf(scene, 0)).toBe('expired');
+    const elsewhere = { ...questionOf(shots[1] as Shot, 0), statement: new Uint8Array(32) };
+    expect(world.authority(0).outcome(elsewhere).status).toBe('unknown');
+    const stranger = { ...questionOf(shots[1] as Shot, 0), user: new Uint8Array(32) as never };
+    expect(world.authority(0).outcome(stranger).status).toBe('unknown');
+  });
+
+  it('calls an upload of a final batch included, and one that it voted for pending for ever', () => {
+    const scene = inspected();
+    const { world, batch } = scene;
+    const votes = world.server.votes(batch);
+    granted(world.server.releaseBy(0, batch, { votes }));
+    world.pass(WINDOW);
+    expect([0, 1].map((index) => statusOf(scene, index))).toEqual(['included', 'pending']);
+  });
+});
+
+describe('a device', () => {
+  function asked(): Inspected & {
+    device: ShotDevice;
+    answers: () => ShotOutcomeOf[];
+    release: (some: readonly ShotOutcomeOf[]) => object;
+  } {
+    const scene = inspected();
+    const { world, shots, devices } = scene;
+    const [device] = devices as [ShotDevice];
+    const { suite } = world.environment.tools;
+    const question = { suite, council: world.policy, task: world.task, user: device.user };
+    const answers = () =>
+      world.indices.map((authority) => ({
+        authority,
+        outcome: world.authority(authority).outcome(questionOf(shots[0] as Shot, authority)),
+      }));
+    const release = (some: readonly ShotOutcomeOf[]) =>
+      device.persist(releaseShot(question, device.device, device.deltaId, some)) as object;
+    return { ...scene, device, answers, release };
+  }
+
+  it('has its update back when t authorities call it expired, and not before', () => {
+    const { world, device, answers, release } = asked();
+    expect(reasonOf(release(answers()))).toBe('outcome-undecided');
+    world.pass(WINDOW);
+    const all = answers();
+    expect(reasonOf(release(all.slice(0, 2)))).toBe('outcome-undecided');
+    const [first] = all as [ShotOutcomeOf];
+    expect(reasonOf(release([first, first, first]))).toBe('outcome-undecided');
+    expect(release(all.slice(1))).toEqual({ kind: 'free' });
+    expect(device.device.ledger.deltas.size).toBe(0);
+    expect(release([])).toEqual({ kind: 'free' });
+  });
+
+  it('keeps an update that is in a final batch', () => {
+    const { world, batch, answers, release } = asked();
+    const votes = world.server.votes(batch);
+    for (const index of world.indices) granted(world.server.releaseBy(index, batch, { votes }));
+    expect(release(answers())).toEqual({ kind: 'included' });
+  });
+
+  it('counts no answer that is of another upload, another epoch or another authority [S12]', () => {
+    const { world, device, shots, answers } = asked();
+    world.pass(WINDOW);
+    const all = answers();
+    const { suite } = world.environment.tools;
+    const question = { suite, council: world.policy, task: world.task, user: device.user };
+    const commitment = (shots[0] as Shot).upload.header;
+    expect(agreedShotOutcome(question, commitment, all)).toBe('expired');
+    const other = new Uint8Array(32).fill(7) as never;
+    const changed = (change: object) =>
+      all.map(({ authority, outcome }) => {
+        const body = { ...outcome, ...change };
+        const { signer } = world.authority(authority).ports;
+        return { authority, outcome: { ...body, signature: signer.sign(shotOutcomeCodec.statement(body)) } };
+      });
+    for (const change of [{ task: other }, { user: other }, { joinTag: other }, { statement: other }])
+      expect(agreedShotOutcome(question, commitment, changed(change))).toBeUndefined();
+    expect(agreedShotOutcome(question, commitment, changed({}))).toBe('expired');
+    const unsigned = all.map((one) => ({ ...one, outcome: { ...one.outcome, signature: new Uint8Array(64) } }));
+    expect(agreedShotOutcome(question, commitment, unsigned)).toBeUndefined();
+    const unnamed = { ...commitment, epochs: commitment.epochs.slice(2) };
+    expect(agreedShotOutcome(question, unnamed, all)).toBeUndefined();
+  });
+});

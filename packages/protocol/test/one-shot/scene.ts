@@ -1,0 +1,100 @@
+/** Scenes of a one-shot task, and uploads that a dishonest device or server would make. */
+import { concatBytes, keysAtOnce, sealToSlots, toHex } from '@basa/masking';
+import {
+  type Batch,
+  type Endorsement,
+  type Epoch,
+  heldParts,
+  type InspectAnswer,
+  isRefused,
+  partBinding,
+  type Refused,
+  type ShotHeaderBody,
+  type ShotName,
+  shotHeaderCodec,
+  shotLayout,
+  uploadNameOf,
+} from '@basa/protocol';
+import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-server.ts';
+import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+
+export interface Inspected {
+  readonly world: ShotWorld;
+  readonly devices: readonly ShotDevice[];
+  readonly shots: readonly Shot[];
+  readonly batch: Batch;
+}
+
+/** So many uploads that every authority has inspected, and a batch of them. */
+export function inspected(options: ShotOptions = {}, count = 3): Inspected {
+  const world = new ShotWorld(options);
+  const devices = world.contributed(count);
+  const shots = [...world.server.shots];
+  if (world.server.inspect().some(({ kind }) => kind !== 'good')) throw new Error('not all uploads are good');
+  return { world, devices, shots, batch: world.server.batch(shots) };
+}
+
+/** The same with every vote. */
+export function voted(options: ShotOptions = {}, count = 3): Inspected & { readonly votes: readonly Endorsement[] } {
+  const scene = inspected(options, count);
+  return { ...scene, votes: scene.world.server.votes(scene.batch) };
+}
+
+/** Two uploads, of a victim and of a colluder. */
+export function pair(): { world: ShotWorld; victim: Shot; own: Shot; colluder: ShotDevice } {
+  const world = new ShotWorld();
+  const [, colluder] = world.contributed(2) as [ShotDevice, ShotDevice];
+  const [victim, own] = world.server.shots as [Shot, Shot];
+  return { world, victim, own, colluder };
+}
+
+/** The upload with another header or other sealed parts, signed by this device, as the server keeps it. */
+export function forged(
+  device: ShotDevice,
+  shot: Shot,
+  change: Partial<ShotHeaderBody> = {},
+  sealed: Uint8Array = device.world.server.shown(shot).sealed,
+): Shot {
+  const { suite } = device.world.environment.tools;
+  const { vectorBytes } = shotLayout(device.world.policy, shot.upload.header.epochs);
+  const body = concatBytes(shot.body.subarray(0, vectorBytes), sealed);
+  const { signature: _, ...before } = shot.upload.header;
+  const hashes = { bodyHash: suite.sha256(body), partsHash: suite.sha256(sealed) };
+  const header: ShotHeaderBody = { ...before, ...hashes, ...change };
+  const signature = device.signer.sign(shotHeaderCodec.statement(header));
+  const upload = { certificate: device.certificate, header: { ...header, signature } };
+  const made = { name: uploadNameOf(suite, header), upload, body };
+  device.world.server.shots.push(made);
+  return made;
+}
+
+/** Seeds of one's own, sealed to the epochs of the upload for this name. */
+export function ownParts(world: ShotWorld, shot: Shot, name: ShotName = shot.upload.header): Uint8Array {
+  const { suite } = world.environment.tools;
+  const epochs = world.server.epochsOf([shot]) as Epoch[];
+  const held = heldParts(world.policy, shot.upload.header.epochs);
+  const seeds = held.map((part) => ({
+    seed: world.randomBytes(32),
+    binding: partBinding(suite, name, part, epochs),
+  }));
+  return concatBytes(...keysAtOnce(suite, sealToSlots(suite, seeds)));
+}
+
+/** The verdict about each upload. */
+export function verdicts(answer: InspectAnswer | Refused): readonly string[] {
+  if (isRefused(answer)) throw new Error(answer.reason);
+  return answer.verdicts.map(({ verdict, reason }) => (reason === undefined ? verdict : `${verdict}: ${reason}`));
+}
+
+/** What every authority says of one upload. */
+export function saidOf(world: ShotWorld, shot: Shot): readonly string[] {
+  return world.indices.flatMap((index) => verdicts(world.server.inspectBy(index, [shot])));
+}
+
+/** The authority takes the upload for one that it examined and found good. */
+export function takenForGood(world: ShotWorld, index: number, { name, upload }: Shot): void {
+  const { certificate, header } = upload;
+  const examined = { kind: 'examined' as const, name, header, notAfter: certificate.notAfter, guards: [] };
+  world.authority(index).examined.set(toHex(name), examined);
+}

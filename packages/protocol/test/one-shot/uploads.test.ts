@@ -1,0 +1,250 @@
+/** What an authority finds good in an upload: its own words, sealed for itself, the same for every holder. */
+import { toHex } from '@basa/masking';
+import {
+  epochCodec,
+  epochNameOf,
+  examineUpload,
+  guardVerdict,
+  type InspectAnswer,
+  inspectAnswerCodec,
+  isRefused,
+  openParts,
+  shownEpochs,
+  taskParts,
+  type Verdict,
+} from '@basa/protocol';
+import { granted, reasonOf } from '@basa/simulator';
+import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-server.ts';
+import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+import { describe, expect, it } from 'vitest';
+import { forged, inspected, ownParts, pair, saidOf, verdicts } from './scene.ts';
+
+const ALL_BAD = Array(4).fill('bad: part-invalid');
+
+/** Of the first upload, at authority 0. */
+function examinedBy(world: ShotWorld, shot: Shot, secrets = world.authority(0).secrets) {
+  const { suite } = world.environment.tools;
+  const task = { id: world.task, policy: world.policy };
+  const seeds: Uint8Array[] = [];
+  const watched = {
+    ...suite,
+    hkdf: (input: Parameters<typeof suite.hkdf>[0]) => {
+      seeds.push(input.secret);
+      return suite.hkdf(input);
+    },
+  };
+  const epochSecret = (statement: Uint8Array) => secrets.get(toHex(statement));
+  const ports = { suite: watched, authority: 0, epochSecret, tools: { ...world.environment.tools, suite: watched } };
+  const epochs = shownEpochs(suite, task, world.server.epochsOf([shot]));
+  return { seeds, ports, task, epochs, answer: examineUpload(ports, task, world.server.shown(shot), epochs) };
+}
+
+describe("a victim's sealed part in a colluder's upload", () => {
+  it('opens nowhere: it is bound to tag and user [S1]', () => {
+    const { world, victim, own, colluder } = pair();
+    const { sealed } = world.server.shown(victim);
+    expect(saidOf(world, forged(colluder, own, {}, sealed))).toEqual(ALL_BAD);
+    const { joinTag, user } = victim.upload.header;
+    expect(saidOf(world, forged(colluder, own, { joinTag }, sealed))).toEqual(ALL_BAD);
+    expect(saidOf(world, forged(colluder, own, { joinTag, user }, sealed))).toEqual(
+      Array(4).fill('bad: tag-not-yours'),
+    );
+  });
+
+  it('opens for no other part of the same upload', () => {
+    const { world, own, colluder } = pair();
+    const { sealed } = world.server.shown(own);
+    const each = sealed.length / 4;
+    const swapped = Uint8Array.of(
+      ...sealed.subarray(each, 2 * each),
+      ...sealed.subarray(0, each),
+      ...sealed.subarray(2 * each),
+    );
+    expect(saidOf(world, forged(colluder, own, {}, swapped))).toEqual(ALL_BAD);
+  });
+});
+
+describe('sealed parts that the server puts under the header of a device', () => {
+  it('are not those that the device signed, at inspection and at release [S6]', () => {
+    const { world, batch, shots, devices } = inspected();
+    const { server } = world;
+    const [shot] = shots as [Shot];
+    const sealed = ownParts(world, shot);
+    const shown = { ...server.shown(shot), sealed };
+    expect(verdicts(server.inspectBy(0, [shot], { uploads: [shown] }))).toEqual(['bad: body-mismatch']);
+    // The same parts are good in an upload that the device signed itself.
+    expect(saidOf(world, forged(devices[0] as ShotDevice, shot, {}, sealed))).toEqual(Array(4).fill('good'));
+    const votes = server.votes(batch);
+    const uploads = [shown, ...shots.slice(1).map((one) => server.shown(one))];
+    const wanted = [{ part: 2, vector: true }];
+    expect(reasonOf(server.releaseBy(0, batch, { votes, uploads, wanted }))).toBe('body-mismatch');
+  });
+});
+
+describe('a device that deals different seeds', () => {
+  it.each([
+    ['the point', 0],
+    ['the copy of the first holder', 32],
+    ['the copy of the last holder', 127],
+  ])('in %s is found out by all holders of the part alike [S9]', (_, at) => {
+    const { world, own, colluder } = pair();
+    const sealed = world.server.shown(own).sealed.slice();
+    sealed[at] = (sealed[at] as number) ^ 1;
+    const said = saidOf(world, forged(colluder, own, {}, sealed));
+    // Authority 0 does not hold part 1, the first one, and has nothing to say against the others.
+    expect(said).toEqual(['good', ...Array(3).fill('bad: part-invalid')]);
+    const wrong = forged(colluder, own, {}, sealed);
+    const answers = world.indices.map(
+      (index) => granted(world.server.inspectBy(index, [wrong])).verdicts[0] as Verdict,
+    );
+    expect(guardVerdict(world.policy, world.server.vectorOf(wrong).subarray(0, 4), answers)).toEqual({
+      kind: 'bad',
+      reason: 'part-invalid',
+    });
+  });
+});
+
+describe('an authority', () => {
+  it.each([0, 1, 2, 3])('%i that colludes misses the part that names it [S8]', (index) => {
+    const { world, shots } = inspected();
+    const [shot] = shots as [Shot];
+    const { suite } = world.environment.tools;
+    const { secrets } = world.authority(index);
+    const epochSecret = (statement: Uint8Array) => secrets.get(toHex(statement));
+    const task = { id: world.task, policy: world.policy };
+    const epochs = shownEpochs(suite, task, world.server.epochsOf([shot]));
+    const opened = openParts({ suite, authority: index, epochSecret }, task, world.server.shown(shot), epochs);
+    if (isRefused(opened)) throw new Error(opened.reason);
+    expect(opened.map(({ part }) => part)).toEqual(taskParts(world.policy).filter((part) => part !== 1 << index));
+  });
+
+  it('gives exactly the four words of the guards of each part that it holds [S14]', () => {
+    const { world, shots } = inspected();
+    const answer = granted(world.server.inspectBy(0, shots)) as InspectAnswer;
+    for (const { guards } of answer.verdicts) {
+      expect(guards.map(({ part }) => part)).toEqual([2, 4, 8]);
+      for (const { words } of guards) expect(words).toHaveLength(4);
+    }
+    const [first] = answer.verdicts as [Verdict];
+    for (const words of [
+      [1, 2, 3],
+      [1, 2, 3, 4, 5],
+    ]) {
+      const verdict = { ...first, guards: [{ part: 2, words }] };
+      expect(() => inspectAnswerCodec.encode({ ...answer, verdicts: [verdict] })).toThrow();
+    }
+  });
+
+  it('keeps no seed of an upload that it examined, good or bad', () => {
+    const { world, victim, own, colluder } = pair();
+    const good = examinedBy(world, victim);
+    expect(isRefused(good.answer)).toBe(false);
+    expect(good.seeds.length).toBeGreaterThan(0);
+    const sealed = world.server.shown(own).sealed.slice();
+    sealed[sealed.length - 1] = (sealed.at(-1) as number) ^ 1;
+    const bad = examinedBy(world, forged(colluder, own, {}, sealed));
+    expect(reasonOf(bad.answer as object)).toBe('part-invalid');
+    const secrets = [...world.authority(0).secrets.values()];
+    for (const seed of [...good.seeds, ...bad.seeds].filter((one) => !secrets.includes(one)))
+      expect(seed.every((byte) => byte === 0)).toBe(true);
+  });
+
+  it('cannot judge an upload of an epoch that it does not have, of a model that it does not know, or of a stranger', () => {
+    const { world, shots } = inspected();
+    const [shot] = shots as [Shot];
+    const { server } = world;
+    const away = world.authority(3);
+    const without = (kind: string) => away.log.filter((entry) => entry.kind !== kind);
+    const log = [...away.log];
+    away.restart(without('device-enrolled'));
+    expect(verdicts(server.inspectBy(3, [shot]))).toEqual(['abstain: not-enrolled']);
+    away.restart(log.filter((entry) => entry.kind !== 'model-appended' && entry.kind !== 'model-signed'));
+    expect(verdicts(server.inspectBy(3, [shot], { models: [] }))).toEqual(['abstain: model-not-logged']);
+    expect(verdicts(server.inspectBy(3, [shot]))).toEqual(['good']);
+    away.restart(log);
+    away.secrets.clear();
+    expect(verdicts(server.inspectBy(3, [shot]))).toEqual(['abstain: epoch-over']);
+  });
+
+  it('answers nobody but the server of the task', () => {
+    const { world, shots } = inspected();
+    expect(reasonOf(world.server.inspectBy(0, shots, { signer: world.signer() }))).toBe('server-unknown');
+    expect(reasonOf(world.server.inspectBy(0, shots, { task: new Uint8Array(32) as never }))).toBe('task-unknown');
+  });
+
+  it.each<[string, string, (scene: ReturnType<typeof pair>) => Shot]>([
+    [
+      'another signer',
+      'signature-invalid',
+      ({ world, own, colluder }) => {
+        const { header } = own.upload;
+        const shot = forged(colluder, own);
+        return { ...shot, upload: { ...shot.upload, header: { ...header, signature: world.randomBytes(64) } } };
+      },
+    ],
+    [
+      'a certificate of another task',
+      'certificate-invalid',
+      ({ own, colluder }) => {
+        const certificate = { ...colluder.certificate, task: new Uint8Array(32) as never };
+        return { ...own, upload: { ...own.upload, certificate } };
+      },
+    ],
+    [
+      'a certificate of too few',
+      'certificate-invalid',
+      ({ own, colluder }) => {
+        const certificate = { ...colluder.certificate, endorsements: colluder.certificate.endorsements.slice(2) };
+        return { ...own, upload: { ...own.upload, certificate } };
+      },
+    ],
+    [
+      'a header of another task',
+      'certificate-invalid',
+      ({ own, colluder }) => forged(colluder, own, { task: new Uint8Array(32) as never }),
+    ],
+    [
+      'the epoch of another authority',
+      'epoch-invalid',
+      ({ own, colluder }) => {
+        const [, second, ...rest] = own.upload.header.epochs as [never, never];
+        return forged(colluder, own, { epochs: [{ ...(second as object), authority: 0 } as never, second, ...rest] });
+      },
+    ],
+    [
+      'another entry than the logged one',
+      'other-model',
+      ({ own, colluder }) => forged(colluder, own, { entry: new Uint8Array(32) }),
+    ],
+    ['a version that nobody knows', 'model-not-logged', ({ own, colluder }) => forged(colluder, own, { version: 7 })],
+  ])('finds no good in an upload with %s (%s)', (_, reason, change) => {
+    const scene = pair();
+    expect(verdicts(scene.world.server.inspectBy(0, [change(scene)]))[0]).toMatch(new RegExp(`: ${reason}$`));
+  });
+
+  it('takes no statement of an epoch that is not signed, of another task, or whose key is of low order', () => {
+    const { world, own, colluder } = pair();
+    const { server } = world;
+    const [first] = server.epochsOf([own]) as [ReturnType<typeof server.epochsOf>[number]];
+    const { suite } = world.environment.tools;
+    const { signer } = world.authority(0).ports;
+    const signed = (change: object, by = signer) => {
+      const body = { ...first, ...change };
+      return { ...body, signature: by.sign(epochCodec.statement(body)) };
+    };
+    const named = (epoch: ReturnType<typeof signed>) => {
+      const epochs = [{ ...epochNameOf(suite, epoch), authority: 0 }, ...own.upload.header.epochs.slice(1)];
+      const shot = forged(colluder, own, { epochs });
+      const others = server.epochsOf([own]).slice(1);
+      return verdicts(server.inspectBy(1, [shot], { epochs: [epoch, ...others] }));
+    };
+    expect(named(signed({ number: 9 }, world.signer()))).toEqual(['bad: epoch-invalid']);
+    expect(named(signed({ task: new Uint8Array(32) }))).toEqual(['bad: epoch-invalid']);
+    expect(named(signed({ key: new Uint8Array(32) }))).toEqual(['bad: epoch-invalid']);
+    expect(named(signed({ authority: 1 }))).toEqual(['bad: epoch-invalid']);
+    // A good statement is not the problem: this one is only not the one that the parts are sealed to.
+    const other = suite.x25519(world.randomBytes(32)).publicKey;
+    expect(named(signed({ key: other }))).toEqual(['bad: part-invalid']);
+  });
+});

@@ -1,0 +1,79 @@
+/** A version is made of the batches that closed since the last one, each named once; spoilt ones are named and left out. */
+import { type Batch, type Ctx, modelAppendCodec } from '@basa/protocol';
+import { granted, reasonOf } from '@basa/simulator';
+import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+import { describe, expect, it } from 'vitest';
+
+/** Two final batches and one that too few voted for. */
+function scene() {
+  const world = new ShotWorld({ dimension: 9 });
+  const { server } = world;
+  world.contributed(9);
+  server.inspect();
+  const [first, second, open] = [0, 3, 6].map((at) => server.batch(server.shots.slice(at, at + 3))) as [
+    Batch,
+    Batch,
+    Batch,
+  ];
+  for (const batch of [first, second]) {
+    const votes = server.votes(batch);
+    for (const index of world.indices) granted(server.releaseBy(index, batch, { votes }));
+  }
+  server.voteBy(0, open);
+  const [a, b, c] = [first, second, open].map((batch) => server.closing(batch).ctx) as [Ctx, Ctx, Ctx];
+  return { world, a, b, c };
+}
+
+function appended({ world }: { world: ShotWorld }, sums: readonly Ctx[], spoilt: readonly Ctx[] = [], version = 1) {
+  const body = { task: world.task, version, modelHash: new Uint8Array(32).fill(3), sums, spoilt, closed: [] };
+  const append = { ...body, signature: world.server.signer.sign(modelAppendCodec.statement(body)) };
+  return world.authority(0).core.appendModel(append).answer;
+}
+
+describe('a version', () => {
+  it('names final batches, each once, and at least one that counts', () => {
+    const scened = scene();
+    const { a, b, c } = scened;
+    expect(reasonOf(appended(scened, []))).toBe('buffer-unknown');
+    expect(reasonOf(appended(scened, [], [a]))).toBe('buffer-unknown');
+    expect(reasonOf(appended(scened, [a, a]))).toBe('buffer-used');
+    expect(reasonOf(appended(scened, [a], [a]))).toBe('buffer-used');
+    expect(reasonOf(appended(scened, [a, c]))).toBe('buffer-not-closed');
+    expect(reasonOf(appended(scened, [a], [c]))).toBe('buffer-not-closed');
+    expect(reasonOf(appended(scened, [a, new Uint8Array(32) as Ctx]))).toBe('buffer-unknown');
+    expect(granted(appended(scened, [a, b]))).toMatchObject({ version: 1, sums: [a, b], spoilt: [] });
+    expect(granted(appended(scened, [b], [a]))).toMatchObject({ version: 1, sums: [b], spoilt: [a] });
+  });
+
+  it('uses up what it names, spoilt batches too', () => {
+    const scened = scene();
+    const { world, a, b } = scened;
+    world.append({ sums: [a], spoilt: [b] });
+    for (const sums of [[a], [b]]) expect(reasonOf(appended(scened, sums, [], 2))).toBe('buffer-used');
+    world.authority(0).restart();
+    for (const sums of [[a], [b]]) expect(reasonOf(appended(scened, sums, [], 2))).toBe('buffer-used');
+  });
+
+  it('is the same when it is asked for again, and another one with other sums', () => {
+    const scened = scene();
+    const { world, a, b } = scened;
+    const authority = world.authority(0);
+    const body = {
+      task: world.task,
+      version: 1,
+      modelHash: new Uint8Array(32).fill(3),
+      sums: [a],
+      spoilt: [b],
+      closed: [],
+    };
+    const append = { ...body, signature: world.server.signer.sign(modelAppendCodec.statement(body)) };
+    const entry = granted(authority.persist(authority.core.appendModel(append)));
+    expect(appended(scened, [a], [b])).toEqual(entry);
+    for (const [sums, spoilt] of [
+      [[a], []],
+      [[b], [a]],
+      [[a, b], []],
+    ] as const)
+      expect(reasonOf(appended(scened, sums, spoilt))).toBe('other-model');
+  });
+});

@@ -1,0 +1,82 @@
+/** Until when an authority votes for a batch, and what the votes of others change in that. */
+import { isRefused } from '@basa/protocol';
+import { granted, reasonOf } from '@basa/simulator';
+import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
+import { describe, expect, it } from 'vitest';
+import { inspected, voted } from './scene.ts';
+
+const HOUR = 3_600_000;
+const VOTE = 900_000;
+
+describe('a vote', () => {
+  it('ends with the vote window, unless f + 1 others voted; f do not suffice', () => {
+    const { world, batch } = inspected();
+    const { server } = world;
+    const votes = server.votes(batch, [0, 1]);
+    world.pass(HOUR + VOTE - 1);
+    expect(isRefused(server.voteBy(2, batch))).toBe(false);
+    world.pass(1);
+    expect(reasonOf(server.voteBy(3, batch))).toBe('epoch-over');
+    expect(reasonOf(server.voteBy(3, batch, { votes: votes.slice(1) }))).toBe('epoch-over');
+    expect(
+      reasonOf(
+        server.voteBy(3, batch, { votes: [votes[0], { authority: 1, signature: new Uint8Array(64) }] as never }),
+      ),
+    ).toBe('epoch-over');
+    expect(isRefused(server.voteBy(3, batch, { votes }))).toBe(false);
+  });
+
+  it('is not backed by a vote of the authority itself', () => {
+    const { world, batch } = inspected();
+    const { server } = world;
+    const votes = server.votes(batch, [0, 3]);
+    const authority = world.authority(3);
+    const examined = new Map(authority.examined);
+    authority.restart(authority.log.filter(({ kind }) => kind !== 'batch-voted'));
+    for (const [name, one] of examined) authority.examined.set(name, one);
+    world.pass(HOUR + VOTE);
+    expect(reasonOf(server.voteBy(3, batch, { votes }))).toBe('epoch-over');
+  });
+
+  it('of an epoch that was given up is never given, nor is anything released, however many voted [S13]', () => {
+    const { world, batch, votes } = voted();
+    const { server } = world;
+    const authority = world.authority(0);
+    const examined = new Map(authority.examined);
+    world.pass(3 * HOUR);
+    authority.tick();
+    expect(reasonOf(server.releaseBy(0, batch, { votes }))).toBe('epoch-over');
+    authority.restart(authority.log.filter(({ kind }) => kind !== 'batch-voted'));
+    for (const [name, one] of examined) authority.examined.set(name, one);
+    expect(reasonOf(server.voteBy(0, batch, { votes: votes.slice(1) }))).toBe('epoch-over');
+  });
+
+  it('leaves out a revocation and the end of a certificate of the last minutes if others voted before', () => {
+    const { world, batch, devices } = inspected();
+    const { server } = world;
+    const votes = server.votes(batch, [0, 1]);
+    for (const index of [2, 3]) {
+      const authority = world.authority(index);
+      authority.persist(authority.core.revoke((devices[1] as ShotDevice).user, world.now));
+    }
+    expect(server.voteBy(3, batch)).toMatchObject({ reason: 'revoked', slots: [1] });
+    world.pass(15 * 60_000 - 1);
+    expect(isRefused(server.voteBy(2, batch, { votes }))).toBe(false);
+    world.pass(1);
+    expect(server.voteBy(3, batch, { votes })).toMatchObject({ reason: 'revoked', slots: [1] });
+  });
+
+  it('leaves out staleness if others voted before, and shows an entry that the authority missed', () => {
+    const { world, batch } = inspected({ maxStaleness: 0 });
+    const { server } = world;
+    const votes = server.votes(batch, [0, 1, 2]);
+    for (const index of [0, 1, 2]) granted(server.releaseBy(index, batch, { votes }));
+    world.away.add(3);
+    world.append({ sums: [server.closing(batch).ctx], spoilt: [] });
+    world.away.clear();
+    const late = world.authority(3);
+    late.persist(late.core.adoptModel(server.models[1] as never));
+    expect(reasonOf(server.voteBy(3, batch))).toBe('too-stale');
+    expect(isRefused(server.voteBy(3, batch, { votes: votes.slice(0, 2) }))).toBe(false);
+  });
+});

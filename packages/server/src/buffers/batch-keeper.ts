@@ -1,0 +1,66 @@
+/** Keeps the batches of the one-shot mode. */
+import {
+  type Batch,
+  type BufferFact,
+  type Ctx,
+  evolveSum,
+  openShotBatch,
+  type ServerPorts,
+  type ShotBatch,
+  type SumFact,
+} from '@basa/protocol';
+import type { Fence } from '../store/leases.ts';
+import { type KeeperOptions, SumKeeper } from './sum-keeper.ts';
+
+export interface BatchKeeperOptions extends KeeperOptions<ShotBatch> {
+  readonly ports: ServerPorts;
+}
+
+export class BatchKeeper extends SumKeeper<ShotBatch, SumFact> {
+  readonly #options: BatchKeeperOptions;
+
+  constructor(options: BatchKeeperOptions) {
+    const { store, ports } = options;
+    super(options, {
+      async begin(ctx) {
+        const stored = await store.batch(ctx);
+        return stored && openShotBatch(ports.suite, stored.policy, stored);
+      },
+      async living() {
+        const living = await store.livingBatches();
+        return living.map(({ number, ...stored }) => ({
+          sum: openShotBatch(ports.suite, stored.policy, stored),
+          number,
+        }));
+      },
+      evolve: (batch, fact) => evolveSum(batch, sumFactOf(fact)),
+      changeOf: (state, records) => ({ facts: records, status: state.status }),
+    });
+    this.#options = options;
+  }
+
+  /** Undefined if one of its uploads is not there any more, or is in another batch. */
+  async add(batch: Batch, fence: Fence | undefined): Promise<ShotBatch | undefined> {
+    const { store, ports, onEvent, onChange } = this.#options;
+    const ctx: Ctx | undefined = await store.addBatch(ports.suite, batch, fence);
+    const added = ctx && (await this.find(ctx));
+    if (added === undefined) return undefined;
+    onEvent({ kind: 'buffer-frozen', ctx: added.ctx, accepted: added.users.length, why: 'resolved' });
+    onChange?.(added);
+    return added;
+  }
+}
+
+/** Nothing else is ever written for a batch. */
+function sumFactOf(fact: BufferFact): SumFact {
+  switch (fact.kind) {
+    case 'deposited':
+    case 'accepted':
+    case 'dropped':
+    case 'extended':
+    case 'frozen':
+      throw new Error(`a batch has no record ${fact.kind}`);
+    default:
+      return fact;
+  }
+}

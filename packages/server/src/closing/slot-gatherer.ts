@@ -1,0 +1,169 @@
+/**
+ * Gathers updates in the slots of a buffer.
+ *
+ *     filling --resolved, stalled, expired--> frozen
+ *        \-- too few until closeBy, or for good --> aborted
+ */
+import {
+  agreedOutcome,
+  type BufferSlot,
+  type Ctx,
+  freezeBuffer,
+  type KeysOf,
+  meanAgeOf,
+  millis,
+  type OutcomeOf,
+  recordAbort,
+  recordGrant,
+  type SecureBuffer,
+  type ServerPorts,
+  tickBuffer,
+  type UserId,
+  type Vote,
+  votesFor,
+} from '@basa/protocol';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { bodiesOf, bodiesOfSlot } from '../blobs/body-key.ts';
+import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
+import type { Fence } from '../store/leases.ts';
+import { boundedAge, type VersionRange } from './bounded-age.ts';
+import { granted } from './closer.ts';
+import type { Gatherer } from './gatherer.ts';
+import type { ModelKeeper } from './model-keeper.ts';
+import { type OpenedSum, type OpeningTools, openSumOf } from './opening.ts';
+import { type EndingRules, freezeReason, isToBeGivenUp } from './when-to-end.ts';
+import type { GoodPrefix, Quarantined } from './work/tasks.ts';
+
+export interface SlotGathererOptions extends OpeningTools, EndingRules {
+  readonly keeper: BufferKeeper;
+  readonly blobs: BlobStore;
+  readonly models: ModelKeeper;
+  readonly authorities: TaskAuthorities;
+  readonly ports: ServerPorts;
+  /** What the update of a device may be trained on, as far as this process saw it. */
+  versionsOf(ctx: Ctx, user: UserId): VersionRange;
+}
+
+export class SlotGatherer implements Gatherer<SecureBuffer> {
+  readonly #options: SlotGathererOptions;
+  readonly keeper: BufferKeeper;
+
+  constructor(options: SlotGathererOptions) {
+    this.#options = options;
+    this.keeper = options.keeper;
+  }
+
+  isDue(buffer: SecureBuffer, now: number): boolean {
+    const isOverdue = tickBuffer(buffer, millis(now)).records.length > 0;
+    const isOver = now >= buffer.descriptor.closeBy || isToBeGivenUp(this.#options, buffer);
+    return isOverdue || isOver || freezeReason(this.#options, buffer, now) !== undefined;
+  }
+
+  async gather({ ctx }: SecureBuffer, fence: Fence | undefined): Promise<boolean> {
+    const { authorities, watch } = this.#options;
+    const now = await this.#dropOverdue(ctx, fence);
+    const buffer = (await this.keeper.find(ctx)) as SecureBuffer;
+    if (buffer.status !== 'filling') return true;
+    if (isToBeGivenUp(this.#options, buffer)) return this.#isOver(buffer, fence, await authorities.abort(ctx));
+    const why = freezeReason(this.#options, buffer, now);
+    if (why === undefined) return true;
+    const frozen = await watch.traces.step('freeze', { ctx, attributes: { 'basa.why': why } }, () =>
+      this.keeper.step(ctx, (found, time) => freezeBuffer(found, why, time), { fence }),
+    );
+    // Too few updates: nothing to do until the authority aborts the buffer.
+    return !('kind' in frozen) || now < buffer.descriptor.closeBy || this.#isOver(buffer, fence);
+  }
+
+  async #isOver(buffer: SecureBuffer, fence: Fence | undefined, told?: readonly OutcomeOf[]): Promise<boolean> {
+    await this.#recordLoss(buffer, fence, told);
+    return (await this.keeper.find(buffer.ctx))?.status !== 'filling';
+  }
+
+  /** Returns the time of the step. */
+  async #dropOverdue(ctx: Ctx, fence: Fence | undefined): Promise<number> {
+    let dropped: readonly BufferSlot[] = [];
+    let at = 0;
+    const more = (before: SecureBuffer, after: SecureBuffer, now: number) => {
+      dropped = after.slots.filter(({ status }, l) => status === 'dropped' && before.slots[l]?.status !== 'dropped');
+      at = now;
+      return { burnt: { at: now, users: dropped.map(({ user }) => user) } };
+    };
+    await this.keeper.step(ctx, tickBuffer, { more, fence });
+    for (const { ticket } of dropped) await this.#options.blobs.removeBelow(bodiesOfSlot(ctx, ticket.slot));
+    return at;
+  }
+
+  lost(buffer: SecureBuffer, fence: Fence | undefined): Promise<void> {
+    return this.#recordLoss(buffer, fence);
+  }
+
+  async #recordLoss(
+    { ctx, descriptor }: SecureBuffer,
+    fence: Fence | undefined,
+    told?: readonly OutcomeOf[],
+  ): Promise<void> {
+    const { authorities, models, ports } = this.#options;
+    const outcomes = told ?? (await authorities.outcomes(ctx));
+    const status = agreedOutcome(ports.suite, descriptor, ctx, outcomes)?.status;
+    if (status !== 'aborted' && status !== 'unknown') return;
+    const made = await models.of(ctx);
+    const lost = await this.keeper.step(ctx, (buffer) => recordAbort(ports, buffer, outcomes), {
+      more: { withoutModel: true },
+      fence,
+    });
+    if (lost.kind !== 'refused' && made !== undefined) await models.discard(made);
+  }
+
+  /** Asks for votes and keys; asked again, authorities give the same. */
+  async #close({ ctx }: SecureBuffer, fence: Fence | undefined, whose: 'enough' | 'all'): Promise<readonly KeysOf[]> {
+    const { authorities, watch } = this.#options;
+    const frozen = (await this.keeper.find(ctx)) as SecureBuffer;
+    const grant = granted(await watch.traces.step('close', { ctx }, () => authorities.close(frozen, whose)));
+    granted(await this.keeper.step(ctx, (found) => recordGrant(found, grant), { fence }));
+    return grant.answers.map(({ authority, answer }) => ({ authority, keys: answer.keys }));
+  }
+
+  /** With the keys of enough authorities; of all that answer, where a lie of one of the first would explain what does not open. */
+  async open(buffer: SecureBuffer, fence: Fence | undefined): Promise<OpenedSum> {
+    const { closeBy, parts } = buffer.descriptor;
+    const enough = await this.#close(buffer, fence, 'enough');
+    if (enough.length === parts.length) return openSumOf(this.#options, buffer, enough);
+    const first = await openSumOf(this.#options, buffer, enough).catch(() => undefined);
+    if (first !== undefined && !isUnsure(first)) return first;
+    const all = await this.#close(buffer, fence, 'all');
+    const opened = await openSumOf(this.#options, buffer, all);
+    const missing = parts.length - all.length;
+    if (isUnsure(opened) && missing > 0 && (await this.#options.store.now()) < closeBy)
+      throw new Error(`${opened.why}; ${missing} more of them could tell, and did not answer`);
+    return opened;
+  }
+
+  votesFor(buffer: SecureBuffer): readonly Vote[] {
+    return votesFor(this.#options.ports, buffer);
+  }
+
+  usersAt(buffer: SecureBuffer, slots: readonly number[]): readonly UserId[] {
+    return slots.flatMap((slot) => buffer.slots[slot]?.user ?? []);
+  }
+
+  countsOf({ accepted, slots }: SecureBuffer): { readonly accepted: number; readonly dropped: number } {
+    return { accepted: accepted.length, dropped: slots.length - accepted.length };
+  }
+
+  ageAt(buffer: SecureBuffer, prefix: GoodPrefix, now: number): number {
+    const { ctx, descriptor, users, accepted } = buffer;
+    const told = meanAgeOf(descriptor, { ...prefix, accepted: accepted.length, now });
+    if (descriptor.versions === 'one') return told;
+    const floor = descriptor.version - descriptor.maxStaleness;
+    return boundedAge(told, { now, floor, ranges: users.map((user) => this.#options.versionsOf(ctx, user)) });
+  }
+
+  ended({ ctx }: SecureBuffer): Promise<void> {
+    return this.#options.blobs.removeBelow(bodiesOf(ctx));
+  }
+}
+
+function isUnsure(opened: OpenedSum): opened is Quarantined {
+  return opened.kind === 'quarantine' && opened.isUnsure === true;
+}

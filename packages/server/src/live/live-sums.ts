@@ -1,0 +1,27 @@
+/** What everybody may see of a sum: without users and signatures. */
+import { toHex } from '@basa/masking';
+import type { LiveBuffer, SecureBuffer, ShotBatch } from '@basa/protocol';
+
+export function liveBuffer({ ctx, descriptor, status, slots }: SecureBuffer): LiveBuffer {
+  const { version, bufferSize, minimum, expiry } = descriptor;
+  return {
+    ctx: toHex(ctx),
+    status,
+    version,
+    bufferSize,
+    minimum,
+    accepted: slots.filter((slot) => slot.status === 'accepted').length,
+    expiry,
+    slots: slots.map(({ ticket, status: slotStatus, graceMs }) => ({
+      slot: ticket.slot,
+      status: slotStatus,
+      deadline: ticket.deadline + graceMs,
+    })),
+  };
+}
+
+/** A batch takes nobody else: it has no time at which it expires. */
+export function liveBatch({ ctx, rules, status, users }: ShotBatch): LiveBuffer {
+  const { version, bufferSize, minimum } = rules;
+  return { ctx: toHex(ctx), status, version, bufferSize, minimum, accepted: users.length, expiry: 0, slots: [] };
+}

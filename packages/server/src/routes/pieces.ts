@@ -1,0 +1,111 @@
+/** Bodies that come in pieces: the signed header decides before a byte is read, and the route reads block by block. */
+import { fromHex } from '@basa/masking';
+import { HEADER } from '@basa/protocol';
+import {
+  answers,
+  BYTES_MEDIA_TYPE,
+  checkDeclaredLength,
+  deviceOf,
+  type FastifyReply,
+  fail,
+  type Service,
+  type ServiceApp,
+  ServiceError,
+  Type,
+} from '@basa/service';
+import type { PieceRequest, Received } from '../uploads/bodies.ts';
+
+export type PieceOfRequest = Parameters<typeof deviceOf>[0];
+
+/** An upload whose header is good. */
+export interface JudgedUpload {
+  readonly bodyBytes: number;
+  /** It is taken already: its bytes are not read again. */
+  readonly isAcceptedBefore: boolean;
+  take(piece: PieceRequest): Promise<Received>;
+  standing(): Promise<number>;
+}
+
+export interface PieceRoute {
+  readonly path: string;
+  readonly params: Type.TObject;
+  readonly summary: string;
+  /** Throws what to answer to an upload that is late, unknown or unauthorised. */
+  judge(request: PieceOfRequest): Promise<JudgedUpload>;
+}
+
+/** At most this much of a refused body is read before the connection ends. */
+const MAX_READ_FOR_NOTHING = 8 * 1024 * 1024;
+const received = Type.Object({ received: Type.Integer(), accepted: Type.Boolean() });
+
+export function mountPieces(service: Service, { path, params, summary, judge }: PieceRoute): void {
+  const judged = new WeakMap<PieceOfRequest, JudgedUpload>();
+  const authorise = service.requireDevice({ body: 'streamed' });
+  const onRequest = async (request: PieceOfRequest, reply: FastifyReply): Promise<void> => {
+    try {
+      await authorise(request);
+      const upload = await judge(request);
+      if (request.method === 'PUT') checkDeclaredLength(request, Math.max(0, upload.bodyBytes - offsetOf(request)));
+      judged.set(request, upload);
+    } catch (error) {
+      closeAfterLongBody(request, reply);
+      throw error;
+    }
+  };
+  const judgedOf = (request: PieceOfRequest): JudgedUpload => judged.get(request) ?? fail('internal');
+
+  // Bodies of these routes are not read by a parser but by the route, block by block.
+  service.app.register(async (scope) => {
+    const app = scope as unknown as ServiceApp;
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser(BYTES_MEDIA_TYPE, (_request, _payload, done) => done(null));
+
+    const putSchema = { summary, params, response: answers(received) };
+    app.put(path, { onRequest, schema: putSchema, bodyLimit: Number.MAX_SAFE_INTEGER }, async (request, reply) => {
+      const upload = judgedOf(request);
+      if (upload.isAcceptedBefore) return { received: upload.bodyBytes, accepted: true };
+      const { raw } = request;
+      try {
+        return await upload.take({
+          offset: offsetOf(request),
+          declaredBytes: Number(request.headers['content-length'] ?? Number.NaN),
+          digest: deviceOf(request).digest,
+          body: raw,
+        });
+      } catch (error) {
+        if (raw.destroyed && !raw.complete) fail('interrupted');
+        if (!(error instanceof ServiceError)) throw error;
+        reply.header(HEADER.uploadOffset, await upload.standing());
+        closeAfterLongBody(request, reply);
+        throw error;
+      }
+    });
+    const headSchema = { summary: 'Upload-Offset says how much of an upload is durable (device)', params };
+    app.head(path, { onRequest, schema: headSchema }, async (request, reply) => {
+      const upload = judgedOf(request);
+      const standing = upload.isAcceptedBefore ? upload.bodyBytes : await upload.standing();
+      return reply.header(HEADER.uploadOffset, standing).send();
+    });
+  });
+}
+
+/** The bytes of the signed header that stand before the body. */
+export function headerBytesOf(request: PieceOfRequest): Uint8Array {
+  const bytes = fromHex(String(request.headers[HEADER.upload] ?? ''));
+  if (bytes === undefined || bytes.length === 0)
+    fail('malformed', { detail: `${HEADER.upload}: missing or not hexadecimal` });
+  return bytes;
+}
+
+/** Reads the rest of a refused body and throws it away, so that its sender hears the refusal; but not for ever. */
+function closeAfterLongBody(request: PieceOfRequest, reply: FastifyReply): void {
+  const bytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  if (request.method === 'PUT' && !request.raw.readableEnded && bytes > MAX_READ_FOR_NOTHING)
+    reply.header('connection', 'close');
+}
+
+function offsetOf(request: PieceOfRequest): number {
+  const text = String(request.headers[HEADER.uploadOffset] ?? '0');
+  if (!/^\d{1,15}$/.test(text)) fail('malformed', { detail: `${HEADER.uploadOffset}: not a number of bytes` });
+  return Number(text);
+}

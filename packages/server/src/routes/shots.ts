@@ -1,0 +1,128 @@
+/** The one-shot mode: the statements of the authorities, the one message of a device, and what became of it. */
+import { equalBytes, fromHex, toHex } from '@basa/masking';
+import { type Ctx, isRefused, refused, SERVER_PATH, shotUploadCodec, standingsCodec } from '@basa/protocol';
+import {
+  answerRefusal,
+  answers,
+  BYTES_MEDIA_TYPE,
+  deviceOf,
+  fail,
+  hexText,
+  rememberRequest,
+  Type,
+  wireBytes,
+} from '@basa/service';
+import type { ShotFate, ShotTask } from '../shots/shot-task.ts';
+import type { StoredShot } from '../store/shots.ts';
+import type { RunningTask } from '../tasks/running-task.ts';
+import { foundTask, type RouteContext, taskParams } from './context.ts';
+import { headerBytesOf, type JudgedUpload, mountPieces, type PieceOfRequest } from './pieces.ts';
+
+const params = Type.Object({ ...taskParams.properties, upload: hexText(32, 'the name of an upload') });
+type Params = Type.Static<typeof params>;
+
+const FATES: readonly ShotFate['fate'][] = ['waiting', 'included', 'quarantined', 'refused', 'version-over', 'unknown'];
+const fate = Type.Object({
+  fate: Type.Unsafe<ShotFate['fate']>({ enum: FATES }),
+  ctx: Type.Optional(hexText(32)),
+  version: Type.Optional(Type.Integer()),
+  reason: Type.Optional(Type.String()),
+});
+const ASK_AGAIN_MS = 2_000;
+
+export function mountShots(context: RouteContext): void {
+  const { app } = context.service;
+  const standingsSchema = {
+    summary: 'One-shot: what the authorities currently say',
+    params: taskParams,
+    response: answers(wireBytes('standings')),
+  };
+  app.get(SERVER_PATH.standings(':task'), { schema: standingsSchema }, async ({ params: { task: name } }, reply) => {
+    const task = await foundTask(context, name);
+    const standings = await shotsOf(task).standings.current(task.models.newest?.version ?? 0);
+    const { threshold } = task.read.policy;
+    if (standings.length < threshold)
+      fail('authority-unreachable', {
+        detail: `${standings.length} of ${threshold} authorities were heard lately`,
+        retryAfterMs: ASK_AGAIN_MS,
+      });
+    return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(standingsCodec.encode({ standings })));
+  });
+
+  mountPieces(context.service, {
+    path: SERVER_PATH.shot(':task', ':upload'),
+    params,
+    summary: 'One-shot: a piece of the one message of a device (device)',
+    judge: (request) => judge(context, request),
+  });
+
+  const fateSchema = {
+    summary: 'One-shot: what became of an upload, by the word of the server',
+    params,
+    response: answers(fate),
+  };
+  app.get(SERVER_PATH.shotFate(':task', ':upload'), { schema: fateSchema }, async (request) => {
+    const task = await foundTask(context, request.params.task);
+    const found = await shotsOf(task).fateOf(fromHex(request.params.upload) as Ctx);
+    if (found === undefined) fail('not-found', { detail: 'there is no such upload here' });
+    const { ctx, ...rest } = found;
+    return { ...rest, ...(ctx !== undefined && { ctx: toHex(ctx) }) };
+  });
+}
+
+function shotsOf({ mode }: RunningTask): ShotTask {
+  return mode.shots ?? fail('not-found', { detail: 'this task does not run in the one-shot mode' });
+}
+
+async function judge(context: RouteContext, request: PieceOfRequest): Promise<JudgedUpload> {
+  const { task: taskName, upload: uploadName } = request.params as Params;
+  if (!/^[0-9a-f]{64}$/.test(uploadName)) fail('malformed', { detail: 'upload: not the name of an upload' });
+  const name = fromHex(uploadName) as Ctx;
+  const task = await foundTask(context, taskName);
+  const { intake } = shotsOf(task);
+  const upload = shotUploadCodec.decode(headerBytesOf(request));
+  if (!equalBytes(upload.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
+  const known = await intake.known(name, upload);
+  // An upload that was begun before gets the same answer again, unless nothing can come of it any more.
+  const shot = known ?? (await begun(context, task, name, upload));
+  rememberRequest(request);
+  if (shot.reason !== undefined) answerRefusal(refused(shot.reason));
+  return judgedUpload(context, task, shot);
+}
+
+async function begun(
+  context: RouteContext,
+  task: RunningTask,
+  name: Ctx,
+  upload: StoredShot['upload'],
+): Promise<StoredShot> {
+  const { user, version } = upload.header;
+  task.checkRunning();
+  await context.revocations.check(task.enrolledFor, user);
+  await task.suspicion.check(user);
+  const over = await task.admission.versionOver(user, version);
+  const shot = over ?? (await shotsOf(task).intake.begin(name, upload));
+  if (!isRefused(shot)) return shot;
+  await task.admission.discard(user, 'used');
+  return answerRefusal(shot);
+}
+
+function judgedUpload(context: RouteContext, task: RunningTask, shot: StoredShot): JudgedUpload {
+  const { bodies, tasks, nodes } = context;
+  const shots = shotsOf(task);
+  const { certificate, header } = shot.upload;
+  const body = shots.intake.bodyOf(shot);
+  return {
+    bodyBytes: body.layout.bodyBytes,
+    isAcceptedBefore: shot.status !== 'arriving',
+    standing: () => bodies.standing(body),
+    async take(piece) {
+      const result = await bodies.take(body, piece, () => shots.accepted(shot));
+      if (!result.accepted) return result;
+      task.deposited(certificate, shot.name);
+      tasks.uploaded(task.task, shot.name, header.user);
+      nodes.tell.upload(task.task, shot.name);
+      return result;
+    },
+  };
+}

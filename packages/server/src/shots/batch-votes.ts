@@ -1,0 +1,111 @@
+/** Asks all authorities to vote for a batch, and those that hesitate once more with the votes of the others. */
+import {
+  type Batch,
+  batchVote,
+  type ClosingBatch,
+  type Ctx,
+  type Endorsement,
+  joined,
+  type ModelEntry,
+  type ProblemCode,
+  type ShotBatch,
+} from '@basa/protocol';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import type { Member } from '../authority/council-draw.ts';
+import { gather } from '../authority/gather.ts';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import type { StoredShot } from '../store/shots.ts';
+import type { Inspector } from './inspector.ts';
+
+export interface VoteTools {
+  readonly authorities: TaskAuthorities;
+  readonly inspector: Inspector;
+}
+
+/** A batch on its way, with what its uploads say. */
+export interface VotedBatch {
+  readonly sum: ShotBatch;
+  readonly closing: ClosingBatch;
+  readonly shots: readonly StoredShot[];
+  readonly models: readonly ModelEntry[];
+}
+
+interface RefusedVote {
+  readonly code: ProblemCode | undefined;
+  readonly slots: readonly number[];
+}
+
+/** `held`: uploads of this batch are in another one that an authority voted for. */
+export interface Voting {
+  readonly votes: readonly Endorsement[];
+  readonly held: Batch | undefined;
+  readonly refusals: readonly RefusedVote[];
+}
+
+/** How long the others are waited for once there are enough votes. */
+const GRACE_MS = 500;
+
+export async function askForVotes(tools: VoteTools, voted: VotedBatch): Promise<Voting> {
+  const { policy } = voted.closing;
+  const first = await askSome(tools, voted, voted.sum.votes);
+  const isBacked = first.votes.length > (policy.oneShot?.tolerated ?? 0);
+  if (first.votes.length >= policy.threshold || !isBacked) return first;
+  const second = await askSome(tools, voted, first.votes);
+  return { ...second, held: second.held ?? first.held };
+}
+
+/** Asks those whose votes are missing. */
+async function askSome(tools: VoteTools, voted: VotedBatch, known: readonly Endorsement[]): Promise<Voting> {
+  const refusals: RefusedVote[] = [];
+  const votes = [...known];
+  let held: Batch | undefined;
+  const ask = async (member: Member): Promise<void> => {
+    const answer = await voteOf(tools, voted, member, known).catch((error: unknown) => {
+      if (error instanceof AuthorityRefusal) refusals.push(error);
+      throw error;
+    });
+    held ??= answer.held;
+    const own = answer.vote === undefined ? [] : batchVote(voted.closing, member.authority, answer.vote);
+    if (own.length === 0) throw new AuthorityUnreachable('it did not vote for the batch');
+    votes.push(...own);
+  };
+  const missing = tools.authorities.members.filter(
+    ({ authority }) => !known.some((vote) => vote.authority === authority),
+  );
+  const needed = Math.max(1, voted.closing.policy.threshold - known.length);
+  await gather(
+    missing.map((member) => ({ authority: member.authority, ask: () => ask(member) })),
+    { needed: Math.min(needed, missing.length), graceMs: GRACE_MS },
+  ).catch(() => undefined); // what came of it is in `votes` and `refusals`
+  return { votes: joined(votes), held, refusals };
+}
+
+/** An authority that was started anew has forgotten what it inspected, and is shown it again. */
+async function voteOf(
+  { inspector }: VoteTools,
+  { sum, shots, models }: VotedBatch,
+  { authority, link }: Member,
+  votes: readonly Endorsement[],
+) {
+  const request = { batch: sum.batch, votes, models };
+  try {
+    return await link.voteForBatch(request);
+  } catch (error) {
+    if (!(error instanceof AuthorityRefusal) || error.code !== 'not-inspected') throw error;
+    const unseen = error.slots.flatMap((slot) => shots[slot] ?? []);
+    await inspector.showAgain(authority, unseen.length > 0 ? unseen : shots);
+    return link.voteForBatch(request);
+  }
+}
+
+/** Uploads that more authorities refuse than may lie, each with the reason. */
+export function refusedUploads({ refusals }: Voting, { closing, shots }: VotedBatch) {
+  const by = new Map<number, RefusedVote[]>();
+  for (const refusal of refusals)
+    for (const slot of new Set(refusal.slots)) by.set(slot, [...(by.get(slot) ?? []), refusal]);
+  const tolerated = closing.policy.oneShot?.tolerated ?? 0;
+  return [...by].flatMap(([slot, own]): { name: Ctx; code: ProblemCode | undefined }[] => {
+    const shot = shots[slot];
+    return shot === undefined || own.length <= tolerated ? [] : [{ name: shot.name, code: own[0]?.code }];
+  });
+}

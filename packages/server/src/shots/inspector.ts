@@ -1,0 +1,121 @@
+/** Has uploads that wait inspected by all authorities, some at a time: a bad one is refused by itself, before it is in a sum. */
+import { equalBytes, toHex } from '@basa/masking';
+import {
+  type Ctx,
+  type GuardVerdict,
+  guardVerdict,
+  type InspectRequest,
+  MAX_INSPECTED,
+  type RefusalReason,
+  type TaskPolicy,
+  type Verdict,
+} from '@basa/protocol';
+import type { AuthorityLink, Unsigned } from '../authority/authority-link.ts';
+import { Backoff } from '../authority/backoff.ts';
+import { gather } from '../authority/gather.ts';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import { bodiesOf } from '../blobs/body-key.ts';
+import type { Fence } from '../store/leases.ts';
+import type { StoredShot } from '../store/shots.ts';
+import type { Store } from '../store/store.ts';
+import { firstWords, type ShownTools, shownUploads, statementsOf } from './shown.ts';
+
+export interface InspectorOptions extends ShownTools {
+  readonly store: Store;
+  readonly authorities: TaskAuthorities;
+  readonly clock: () => number;
+  onTrouble(what: string, error: unknown): void;
+}
+
+/** How long the others are waited for once enough of them answered. */
+const GRACE_MS = 500;
+/** An authority is shown entries of at most so many versions at once. */
+const MAX_VERSIONS = 64;
+/** Waiting uploads that are looked at to find some that are due. */
+const LOOKED_AT = 4 * MAX_INSPECTED;
+
+export class Inspector {
+  readonly #options: InspectorOptions;
+  /** Of uploads that nobody could decide about. */
+  readonly #backoff: Backoff;
+
+  constructor(options: InspectorOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.clock);
+  }
+
+  /** Inspects some that wait. Returns whether there may be more. */
+  async look(fence: Fence): Promise<boolean> {
+    const { store, task } = this.#options;
+    const waiting = await store.shotsOf(task, 'waiting', LOOKED_AT);
+    const due = waiting.filter(({ name }) => this.#backoff.isDue(toHex(name))).slice(0, MAX_INSPECTED);
+    const some = due.filter(({ upload }) => withinVersions(due, upload.header.version));
+    if (some.length === 0) return false;
+    const verdicts = await this.#inspect(some);
+    const decided = await Promise.all(some.map((shot) => this.#verdictOn(shot, verdicts)));
+    await this.#write(some, decided, fence);
+    return waiting.length > some.length;
+  }
+
+  /** Shows uploads to one authority that has not seen them since it started. */
+  async showAgain(authority: number, shots: readonly StoredShot[]): Promise<void> {
+    const link = this.#options.authorities.members.find((member) => member.authority === authority)?.link;
+    for (let at = 0; at < shots.length; at += MAX_INSPECTED)
+      await link?.inspect(await this.#request(shots.slice(at, at + MAX_INSPECTED)));
+  }
+
+  async #request(shots: readonly StoredShot[]): Promise<Unsigned<InspectRequest>> {
+    const { task } = this.#options;
+    const statements = await statementsOf(this.#options, shots);
+    return { task, ...statements, uploads: await shownUploads(this.#options, shots) };
+  }
+
+  /** The verdicts of each authority that answered. */
+  async #inspect(shots: readonly StoredShot[]): Promise<readonly (readonly Verdict[])[]> {
+    const { authorities, onTrouble } = this.#options;
+    const request = await this.#request(shots);
+    const verdicts: (readonly Verdict[])[] = [];
+    const ask = async (link: AuthorityLink): Promise<void> => {
+      verdicts.push((await link.inspect(request)).verdicts);
+    };
+    const { members } = authorities;
+    await gather(
+      members.map(({ authority, link }) => ({ authority, ask: () => ask(link) })),
+      { needed: Math.min(members.length, neededToDecide(this.#options.policy)), graceMs: GRACE_MS },
+    ).catch((error: unknown) => onTrouble('too few authorities inspect uploads', error));
+    return [...verdicts];
+  }
+
+  async #verdictOn(shot: StoredShot, answers: readonly (readonly Verdict[])[]): Promise<GuardVerdict> {
+    const verdicts = answers.flatMap((all) => all.find(({ upload }) => equalBytes(upload, shot.name)) ?? []);
+    return guardVerdict(this.#options.policy, await firstWords(this.#options, shot), verdicts);
+  }
+
+  async #write(shots: readonly StoredShot[], decided: readonly GuardVerdict[], fence: Fence): Promise<void> {
+    const { store, task } = this.#options;
+    const named = (kind: GuardVerdict['kind']): Ctx[] =>
+      shots.filter((_, n) => decided[n]?.kind === kind).map(({ name }) => name);
+    await store.decideShots(task, named('good'), { from: 'waiting', to: 'good' }, fence);
+    for (const [n, verdict] of decided.entries())
+      if (verdict.kind === 'bad') await this.refuse(shots[n] as StoredShot, verdict.reason, fence);
+    for (const name of named('undecided')) this.#backoff.failed(toHex(name));
+    for (const name of [...named('good'), ...named('bad')]) this.#backoff.over(toHex(name));
+  }
+
+  /** Its device hears the reason when it asks; the body goes. */
+  async refuse({ name, status }: StoredShot, reason: RefusalReason, fence: Fence | undefined): Promise<void> {
+    const { store, task, blobs } = this.#options;
+    await store.decideShots(task, [name], { from: status, to: 'refused', reason }, fence);
+    await blobs.removeBelow(bodiesOf(name));
+  }
+}
+
+/** As many as have enough holders of every part among them, whoever they are. */
+function neededToDecide({ threshold, oneShot }: TaskPolicy): number {
+  return Math.max(threshold, 2 * (oneShot?.tolerated ?? 0) + 1);
+}
+
+function withinVersions(shots: readonly StoredShot[], version: number): boolean {
+  const versions = [...new Set(shots.map(({ upload }) => upload.header.version))].slice(0, MAX_VERSIONS);
+  return versions.includes(version);
+}

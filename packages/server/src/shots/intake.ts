@@ -1,0 +1,96 @@
+/** Takes the one message of a device: judged by its header, durable as `arriving` before a byte of the body, and as `waiting` after the last. */
+import { equalBytes, toHex } from '@basa/masking';
+import {
+  type Ctx,
+  millis,
+  type Refused,
+  refused,
+  type ServerPorts,
+  type ShotUpload,
+  type Slot,
+  shotLayout,
+  shotProblem,
+  type TaskId,
+  type TaskPolicy,
+  uploadNameOf,
+} from '@basa/protocol';
+import { fail } from '@basa/service';
+import type { ModelKeeper } from '../closing/model-keeper.ts';
+import type { StoredShot } from '../store/shots.ts';
+import type { Store } from '../store/store.ts';
+import type { Body } from '../uploads/bodies.ts';
+import type { Standings } from './standings.ts';
+
+export interface IntakeOptions {
+  readonly task: TaskId;
+  readonly policy: TaskPolicy;
+  readonly ports: ServerPorts;
+  readonly store: Store;
+  readonly models: ModelKeeper;
+  readonly standings: Standings;
+}
+
+/** The blob of an upload, as if it were the only slot of a buffer with its name. */
+export function shotBody(policy: TaskPolicy, name: Ctx, { header }: ShotUpload): Body {
+  const { epochs, bodyHash } = header;
+  return {
+    name: { ctx: name, slot: 0 as Slot, bodyHash },
+    layout: shotLayout(policy, epochs),
+    modulus: policy.modulus,
+  };
+}
+
+export class ShotIntake {
+  readonly #options: IntakeOptions;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  bodyOf({ name, upload }: Pick<StoredShot, 'name' | 'upload'>): Body {
+    return shotBody(this.#options.policy, name, upload);
+  }
+
+  /** The upload if it was begun before: whatever has changed since, it gets the same answer. */
+  async known(name: Ctx, { header }: ShotUpload): Promise<StoredShot | undefined> {
+    const { store, task, ports } = this.#options;
+    if (!equalBytes(uploadNameOf(ports.suite, header), name))
+      fail('malformed', { detail: 'the header is not the one that the address names' });
+    return store.shot(task, name);
+  }
+
+  /** A new upload, from now on expected; or why it is not taken. */
+  async begin(name: Ctx, upload: ShotUpload): Promise<StoredShot | Refused> {
+    const { store, task } = this.#options;
+    const problem = await this.#problem(upload);
+    if (problem !== undefined) return problem;
+    const begun = await store.beginShot(task, name, upload);
+    if (begun.kind === 'begun') return begun.shot;
+    return refused(begun.kind === 'differs' ? 'upload-differs' : 'version-given');
+  }
+
+  async #problem(upload: ShotUpload): Promise<Refused | undefined> {
+    const { suite } = this.#options.ports;
+    const { task, policy, models, store, standings } = this.#options;
+    const { version, epochs } = upload.header;
+    if (version > (models.newest?.version ?? -1)) await models.refresh(); // another node may have made it
+    const logged = (await models.stored(version))?.entry;
+    const known = await standings.epochs(epochs.map(({ statement }) => statement));
+    const view = {
+      suite,
+      task,
+      policy,
+      epoch: (statement: Uint8Array) => known.get(toHex(statement)),
+      entry: () => logged,
+      newest: models.newest?.version ?? 0,
+      now: millis(await store.now()),
+    };
+    return shotProblem(view, upload);
+  }
+
+  /** Its body is durable. */
+  async accept({ name, upload }: StoredShot): Promise<void> {
+    const { store, task } = this.#options;
+    await store.acceptShot(task, name, upload.header.user);
+  }
+}

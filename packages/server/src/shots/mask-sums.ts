@@ -1,0 +1,228 @@
+/**
+ * Collects the sums of masks of a batch: the vector of each part from one of its holders, and as many equal hashes as must vouch for it.
+ * Whoever is silent or signed another hash is left out, and another holder is asked.
+ */
+import { createHash } from 'node:crypto';
+import { equalBytes } from '@basa/masking';
+import {
+  type AskedSums,
+  agreedSum,
+  type Endorsement,
+  isHolder,
+  isMaskSumOf,
+  type MaskSum,
+  type MaskSumOf,
+  namedByAll,
+  type Part,
+  type ReleaseRequest,
+  shotLayout,
+  sumPlan,
+  taskParts,
+  type WantedSum,
+} from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
+import { type AuthorityLink, AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-link.ts';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import type { BlobStore, Staging } from '../blobs/blob-store.ts';
+import { bodiesOf } from '../blobs/body-key.ts';
+import type { VotedBatch } from './batch-votes.ts';
+
+export interface MaskSumsOptions {
+  readonly blobs: BlobStore;
+  readonly authorities: TaskAuthorities;
+}
+
+/** What every authority is shown. */
+export type Shown = Pick<ReleaseRequest, 'batch' | 'epochs' | 'uploads'>;
+
+/** Too many authorities have given up the epochs of the batch: it can never be opened. */
+export class BatchLost extends Error {
+  constructor() {
+    super('too few authorities can still sum the masks of the batch');
+    this.name = 'BatchLost';
+  }
+}
+
+interface StoredVector extends MaskSumOf {
+  readonly key: string;
+}
+
+/** How long an authority may take for the masks of one update, and for each of its elements. */
+const UPDATE_MS = 1;
+const ELEMENT_MS = 4e-6;
+
+export class MaskSums {
+  readonly #options: MaskSumsOptions;
+  readonly #batch: VotedBatch;
+  readonly #shown: Shown;
+  readonly #sums: MaskSumOf[] = [];
+  readonly #vectors: StoredVector[] = [];
+  /** Those that are not asked any more, and those of them that never can answer. */
+  readonly #without = new Set<number>();
+  readonly #gone = new Set<number>();
+
+  constructor(options: MaskSumsOptions, batch: VotedBatch, shown: Shown) {
+    this.#options = options;
+    this.#batch = batch;
+    this.#shown = shown;
+  }
+
+  /** The blobs that are subtracted, one a part. */
+  async collect(votes: readonly Endorsement[]): Promise<readonly string[]> {
+    const { policy } = this.#batch.closing;
+    const rounds = 2 * policy.authorities.length;
+    for (let round = 0; round < rounds; round++) {
+      const open = taskParts(policy).filter((part) => this.#good(part) === undefined);
+      if (open.length === 0) break;
+      await this.#round(votes, open, round);
+    }
+    return taskParts(policy).map((part) => {
+      const good = this.#good(part);
+      if (good === undefined) throw new AuthorityUnreachable('they do not agree on a sum of masks');
+      return good.key;
+    });
+  }
+
+  async #round(votes: readonly Endorsement[], open: readonly Part[], round: number): Promise<void> {
+    const plan = this.#plan(round);
+    const asked = [...plan, ...this.#witnesses(open)];
+    await Promise.all(asked.map((one) => this.#ask(votes, { ...one, wanted: this.#missing(one, open) })));
+    for (const part of open) this.#leaveOutLiars(part);
+  }
+
+  #plan(round: number): readonly AskedSums[] {
+    const { closing, sum } = this.#batch;
+    const turn = sum.batch.number + round;
+    const plan = sumPlan(closing, turn, [...this.#without]);
+    if (plan !== undefined) return plan;
+    if (sumPlan(closing, turn, [...this.#gone]) === undefined) throw new BatchLost();
+    throw new AuthorityUnreachable('too few of them sum the masks of a batch');
+  }
+
+  /** Where holders of a part signed different hashes, all of them are asked. */
+  #witnesses(open: readonly Part[]): readonly AskedSums[] {
+    const torn = open.filter((part) => this.#agreed(part) === undefined && this.#of(part).length > 1);
+    const able = namedByAll(this.#batch.closing.headers).filter((index) => !this.#without.has(index));
+    return able.map((authority) => ({
+      authority,
+      wanted: torn.filter((part) => isHolder(part, authority)).map((part) => ({ part, vector: false })),
+    }));
+  }
+
+  /** Without what is known already. */
+  #missing({ authority, wanted }: AskedSums, open: readonly Part[]): readonly WantedSum[] {
+    const isKnown = ({ part, vector }: WantedSum): boolean =>
+      [...(vector ? this.#vectors : this.#sums)].some((one) => one.authority === authority && one.sum.part === part);
+    return wanted.filter((one) => open.includes(one.part) && !isKnown(one));
+  }
+
+  async #ask(votes: readonly Endorsement[], { authority, wanted }: AskedSums): Promise<void> {
+    if (wanted.length === 0) return;
+    const link = this.#options.authorities.members.find((member) => member.authority === authority)?.link;
+    try {
+      if (link === undefined) throw new AuthorityUnreachable('this server has no address of it');
+      await this.#release(link, { authority, wanted }, votes);
+    } catch (error) {
+      this.#without.add(authority);
+      if (error instanceof AuthorityRefusal && error.code === 'epoch-over') this.#gone.add(authority);
+    }
+  }
+
+  async #release(link: AuthorityLink, { authority, wanted }: AskedSums, votes: readonly Endorsement[]): Promise<void> {
+    const { policy, headers } = this.#batch.closing;
+    const { vectorBytes } = shotLayout(policy, headers[0]?.epochs ?? []);
+    const extraMs = headers.length * wanted.length * (UPDATE_MS + ELEMENT_MS * policy.dimension);
+    const vectors = wanted.filter(({ vector }) => vector);
+    const sink = new VectorSink(
+      this.#options.blobs,
+      vectors.map(({ part }) => this.#keyOf(authority, part)),
+    );
+    let sums: readonly MaskSum[] = [];
+    try {
+      const take = {
+        answer: async (answer: { readonly sums: readonly MaskSum[] }) => {
+          sums = this.#checked(authority, wanted, answer.sums);
+          return vectors.length;
+        },
+        piece: (n: number, bytes: Uint8Array) => sink.add(n, bytes),
+      };
+      await link.release({ ...this.#shown, votes, wanted }, take, { vectorBytes, extraMs });
+      const signed = vectors.map(({ part }) => sums.find((sum) => sum.part === part) as MaskSum);
+      const keys = await sink.commit(signed.map(({ hash }) => hash));
+      this.#sums.push(...sums.map((sum) => ({ authority, sum })));
+      this.#vectors.push(...signed.map((sum, n) => ({ authority, sum, key: keys[n] as string })));
+    } finally {
+      await sink.close();
+    }
+  }
+
+  /** Those that were asked for, each signed by it. */
+  #checked(authority: number, wanted: readonly WantedSum[], sums: readonly MaskSum[]): readonly MaskSum[] {
+    const isAsked =
+      sums.length === wanted.length &&
+      sums.every((sum, n) => sum.part === wanted[n]?.part && isMaskSumOf(this.#batch.closing, { authority, sum }));
+    if (!isAsked) throw new AuthorityUnreachable('its sums of masks are not those it was asked for');
+    return sums;
+  }
+
+  #keyOf(authority: number, part: Part): string {
+    return `${bodiesOf(this.#batch.closing.ctx)}/masks-${part}-${authority}`;
+  }
+
+  #of(part: Part): readonly MaskSumOf[] {
+    return this.#sums.filter(({ sum }) => sum.part === part);
+  }
+
+  #agreed(part: Part): Uint8Array | undefined {
+    return agreedSum(this.#batch.closing, part, this.#sums);
+  }
+
+  /** The vector of the part that enough holders vouch for. */
+  #good(part: Part): StoredVector | undefined {
+    const agreed = this.#agreed(part);
+    return this.#vectors.find(({ sum }) => agreed !== undefined && sum.part === part && equalBytes(sum.hash, agreed));
+  }
+
+  #leaveOutLiars(part: Part): void {
+    const agreed = this.#agreed(part);
+    if (agreed === undefined) return;
+    for (const { authority, sum } of this.#of(part)) if (!equalBytes(sum.hash, agreed)) this.#without.add(authority);
+  }
+}
+
+/** Vectors on their way into blobs, each hashed as it comes. */
+class VectorSink {
+  readonly #blobs: BlobStore;
+  readonly #keys: readonly string[];
+  readonly #attempt = Buffer.from(nodeRandomBytes(8)).toString('hex');
+  readonly #stagings: Staging[] = [];
+  readonly #hashes: ReturnType<typeof createHash>[] = [];
+  #isCommitted = false;
+
+  constructor(blobs: BlobStore, keys: readonly string[]) {
+    this.#blobs = blobs;
+    this.#keys = keys;
+  }
+
+  async add(n: number, bytes: Uint8Array): Promise<void> {
+    this.#stagings[n] ??= await this.#blobs.stage(this.#keys[n] as string, this.#attempt);
+    this.#hashes[n] ??= createHash('sha256');
+    this.#hashes[n]?.update(bytes);
+    await this.#stagings[n]?.append(bytes);
+  }
+
+  /** Throws if one of them has another hash than the signed one. */
+  async commit(hashes: readonly Uint8Array[]): Promise<readonly string[]> {
+    for (const [n, hash] of hashes.entries())
+      if (!equalBytes(this.#hashes[n]?.digest() ?? new Uint8Array(), hash))
+        throw new AuthorityUnreachable('a sum of masks has another hash than the one it signed');
+    for (const staging of this.#stagings) await staging.commit();
+    this.#isCommitted = true;
+    return this.#keys;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isCommitted) for (const staging of this.#stagings) await staging.close();
+    else for (const staging of this.#stagings) await staging.discard();
+  }
+}

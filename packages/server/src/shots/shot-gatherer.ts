@@ -1,0 +1,191 @@
+/**
+ * Gathers whole uploads into batches, each of which is a sum that begins frozen.
+ *
+ *     waiting --inspected--> good --enough of one version--> in a batch
+ *         \--> refused           \--> version over
+ */
+import { toHex } from '@basa/masking';
+import {
+  type Batch,
+  type ClosingBatch,
+  type Ctx,
+  isRefusalReason,
+  loseBatch,
+  meanAgeOf,
+  type OneShotPolicy,
+  recordGrant,
+  type ServerPorts,
+  type ShotBatch,
+  type TaskPolicy,
+  type UserId,
+  type Vote,
+} from '@basa/protocol';
+import { AuthorityUnreachable } from '../authority/authority-link.ts';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import { bodiesOf, bodyKey } from '../blobs/body-key.ts';
+import type { BatchKeeper } from '../buffers/batch-keeper.ts';
+import { granted } from '../closing/closer.ts';
+import type { Gatherer } from '../closing/gatherer.ts';
+import { type OpenedSum, type OpeningTools, openShards } from '../closing/opening.ts';
+import { packTerms } from '../closing/work/packed-terms.ts';
+import type { GoodPrefix } from '../closing/work/tasks.ts';
+import type { Fence } from '../store/leases.ts';
+import type { RefusedShot } from '../store/shots.ts';
+import { askForVotes, refusedUploads, type VotedBatch, type Voting } from './batch-votes.ts';
+import type { Inspector } from './inspector.ts';
+import { shotBody } from './intake.ts';
+import { BatchLost, MaskSums } from './mask-sums.ts';
+import { type ShownTools, shownUploads, statementsOf } from './shown.ts';
+
+export interface ShotGathererOptions extends OpeningTools, ShownTools {
+  readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
+  readonly batches: BatchKeeper;
+  readonly authorities: TaskAuthorities;
+  readonly ports: ServerPorts;
+  readonly inspector: Inspector;
+}
+
+export class ShotGatherer implements Gatherer<ShotBatch> {
+  readonly #options: ShotGathererOptions;
+  readonly keeper: BatchKeeper;
+
+  constructor(options: ShotGathererOptions) {
+    this.#options = options;
+    this.keeper = options.batches;
+  }
+
+  /** A batch is never filling. */
+  isDue(): boolean {
+    return false;
+  }
+
+  async gather(): Promise<boolean> {
+    return true;
+  }
+
+  async open(sum: ShotBatch, fence: Fence | undefined): Promise<OpenedSum> {
+    const { ctx, rules } = sum;
+    const voted = await this.#voted(sum);
+    try {
+      const votes = sum.status === 'granted' ? sum.votes : await this.#close(voted, fence);
+      const { watch } = this.#options;
+      const subtracted = await watch.traces.step('close', { ctx }, () => this.#masks(voted, votes));
+      const keys = voted.shots.map(({ name, upload }) => bodyKey(shotBody(rules, name, upload).name));
+      return await openShards(this.#options, { ctx, rules, keys, subtracted, terms: packTerms([]) });
+    } catch (error) {
+      if (error instanceof BatchLost) await this.#lose(ctx, 'unknown', fence);
+      throw error;
+    }
+  }
+
+  async #masks(voted: VotedBatch, votes: ShotBatch['votes']): Promise<readonly string[]> {
+    const { epochs } = await statementsOf(this.#options, voted.shots);
+    const uploads = await shownUploads(this.#options, voted.shots);
+    return new MaskSums(this.#options, voted, { batch: voted.sum.batch, epochs, uploads }).collect(votes);
+  }
+
+  async #voted(sum: ShotBatch): Promise<VotedBatch> {
+    const { store, ports, policy, models } = this.#options;
+    const { ctx, task, rules } = sum;
+    const shots = await store.batchShots(ctx);
+    const headers = shots.map(({ upload }) => upload.header);
+    const closing: ClosingBatch = { suite: ports.suite, task, policy, ctx, headers };
+    const entry = (await models.stored(rules.version))?.entry;
+    return { sum, closing, shots, models: entry === undefined ? [] : [entry] };
+  }
+
+  /** Returns the votes, which are durable. */
+  async #close(voted: VotedBatch, fence: Fence | undefined): Promise<ShotBatch['votes']> {
+    const { ctx } = voted.sum;
+    const { policy, watch } = this.#options;
+    const voting = await watch.traces.step('close', { ctx }, () => askForVotes(this.#options, voted));
+    const { votes } = voting;
+    if (votes.length < policy.threshold) return this.#hesitate(voted, voting, fence);
+    granted(await this.keeper.step(ctx, (found) => recordGrant(found, voting), { fence }));
+    return votes;
+  }
+
+  /** Too few votes. A batch that any authority voted for keeps its list; else its good uploads may go into another one. */
+  async #hesitate(voted: VotedBatch, voting: Voting, fence: Fence | undefined): Promise<never> {
+    const { policy } = this.#options;
+    const { votes, held } = voting;
+    if (votes.length === 0) {
+      const bad = refusedUploads(voting, voted).map(({ name, code = '' }): RefusedShot => {
+        return { name, reason: isRefusalReason(code) ? code : 'batch-invalid' };
+      });
+      if (held !== undefined) await this.#recover(voted, held, fence);
+      else if (bad.length > 0) await this.#dissolve(voted, bad, fence);
+    } else if (await this.#isTooLate(voted)) await this.#lose(voted.sum.ctx, 'unknown', fence);
+    throw new AuthorityUnreachable(`${votes.length} of ${policy.threshold} voted for a batch`);
+  }
+
+  async #dissolve({ sum, shots }: VotedBatch, bad: readonly RefusedShot[], fence: Fence | undefined): Promise<void> {
+    const { blobs } = this.#options;
+    await this.#lose(sum.ctx, 'aborted', fence, bad);
+    const names = new Set(bad.map(({ name }) => toHex(name)));
+    for (const { name } of shots) if (names.has(toHex(name))) await blobs.removeBelow(bodiesOf(name));
+  }
+
+  /**
+   * This server was restored: uploads of the batch are in one that it has forgotten. It takes that one up again if it has all its uploads;
+   * else those that it has can never be in another one.
+   */
+  async #recover(voted: VotedBatch, held: Batch, fence: Fence | undefined): Promise<void> {
+    await this.#lose(voted.sum.ctx, 'aborted', fence, []);
+    if ((await this.keeper.add(held, fence)) !== undefined) return;
+    const lost = new Set(held.uploads.map(toHex));
+    const own = voted.shots.filter(({ name }) => lost.has(toHex(name)));
+    const { inspector } = this.#options;
+    for (const shot of own) await inspector.refuse({ ...shot, status: 'waiting' }, 'upload-used', fence);
+  }
+
+  async #lose(
+    ctx: Ctx,
+    how: 'aborted' | 'unknown',
+    fence: Fence | undefined,
+    bad?: readonly RefusedShot[],
+  ): Promise<void> {
+    const { models } = this.#options;
+    const made = await models.of(ctx);
+    const more = { withoutModel: true as const, ...(bad !== undefined && { freed: bad }) };
+    const lost = await this.keeper.step(ctx, (batch) => loseBatch(batch, how), { more, fence });
+    if (lost.kind !== 'refused' && made !== undefined) await models.discard(made);
+  }
+
+  /** The last epoch that its uploads name is given up. */
+  async #isTooLate({ shots }: VotedBatch): Promise<boolean> {
+    const { standings, policy, store } = this.#options;
+    const statements = shots.flatMap(({ upload }) => upload.header.epochs.map(({ statement }) => statement));
+    const known = await standings.epochs(statements);
+    const closes = statements.map((statement) => known.get(toHex(statement))?.closes ?? 0);
+    return (await store.now()) >= Math.max(0, ...closes) + 2 * policy.oneShot.epochMs;
+  }
+
+  async lost(sum: ShotBatch, fence: Fence | undefined): Promise<void> {
+    if (await this.#isTooLate(await this.#voted(sum))) await this.#lose(sum.ctx, 'unknown', fence);
+  }
+
+  votesFor({ task, ctx, votes }: ShotBatch): readonly Vote[] {
+    return [{ task, ctx, closing: ctx, endorsements: votes }];
+  }
+
+  usersAt({ users }: ShotBatch, positions: readonly number[]): readonly UserId[] {
+    return positions.flatMap((position) => users[position] ?? []);
+  }
+
+  countsOf({ users }: ShotBatch): { readonly accepted: number; readonly dropped: number } {
+    return { accepted: users.length, dropped: 0 };
+  }
+
+  /** Exact: all its updates are of one version. */
+  ageAt({ rules, users }: ShotBatch, prefix: GoodPrefix, now: number): number {
+    return meanAgeOf(rules, { ...prefix, accepted: users.length, now });
+  }
+
+  async ended({ ctx, status, batch }: ShotBatch): Promise<void> {
+    const { blobs } = this.#options;
+    await blobs.removeBelow(bodiesOf(ctx));
+    if (status === 'aborted') return; // its uploads wait again
+    for (const name of batch.uploads) await blobs.removeBelow(bodiesOf(name));
+  }
+}

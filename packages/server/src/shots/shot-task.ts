@@ -1,0 +1,83 @@
+/** The one-shot mode of one task: takes uploads, has them inspected, makes batches of them, and says what became of each. */
+import type { Ctx, OneShotPolicy, RefusalReason, Slot, TaskId, TaskPolicy } from '@basa/protocol';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import type { ModelKeeper } from '../closing/model-keeper.ts';
+import type { Fence } from '../store/leases.ts';
+import type { StoredShot } from '../store/shots.ts';
+import type { TaskTools } from '../tasks/task-tools.ts';
+import { Batcher, type Coming } from './batcher.ts';
+import { Inspector } from './inspector.ts';
+import { ShotIntake } from './intake.ts';
+import { Standings } from './standings.ts';
+
+export interface ShotTaskOptions extends TaskTools {
+  readonly task: TaskId;
+  readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
+}
+
+export interface ShotTaskParts {
+  readonly authorities: TaskAuthorities;
+  readonly models: ModelKeeper;
+  readonly coming: Coming;
+  readonly stallMs: number | undefined;
+}
+
+/** What became of an upload, by the word of the server. */
+export interface ShotFate {
+  readonly fate: 'waiting' | 'included' | 'quarantined' | 'refused' | 'version-over' | 'unknown';
+  /** The batch that it is in, and the version that this made. */
+  readonly ctx?: Ctx;
+  readonly version?: number;
+  readonly reason?: RefusalReason;
+}
+
+export class ShotTask {
+  readonly #options: ShotTaskOptions;
+  readonly #models: ModelKeeper;
+  readonly standings: Standings;
+  readonly intake: ShotIntake;
+  readonly inspector: Inspector;
+  readonly #batcher: Batcher;
+
+  constructor(options: ShotTaskOptions, { authorities, models, coming, stallMs }: ShotTaskParts) {
+    this.#options = options;
+    this.#models = models;
+    const parts = { ...options, authorities, models };
+    this.standings = new Standings(parts);
+    const { standings } = this;
+    this.intake = new ShotIntake({ ...parts, standings });
+    this.inspector = new Inspector({ ...parts, standings });
+    this.#batcher = new Batcher({ ...parts, standings, inspector: this.inspector, coming, stallMs });
+  }
+
+  /** Has what waits inspected, and makes batches of what is good. */
+  async look(fence: Fence): Promise<void> {
+    while (await this.inspector.look(fence));
+    await this.#batcher.look(fence);
+  }
+
+  /** An upload is whole and durable. */
+  async accepted(shot: StoredShot): Promise<void> {
+    const { task, watch, onEvent } = this.#options;
+    await this.intake.accept(shot);
+    watch.met({ ctx: shot.name, task, version: shot.upload.header.version });
+    onEvent({ kind: 'upload-accepted', ctx: shot.name, slot: 0 as Slot, voids: 0 });
+  }
+
+  /** Undefined for an upload that is not known here. */
+  async fateOf(name: Ctx): Promise<ShotFate | undefined> {
+    const { store, task } = this.#options;
+    const shot = await store.shot(task, name);
+    if (shot === undefined) return undefined;
+    if (shot.status === 'over') return { fate: 'version-over' };
+    if (shot.status === 'refused') return { fate: 'refused', reason: shot.reason ?? 'batch-invalid' };
+    return shot.ctx === undefined ? { fate: 'waiting' } : this.#fateIn(shot.ctx);
+  }
+
+  async #fateIn(ctx: Ctx): Promise<ShotFate> {
+    const status = (await this.#options.batches.fresh(ctx))?.status;
+    if (status === 'quarantined' || status === 'unknown') return { fate: status, ctx };
+    const version = status === 'included' ? (await this.#models.of(ctx))?.version : undefined;
+    return version === undefined ? { fate: 'waiting' } : { fate: 'included', ctx, version };
+  }
+}

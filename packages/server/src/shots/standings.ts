@@ -1,0 +1,132 @@
+/** What the authorities of a one-shot task currently say: asked for again and again, kept as long as an upload may name it, and handed out. */
+import { equalBytes, toHex } from '@basa/masking';
+import {
+  type AuthorityStanding,
+  type Epoch,
+  epochCodec,
+  isEpochOf,
+  type OneShotPolicy,
+  type ServerPorts,
+  type TaskId,
+  type TaskPolicy,
+} from '@basa/protocol';
+import type { AuthorityLink } from '../authority/authority-link.ts';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import type { Store } from '../store/store.ts';
+
+export interface StandingsOptions {
+  readonly task: TaskId;
+  readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
+  readonly ports: ServerPorts;
+  readonly store: Store;
+  readonly authorities: TaskAuthorities;
+  /** This node's. */
+  readonly clock: () => number;
+  onTrouble(what: string, error: unknown): void;
+}
+
+interface Heard {
+  readonly standing: AuthorityStanding;
+  /** By this node's clock. */
+  readonly at: number;
+}
+
+/** Authorities are asked this often for each time that a standing may be old. */
+const ASKED_PER_FRESH = 20;
+const LONGEST_MS = 5_000;
+/** And not sooner again, whoever wants to know. */
+const SOONEST_MS = 250;
+
+export class Standings {
+  readonly #options: StandingsOptions;
+  /** By the index of the authority. */
+  readonly #heard = new Map<number, Heard>();
+  /** By the hash of the statement. */
+  #epochs: ReadonlyMap<string, Epoch> = new Map();
+  #asking: Promise<void> | undefined;
+  #askedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: StandingsOptions) {
+    this.#options = options;
+  }
+
+  /** Asks the authorities if the last time is long enough ago. */
+  async look(): Promise<void> {
+    const everyMs = Math.min(LONGEST_MS, this.#freshMs / ASKED_PER_FRESH);
+    if (Math.abs(this.#options.clock() - this.#askedAt) >= everyMs) await this.#askAll();
+  }
+
+  /** Of all authorities that were heard lately, by rising index; they are asked now if one of them is missing, old or behind this version. */
+  async current(version: number): Promise<readonly AuthorityStanding[]> {
+    const { authorities, clock } = this.#options;
+    const recent = this.#within(this.#freshMs / 4);
+    const isBehind = recent.some(({ beacon }) => beacon.entry.version < version);
+    const isShort = recent.length < authorities.members.length || isBehind;
+    if (this.#asking !== undefined) await this.#asking;
+    else if (isShort && Math.abs(clock() - this.#askedAt) >= SOONEST_MS) await this.#askAll();
+    return this.#within(this.#freshMs / 2);
+  }
+
+  /** The epochs with these statements that a device was told of, by this node or another. */
+  async epochs(statements: readonly Uint8Array[]): Promise<ReadonlyMap<string, Epoch>> {
+    if (statements.some((statement) => !this.#epochs.has(toHex(statement)))) await this.#read();
+    return this.#epochs;
+  }
+
+  /** Nothing that names them can be of any use. */
+  async forget(): Promise<void> {
+    const { store, task } = this.#options;
+    await store.forgetEpochs(task, await store.now());
+  }
+
+  #within(ms: number): readonly AuthorityStanding[] {
+    const now = this.#options.clock();
+    const heard = [...this.#heard.values()].filter(
+      ({ at, standing }) => Math.abs(now - at) <= ms && now < standing.epoch.closes,
+    );
+    return heard.map(({ standing }) => standing).sort((a, b) => a.authority - b.authority);
+  }
+
+  get #freshMs(): number {
+    return this.#options.policy.oneShot.freshMs;
+  }
+
+  #askAll(): Promise<void> {
+    const { authorities, clock, onTrouble } = this.#options;
+    this.#askedAt = clock();
+    this.#asking ??= Promise.all(
+      authorities.members.map(({ authority, link }) =>
+        this.#ask(authority, link).catch((error: unknown) => onTrouble('an authority does not tell its epoch', error)),
+      ),
+    )
+      .then(() => undefined)
+      .finally(() => {
+        this.#asking = undefined;
+      });
+    return this.#asking;
+  }
+
+  /** Durable before a device can name it. */
+  async #ask(authority: number, link: AuthorityLink): Promise<void> {
+    const { task, policy, ports, store, clock } = this.#options;
+    const at = clock();
+    const standing = await link.standing(task);
+    const { epoch, beacon } = standing;
+    const isItsOwn = [standing, epoch, beacon].every((one) => one.authority === authority);
+    if (!isItsOwn || !equalBytes(epoch.task, task) || !isEpochOf(ports.suite, policy, epoch))
+      throw new Error(`authority ${authority} told an epoch that is not its own`);
+    const statement = epochCodec.statementHash(ports.suite, epoch);
+    if (!this.#epochs.has(toHex(statement))) {
+      // Released until two epochs after its close; one more for clocks that differ.
+      await store.addEpoch(statement, epoch, epoch.closes + 3 * policy.oneShot.epochMs);
+      await this.#read();
+    }
+    this.#heard.set(authority, { standing, at });
+  }
+
+  async #read(): Promise<void> {
+    const { store, task, ports } = this.#options;
+    const epochs = await store.epochs(task);
+    this.#epochs = new Map(epochs.map((epoch) => [toHex(epochCodec.statementHash(ports.suite, epoch)), epoch]));
+  }
+}

@@ -1,0 +1,142 @@
+/** Uploads of the one-shot mode: each from its first byte to the batch that it is in, or to the reason why it is in none. */
+import { equalBytes } from '@basa/masking';
+import {
+  type Ctx,
+  type RefusalReason,
+  type ShotUpload,
+  shotUploadCodec,
+  type TaskId,
+  type UserId,
+} from '@basa/protocol';
+import { column, type Row, type SqlDatabase, type SqlSession, type SqlValue } from '@basa/service';
+import { checkFence, type Fence } from './leases.ts';
+import { OPEN } from './tasks.ts';
+
+/**
+ * `arriving`: its header is good, and its body not whole. `waiting`: durable, and not inspected. `good`: it may be in a batch. `batched`: it
+ * is in one, whose end is its end. `refused`, `over`: it is in none.
+ */
+export type ShotStatus = 'arriving' | 'waiting' | 'good' | 'batched' | 'refused' | 'over';
+
+export interface StoredShot {
+  readonly name: Ctx;
+  readonly upload: ShotUpload;
+  readonly status: ShotStatus;
+  /** Why it is in no batch, and never will be. */
+  readonly reason: RefusalReason | undefined;
+  /** The batch that it is in. */
+  readonly ctx: Ctx | undefined;
+  /** When it began, or was whole. */
+  readonly at: number;
+}
+
+export interface RefusedShot {
+  readonly name: Ctx;
+  readonly reason: RefusalReason;
+}
+
+/** `differs`: the device sent other bytes under this tag. `given`: it has another upload on this entry of the model log. */
+export type BegunShot = { readonly kind: 'begun'; readonly shot: StoredShot } | { readonly kind: 'differs' | 'given' };
+
+const ONE = 'SELECT * FROM shots WHERE task = ? AND name = ?';
+const RIVAL = `SELECT name, join_tag FROM shots WHERE task = ? AND usr = ? AND name <> ?
+  AND (join_tag = ? OR (entry = ? AND status NOT IN ('refused', 'over')))`;
+const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, 'arriving', ?)`;
+const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
+const NEEDED = `SELECT s.* FROM shots s LEFT JOIN buffers b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
+  OR (s.status = 'batched' AND b.status IN ${OPEN})`;
+const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') AND at < ?`;
+
+export function shotTables(database: SqlDatabase) {
+  return {
+    /** The same upload again is the one that there is. */
+    beginShot: (task: TaskId, name: Ctx, upload: ShotUpload): Promise<BegunShot> =>
+      database.transaction((session) => beginShot(database, session, task, name, upload)),
+    /** Its body is durable: the place of its device is used up. Returns what it has become, with another request perhaps. */
+    acceptShot: (task: TaskId, name: Ctx, user: UserId): Promise<StoredShot | undefined> =>
+      database.transaction(async ({ query, now }) => {
+        await query(ACCEPT, await now(), task, name);
+        await query('DELETE FROM pieces WHERE ctx = ?', name);
+        await query('DELETE FROM tickets WHERE task = ? AND usr = ?', task, user);
+        return (await query(ONE, task, name)).map(readShot)[0];
+      }),
+    shot: async (task: TaskId, name: Ctx): Promise<StoredShot | undefined> =>
+      (await database.query(ONE, task, name)).map(readShot)[0],
+    /** The oldest first. */
+    shotsOf: async (task: TaskId, status: ShotStatus, limit: number): Promise<readonly StoredShot[]> => {
+      const found = 'SELECT * FROM shots WHERE task = ? AND status = ? ORDER BY at, name LIMIT ?';
+      return (await database.query(found, task, status, limit)).map(readShot);
+    },
+    /** Those that still are what they are taken for. */
+    decideShots: (
+      task: TaskId,
+      names: readonly Ctx[],
+      { from, to, reason }: { readonly from: ShotStatus; readonly to: ShotStatus; readonly reason?: RefusalReason },
+      fence?: Fence,
+    ): Promise<void> =>
+      database.transaction(async (session) => {
+        await checkFence(database, session, fence);
+        const decide = 'UPDATE shots SET status = ?, reason = ? WHERE task = ? AND name = ? AND status = ?';
+        for (const name of names) await session.query(decide, to, reason ?? null, task, name, from);
+        if (to !== 'refused' && to !== 'over') return;
+        for (const name of names) await session.query('DELETE FROM pieces WHERE ctx = ?', name);
+      }),
+    /** The names of all uploads whose bodies are needed, or on their way in. */
+    shotsWithBodies: async (): Promise<readonly Ctx[]> =>
+      (await database.query(NEEDED)).map((row) => column.bytes(row, 'name') as Ctx),
+    /** Those whose bodies are whole, and needed. */
+    wholeShots: async (): Promise<readonly StoredShot[]> =>
+      (await database.query(NEEDED)).map(readShot).filter(({ status }) => status !== 'arriving'),
+    /** All uploads of a task. */
+    shotNames: async (task: TaskId): Promise<readonly Ctx[]> =>
+      (await database.query('SELECT name FROM shots WHERE task = ?', task)).map(
+        (row) => column.bytes(row, 'name') as Ctx,
+      ),
+    /** Removes what is known of uploads that were in no batch. */
+    async forgetShots(task: TaskId, before: number): Promise<void> {
+      await database.query(OLD, task, before);
+    },
+  };
+}
+
+/** Uploads of one device wait for each other, whatever nodes they go to. */
+async function beginShot(
+  { dialect }: SqlDatabase,
+  session: SqlSession,
+  task: TaskId,
+  name: Ctx,
+  upload: ShotUpload,
+): Promise<BegunShot> {
+  const { query } = session;
+  const { user, joinTag, version, entry } = upload.header;
+  if (dialect.lockName !== '')
+    await query(dialect.lockName, `shots ${Buffer.from(task).toString('hex')} ${Buffer.from(user).toString('hex')}`);
+  const [known] = (await query(ONE, task, name)).map(readShot);
+  if (known !== undefined) return { kind: 'begun', shot: known };
+  const rivals = await query(RIVAL, task, user, name, joinTag, entry);
+  if (rivals.some((row) => equalBytes(column.bytes(row, 'join_tag'), joinTag))) return { kind: 'differs' };
+  if (rivals.length > 0) return { kind: 'given' };
+  const at = await session.now();
+  const values: readonly SqlValue[] = [task, name, user, joinTag, version, entry, shotUploadCodec.encode(upload), at];
+  await query(BEGIN, ...values);
+  return { kind: 'begun', shot: { name, upload, status: 'arriving', reason: undefined, ctx: undefined, at } };
+}
+
+/** In the transaction of the end of a batch that nobody voted for. */
+export async function freeShots({ query }: SqlSession, ctx: Ctx, refused: readonly RefusedShot[]): Promise<void> {
+  const refuse = `UPDATE shots SET status = 'refused', reason = ?, ctx = NULL, position = NULL WHERE ctx = ? AND name = ?`;
+  for (const { name, reason } of refused) await query(refuse, reason, ctx, name);
+  await query(`UPDATE shots SET status = 'waiting', ctx = NULL, position = NULL WHERE ctx = ?`, ctx);
+}
+
+export function readShot(row: Row): StoredShot {
+  return {
+    name: column.bytes(row, 'name') as Ctx,
+    upload: shotUploadCodec.decode(column.bytes(row, 'upload')),
+    status: column.text(row, 'status') as ShotStatus,
+    reason: column.optional(row, 'reason', column.text) as RefusalReason | undefined,
+    ctx: column.optional(row, 'ctx', column.bytes) as Ctx | undefined,
+    at: column.number(row, 'at'),
+  };
+}

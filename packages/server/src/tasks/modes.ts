@@ -1,0 +1,107 @@
+/** How tasks gather updates, by the engine of their policy: this is the only place that chooses. */
+import { type Ctx, ENGINE, type LiveBuffer, type SecureBuffer, type ShotBatch, type SumState } from '@basa/protocol';
+import type { TaskAdmission } from '../admission/task-admission.ts';
+import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import { Closer } from '../closing/closer.ts';
+import type { ModelKeeper } from '../closing/model-keeper.ts';
+import { SlotGatherer } from '../closing/slot-gatherer.ts';
+import { liveBatch, liveBuffer } from '../live/live-sums.ts';
+import { ShotGatherer } from '../shots/shot-gatherer.ts';
+import { ShotTask } from '../shots/shot-task.ts';
+import type { ReadTask } from '../specification/task-specification.ts';
+import type { Fence } from '../store/leases.ts';
+import type { TaskTools } from './task-tools.ts';
+
+export interface TaskMode {
+  /** Brings the sums of the task to their end. */
+  readonly closer: Pick<Closer<SumState>, 'due' | 'attend'>;
+  /** Set in the one-shot mode. */
+  readonly shots: ShotTask | undefined;
+  /** By the clock, on every node. */
+  listen(): Promise<void>;
+  /** Gathers what has come: on the node with the lease. */
+  look(fence: Fence): Promise<void>;
+  /** The buffers among these sums that devices sit in. */
+  buffers(living: readonly Ctx[]): Promise<readonly SecureBuffer[]>;
+  /** A sum of the task, as everybody may see it. */
+  show(ctx: Ctx): Promise<LiveBuffer | undefined>;
+  /** What may be forgotten, at times. */
+  tidy(before: number): Promise<void>;
+}
+
+export interface ModeParts {
+  readonly tools: TaskTools;
+  readonly task: SumState['task'];
+  readonly read: ReadTask;
+  readonly authorities: TaskAuthorities;
+  readonly models: ModelKeeper;
+  readonly admission: TaskAdmission;
+  idleMs(ctx: Ctx): number;
+  onIncluded(): Promise<void>;
+  onEnded(ctx: Ctx): void;
+}
+
+export function modeOf(parts: ModeParts): TaskMode {
+  return parts.read.policy.engine === ENGINE.oneShot ? shotMode(parts) : slotMode(parts);
+}
+
+function slotMode({ tools, read, authorities, models, admission, idleMs, onIncluded, onEnded }: ModeParts): TaskMode {
+  const gatherer = new SlotGatherer({
+    ...tools,
+    authorities,
+    models,
+    stallMs: read.specification.stallMs,
+    idleMs,
+    quietMs: ({ rules }) => admission.quietMs(rules),
+    coming: ({ rules }) => admission.coming(rules),
+    versionsOf: (ctx, user) => admission.versionsOf(ctx, user),
+  });
+  const onUnanswered = (sum: SumState): void => admission.setAside(sum);
+  return {
+    closer: new Closer<SecureBuffer>({ ...tools, gatherer, models, onIncluded, onUnanswered, onEnded }),
+    shots: undefined,
+    listen: async () => undefined,
+    look: async () => undefined,
+    async buffers(living) {
+      const found = await Promise.all(living.map((ctx) => tools.keeper.find(ctx)));
+      return found.filter((buffer) => buffer !== undefined);
+    },
+    async show(ctx) {
+      const buffer = await tools.keeper.find(ctx);
+      return buffer && liveBuffer(buffer);
+    },
+    tidy: async () => undefined,
+  };
+}
+
+function shotMode({ tools, task, read, authorities, models, admission, onIncluded, onEnded }: ModeParts): TaskMode {
+  const { oneShot } = read.policy;
+  if (oneShot === undefined) throw new RangeError('the policy has the engine of the one-shot mode, and not its lines');
+  const policy = { ...read.policy, oneShot };
+  const ofVersion = (version: number) => ({ version, versions: policy.versions });
+  const coming = {
+    quietMs: (version: number) => admission.quietMs(ofVersion(version)),
+    coming: (version: number) => admission.coming(ofVersion(version)),
+    trackWaiting: admission.trackWaiting.bind(admission),
+  };
+  const { stallMs } = read.specification;
+  const shots = new ShotTask({ ...tools, task, policy }, { authorities, models, coming, stallMs });
+  const { standings, inspector } = shots;
+  const gatherer = new ShotGatherer({ ...tools, task, policy, authorities, models, standings, inspector });
+  const onUnanswered = (sum: SumState): void => admission.setAside(sum);
+  return {
+    closer: new Closer<ShotBatch>({ ...tools, gatherer, models, onIncluded, onUnanswered, onEnded }),
+    shots,
+    listen: () => standings.look(),
+    look: (fence) => shots.look(fence),
+    buffers: async () => [],
+    async show(ctx) {
+      const batch = await tools.batches.find(ctx);
+      return batch && liveBatch(batch);
+    },
+    async tidy(before) {
+      await standings.forget();
+      await tools.store.forgetShots(task, before);
+    },
+  };
+}

@@ -1,0 +1,159 @@
+/** Takes bodies in pieces, each held to its digest, in memory of a block: late bytes are not kept. */
+import type { Readable } from 'node:stream';
+import { equalBytes, type Modulus } from '@basa/masking';
+import { type Ctx, refused, type Slot } from '@basa/protocol';
+import { giveBack } from '@basa/runtime/node';
+import { answerRefusal, fail } from '@basa/service';
+import type { BlobStore, Staging } from '../blobs/blob-store.ts';
+import { bodiesOfSlot, bodyKey } from '../blobs/body-key.ts';
+import { WriteBehind } from '../blobs/write-behind.ts';
+import type { PieceStore } from '../store/pieces.ts';
+import type { ServerWatch } from '../watch/server-watch.ts';
+import { type BodyLayout, isExpected } from './body-check.ts';
+import type { BodyHashing } from './body-hash.ts';
+import type { Pieces } from './pieces.ts';
+import { readBody } from './read-body.ts';
+
+/** A body by its name, and what it must be. */
+export interface Body {
+  readonly name: { readonly ctx: Ctx; readonly slot: Slot; readonly bodyHash: Uint8Array };
+  readonly layout: BodyLayout;
+  readonly modulus: Modulus;
+}
+
+/** One request with bytes of a body. */
+export interface PieceRequest {
+  readonly offset: number;
+  /** What its sender declared; NaN where it declared nothing. */
+  readonly declaredBytes: number;
+  /** SHA-256 that the device signed for this piece. */
+  readonly digest: Uint8Array;
+  readonly body: Readable;
+}
+
+export interface BodiesOptions {
+  readonly store: PieceStore;
+  readonly blobs: BlobStore;
+  readonly pieces: Pieces;
+  readonly hashing: BodyHashing;
+  readonly watch: ServerWatch;
+}
+
+export interface Received {
+  readonly received: number;
+  readonly accepted: boolean;
+}
+
+export class Bodies {
+  readonly #options: BodiesOptions;
+  /** The piece under way of each slot: one at a time. */
+  readonly #underWay = new Map<string, { interrupt(): void; readonly ended: Promise<unknown> }>();
+
+  constructor(options: BodiesOptions) {
+    this.#options = options;
+  }
+
+  /** How much of this very body is durable. */
+  async standing({ name, layout }: Body): Promise<number> {
+    const { blobs, store } = this.#options;
+    // Committed, and the process died before it was recorded.
+    if ((await blobs.size(bodyKey(name))) !== undefined) return layout.bodyBytes;
+    const piece = await store.piece(name.ctx, name.slot);
+    return piece !== undefined && equalBytes(piece.bodyHash, name.bodyHash) ? piece.received : 0;
+  }
+
+  /**
+   * Durable, then accepted by `accept`, then acknowledged. Whatever goes wrong leaves the upload where it stood before this piece.
+   */
+  async take(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
+    const slot = bodiesOfSlot(body.name.ctx, body.name.slot);
+    // A device that lost its link is back before the old connection is known to be dead.
+    for (let older = this.#underWay.get(slot); older !== undefined; older = this.#underWay.get(slot)) {
+      older.interrupt();
+      await older.ended;
+    }
+    const work = this.#traced(body, request, accept).finally(() => this.#underWay.delete(slot));
+    this.#underWay.set(slot, { interrupt: () => void request.body.destroy(), ended: work.catch(() => undefined) });
+    return work;
+  }
+
+  /** Waits until no piece is under way. */
+  async settle(): Promise<void> {
+    await Promise.all([...this.#underWay.values()].map(({ ended }) => ended));
+  }
+
+  #traced(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
+    const { ctx, slot } = body.name;
+    const attributes = { 'basa.offset': request.offset };
+    return this.#options.watch.traces.step('upload', { ctx, slot, attributes }, () =>
+      this.#takeAlone(body, request, accept),
+    );
+  }
+
+  async #takeAlone(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
+    const { bodyBytes } = body.layout;
+    if ((await this.#options.blobs.size(bodyKey(body.name))) === undefined) {
+      const received = await this.#append(body, request);
+      if (received < bodyBytes) return { received, accepted: false };
+    }
+    await accept();
+    return { received: bodyBytes, accepted: true };
+  }
+
+  /** How much is durable with this piece; where that is everything, it is the body its header names. */
+  async #append({ name, layout, modulus }: Body, request: PieceRequest): Promise<number> {
+    const { offset, digest, declaredBytes } = request;
+    const isWhole = offset === 0 && declaredBytes === layout.bodyBytes;
+    const { staging, settle, fail: forget, ...open } = await this.#options.pieces.open(name, isWhole);
+    let { standing } = open;
+    try {
+      if (offset !== standing) fail('offset-mismatch', { detail: `the upload stands at ${standing}` });
+      await this.#appendBytes(staging, request, layout.bodyBytes);
+      if (staging.size < layout.bodyBytes) {
+        await staging.flush();
+        await settle(staging.size);
+        return staging.size;
+      }
+      const expected = { bodyHash: name.bodyHash, modulus, layout };
+      if (!(await isExpected(staging, expected, offset === 0 ? digest : undefined))) {
+        if (standing > 0) await settle(0);
+        standing = 0; // there is nothing to go on from
+        answerRefusal(refused('body-mismatch'));
+      }
+      await this.#options.watch.blobCommit(() => staging.commit());
+      return layout.bodyBytes;
+    } catch (error) {
+      // A full disk may refuse this as well: what lies beyond is cut off before the next piece.
+      await (standing === 0 ? staging.discard() : staging.truncate(standing)).catch(() => undefined);
+      await forget(standing).catch(() => undefined);
+      throw error;
+    } finally {
+      await staging.close();
+    }
+  }
+
+  /** What came before is written and hashed while the next block fills. */
+  async #appendBytes(staging: Staging, { body, digest, declaredBytes }: PieceRequest, most: number): Promise<void> {
+    const hash = this.#options.hashing.begin(declaredBytes);
+    const behind = new WriteBehind(staging, (block) => hash.update(block));
+    let total = staging.size;
+    try {
+      try {
+        await readBody(body, (chunk) => {
+          total += chunk.length;
+          if (total > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
+          const busy = behind.add(chunk);
+          if (busy !== undefined) return busy.then(() => giveBack(chunk));
+          giveBack(chunk); // 64 kB each: collections would come every few uploads
+          return undefined;
+        });
+      } finally {
+        await behind.end(); // nobody may close or cut the file before
+      }
+    } catch (error) {
+      hash.forget();
+      throw error;
+    }
+    if (!equalBytes(await hash.digest(), digest)) fail('digest-mismatch');
+  }
+}

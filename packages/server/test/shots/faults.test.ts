@@ -1,0 +1,126 @@
+/** Servers that stop at any point, authorities that are silent or lie, and servers that were restored. */
+import { until } from '@basa/conformance/until.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Asking } from '../support/core-authorities.ts';
+import { type SceneOptions, type SentShot, ShotScene, stepOf } from '../support/shot-scene.ts';
+
+let scene: ShotScene;
+afterEach(() => scene.close());
+
+async function shots(count: number, options: SceneOptions = {}): Promise<readonly SentShot[]> {
+  scene = await ShotScene.open(options);
+  const made: SentShot[] = [];
+  for (let n = 0; n < count; n++) made.push(await scene.shot());
+  return made;
+}
+
+async function sendAll(all: readonly SentShot[]): Promise<void> {
+  for (const shot of all) expect(await scene.send(shot)).toMatchObject({ status: 200, json: { accepted: true } });
+}
+
+describe('a server that stops', () => {
+  // What nobody answers holds the uploads up where they are durable: waiting, in a frozen batch, granted, and with a model that is not logged.
+  it.each<Asking>(['inspections', 'batch-votes', 'releases', 'model-log'])(
+    'while %s are not answered goes on where it was',
+    async (asking) => {
+      const four = await shots(4, { count: 4 });
+      const { blocked, asked } = scene.authorities;
+      blocked.add(asking);
+      await sendAll(four);
+      await until(() => asked.some((one) => one.endsWith(` ${asking}`) && asked.length > 0));
+      await scene.restart();
+      for (const shot of four) expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
+      blocked.clear();
+      expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+      for (const shot of four) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
+    },
+    60_000,
+  );
+});
+
+describe('authorities', () => {
+  it('may be one away of four', async () => {
+    const four = await shots(4, { count: 4 });
+    scene.authorities.away.add(2);
+    await sendAll(four);
+    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+  }, 60_000);
+
+  it.each([0, 1, 2, 3])(
+    'may be one of four that signs wrong sums of masks (%i)',
+    async (liar) => {
+      const four = await shots(4, { count: 4 });
+      scene.authorities.lying.add(liar);
+      await sendAll(four);
+      expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+    },
+    60_000,
+  );
+
+  it('that have forgotten what they inspected are shown it again', async () => {
+    const four = await shots(4, { count: 4 });
+    scene.authorities.blocked.add('batch-votes');
+    await sendAll(four);
+    await until(() => scene.authorities.asked.includes('3 batch-votes'));
+    for (const { examined } of scene.authorities.all) examined.clear();
+    scene.authorities.blocked.clear();
+    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+  }, 60_000);
+
+  it('that alone lie about a sum have it quarantined, and the next version goes on', async () => {
+    const four = await shots(4);
+    scene.authorities.lying.add(0);
+    await sendAll(four);
+    for (const shot of four) expect(await scene.fateIs(shot, 'quarantined')).toHaveProperty('ctx');
+    expect([...(await scene.reached(1))]).toEqual(stepOf([]));
+  }, 60_000);
+
+  it('that revoked a device have its upload leave the batch', async () => {
+    const five = await shots(5);
+    scene.authorities.blocked.add('batch-votes');
+    const [gone, ...rest] = five as [SentShot, ...SentShot[]];
+    await sendAll([gone, ...rest.slice(0, 3)]);
+    await until(() => scene.authorities.asked.includes('0 batch-votes'));
+    for (const one of scene.authorities.all) one.persist(one.core.revoke(gone.device.user, scene.now));
+    scene.authorities.blocked.clear();
+    expect(await scene.fateIs(gone, 'refused')).toEqual({ fate: 'refused', reason: 'revoked' });
+    await sendAll(rest.slice(3));
+    expect([...(await scene.reached(1))]).toEqual(stepOf(rest));
+  }, 60_000);
+
+  it('that gave up the epochs of a batch leave its updates unknown', async () => {
+    const four = await shots(4);
+    scene.authorities.blocked.add('releases');
+    await sendAll(four);
+    await until(() => scene.authorities.asked.includes('0 releases'));
+    const [authority] = scene.authorities.all;
+    authority?.persist(authority.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+    scene.authorities.blocked.clear();
+    for (const shot of four) expect(await scene.fateIs(shot, 'unknown')).toHaveProperty('ctx');
+  }, 60_000);
+});
+
+describe('a server that was restored', () => {
+  it('takes a batch up again that it has forgotten, by the word of the authorities', async () => {
+    const [extra, ...three] = await shots(4, { count: 4, stallMs: 200 });
+    const { blocked, asked } = scene.authorities;
+    blocked.add('inspections');
+    await sendAll(three);
+    let restore = (): void => undefined;
+    await scene.restart(() => {
+      restore = scene.backup();
+    });
+    blocked.clear();
+    blocked.add('releases');
+    await until(() => asked.some((one) => one.endsWith(' releases')));
+    await scene.restart(() => {
+      restore();
+      blocked.add('inspections');
+    });
+    await sendAll([extra as SentShot]);
+    blocked.clear();
+    expect([...(await scene.reached(1))]).toEqual(stepOf(three));
+    for (const shot of three) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
+    expect(await scene.fate(extra as SentShot)).toMatchObject({ fate: 'waiting' });
+  }, 60_000);
+});

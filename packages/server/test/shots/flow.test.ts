@@ -1,0 +1,110 @@
+/** The one message of a device, from its first byte to the version that it is in. */
+import { until } from '@basa/conformance/until.ts';
+import { SERVER_PATH } from '@basa/protocol';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type SceneOptions, type SentShot, ShotScene, stepOf } from '../support/shot-scene.ts';
+
+let scene: ShotScene;
+afterEach(() => scene.close());
+
+async function shots(count: number, options: SceneOptions = {}): Promise<readonly SentShot[]> {
+  scene = await ShotScene.open(options);
+  const made: SentShot[] = [];
+  for (let n = 0; n < count; n++) made.push(await scene.shot());
+  return made;
+}
+
+const problem = (code: string) => ({ json: { type: `urn:basa:problem:${code}` } });
+
+describe.each([1, 4] as const)('with %i authorities', (count) => {
+  it('a full batch becomes a version with the exact mean, and everybody hears it', async () => {
+    const four = await shots(4, { count });
+    for (const shot of four)
+      expect(await scene.send(shot)).toMatchObject({
+        status: 200,
+        json: { accepted: true, received: shot.body.length },
+      });
+    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+    for (const shot of four) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
+    const [first] = four as [SentShot];
+    expect(await scene.send(first)).toMatchObject({ status: 200, json: { accepted: true } });
+  }, 60_000);
+});
+
+describe('an upload', () => {
+  it('in pieces goes on where it stood, also after a restart', async () => {
+    const [shot] = (await shots(1)) as [SentShot];
+    expect(await scene.send(shot, 0, 50)).toMatchObject({ status: 200, json: { accepted: false, received: 50 } });
+    expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
+    await scene.restart();
+    expect(await scene.standingOf(shot)).toMatchObject({ status: 200, offset: '50' });
+    expect(await scene.send(shot, 20)).toMatchObject({ status: 409, offset: '50', ...problem('offset-mismatch') });
+    expect(await scene.send(shot, 50)).toMatchObject({ status: 200, json: { accepted: true } });
+    expect(await scene.standingOf(shot)).toMatchObject({ offset: String(shot.body.length) });
+  }, 60_000);
+
+  it('is the only one of its tag, and of its device on this version', async () => {
+    const [shot] = (await shots(1)) as [SentShot];
+    expect(await scene.send(shot)).toMatchObject({ status: 200 });
+    const other = scene.changed(shot, (body) => body.fill(1, 40, 44));
+    expect(await scene.send(other)).toMatchObject({ status: 409, ...problem('upload-differs') });
+    const again = scene.changed(shot, () => undefined, { joinTag: new Uint8Array(32).fill(9) as never });
+    expect(await scene.send(again)).toMatchObject({ status: 409, ...problem('version-given') });
+  }, 60_000);
+
+  it('that is masked wrongly is refused by itself, and its device hears why', async () => {
+    const [bad, ...good] = await shots(5);
+    const wrong = scene.changed(bad as SentShot, (body) => {
+      body[0] = ((body[0] as number) + 1) % 256;
+    });
+    for (const shot of [wrong, ...good]) expect(await scene.send(shot)).toMatchObject({ status: 200 });
+    expect(await scene.fateIs(wrong, 'refused')).toEqual({ fate: 'refused', reason: 'body-mismatch' });
+    expect([...(await scene.reached(1))]).toEqual(stepOf(good));
+  }, 60_000);
+
+  it('with another body than the one its header names is not taken', async () => {
+    const [shot] = (await shots(1)) as [SentShot];
+    const body = shot.body.map((byte) => byte ^ 1);
+    expect(await scene.send({ ...shot, body })).toMatchObject({ status: 422, ...problem('body-mismatch') });
+    expect(await scene.standingOf(shot)).toMatchObject({ offset: '0' });
+  }, 60_000);
+
+  it('of another device than the one that sends it is not taken', async () => {
+    const [mine, other] = (await shots(2)) as [SentShot, SentShot];
+    expect(await scene.send({ ...mine, device: other.device })).toMatchObject({ status: 403, ...problem('not-yours') });
+  }, 60_000);
+
+  it('that nobody sent has no fate here', async () => {
+    const [shot] = (await shots(1)) as [SentShot];
+    const response = await fetch(new URL(SERVER_PATH.shotFate(scene.task, scene.nameOf(shot)), scene.server.url));
+    expect(response.status).toBe(404);
+  }, 60_000);
+});
+
+describe('updates that no batch can be made of', () => {
+  it('wait until more come, and are given with fewer than K if waiting does not pay', async () => {
+    const [first, second, third] = (await shots(3, { stallMs: 300 })) as [SentShot, SentShot, SentShot];
+    for (const shot of [first, second]) await scene.send(shot);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(await scene.fate(first)).toEqual({ fate: 'waiting' });
+    await scene.send(third);
+    expect([...(await scene.reached(1))]).toEqual(stepOf([first, second, third]));
+  }, 60_000);
+
+  it('end with their version once it is too old', async () => {
+    const [late, ...four] = await shots(5, { policy: { maxStaleness: 0 } });
+    await scene.send(late as SentShot, 0, 10);
+    for (const shot of four) await scene.send(shot);
+    await scene.reached(1);
+    expect(await scene.fateIs(late as SentShot, 'version-over')).toEqual({ fate: 'version-over' });
+    expect(await scene.send(late as SentShot, 10)).toMatchObject({ status: 410, ...problem('version-over') });
+  }, 60_000);
+
+  it('end with their epochs once nobody votes for them any more', async () => {
+    const [shot] = (await shots(1)) as [SentShot];
+    await scene.send(shot);
+    await until(() => scene.authorities.asked.includes('0 inspections'));
+    scene.elapse(3_600_000 + 900_000 + 1000);
+    expect(await scene.fateIs(shot, 'refused')).toEqual({ fate: 'refused', reason: 'epoch-over' });
+  }, 60_000);
+});

@@ -1,0 +1,107 @@
+/** Authorities behind the link of a server: the real cores in this process, asked over HTTP without a network between. */
+import {
+  AUTHORITY_PATH,
+  batchVoteAnswerCodec,
+  encodePolicy,
+  frameHeader,
+  inspectAnswerCodec,
+  isRefused,
+  maskSumCodec,
+  modelAppendCodec,
+  modelEntryCodec,
+  problemOfRefusal,
+  type Refused,
+  releaseAnswerCodec,
+  standingCodec,
+} from '@basa/protocol';
+import type { Released, ShotAuthority, ShotStage } from '@basa/testkit/core/one-shot/shot-authority.ts';
+
+/** What a server may ask an authority for. */
+export type Asking = 'standing' | 'inspections' | 'batch-votes' | 'releases' | 'model-log';
+
+export class CoreAuthorities {
+  readonly #stage: ShotStage;
+  readonly all: readonly ShotAuthority[];
+  /** By index: those that answer nothing. */
+  readonly away = new Set<number>();
+  /** What nobody answers. */
+  readonly blocked = new Set<Asking>();
+  /** Those that sign a wrong sum of masks. */
+  readonly lying = new Set<number>();
+  /** How often each of them was asked for what. */
+  readonly asked: string[] = [];
+
+  constructor(stage: ShotStage, all: readonly ShotAuthority[]) {
+    this.#stage = stage;
+    this.all = all;
+  }
+
+  urlOf(index: number): string {
+    return `http://authority-${index}.test`;
+  }
+
+  readonly fetch: typeof fetch = async (input, init) => {
+    const { hostname, pathname } = new URL(String(input));
+    const index = Number(/\d+/.exec(hostname)?.[0]);
+    const asking = pathname.split('/')[4] as Asking | undefined;
+    this.asked.push(`${index} ${asking}`);
+    const isSilent = this.away.has(index) || (asking !== undefined && this.blocked.has(asking));
+    if (isSilent) throw new TypeError('there is no answer');
+    const body = new Uint8Array((init?.body as Uint8Array | undefined) ?? []);
+    return this.#answer(this.all[index] as ShotAuthority, pathname, body);
+  };
+
+  #answer(authority: ShotAuthority, path: string, body: Uint8Array): Response {
+    const { task, policy } = this.#stage;
+    switch (path) {
+      case AUTHORITY_PATH.policy(task):
+        return bytesOf(encodePolicy(policy));
+      case AUTHORITY_PATH.modelLog(task):
+        return this.#written(authority.persist(authority.core.appendModel(modelAppendCodec.decode(body))));
+      case AUTHORITY_PATH.adoptedModel(task):
+        return this.#written(authority.persist(authority.core.adoptModel(modelEntryCodec.decode(body))));
+      case AUTHORITY_PATH.standing(task):
+        if (authority.core.isEpochDue(task, this.#stage.now)) authority.openEpoch();
+        return answered(authority.standing(), standingCodec.encode);
+      case AUTHORITY_PATH.inspections(task):
+        return answered(authority.inspect(body), inspectAnswerCodec.encode);
+      case AUTHORITY_PATH.batchVotes(task):
+        return answered(authority.vote(body), batchVoteAnswerCodec.encode);
+      case AUTHORITY_PATH.releases(task):
+        return answered(authority.release(body), (released) => framed(this.#told(authority, released)));
+      default:
+        return new Response('{}');
+    }
+  }
+
+  #written(answer: ReturnType<typeof modelEntryCodec.decode> | Refused): Response {
+    return answered(answer, modelEntryCodec.encode);
+  }
+
+  /** A liar adds one to the first word of every sum, and signs that. */
+  #told({ index, ports }: ShotAuthority, { answer, vectors }: Released): Released {
+    if (!this.lying.has(index)) return { answer, vectors };
+    const wrong = vectors.map((vector) => Uint8Array.from(vector, (byte, n) => (n === 0 ? (byte + 1) % 256 : byte)));
+    const hashes = wrong.map((vector) => ports.suite.sha256(vector));
+    let next = 0;
+    const sums = answer.sums.map(({ signature: _, ...body }) => {
+      const told = { ...body, hash: hashes[next++] ?? ports.suite.sha256(body.hash) };
+      return { ...told, signature: ports.signer.sign(maskSumCodec.statement(told)) };
+    });
+    return { answer: { ...answer, sums }, vectors: wrong };
+  }
+}
+
+function framed({ answer, vectors }: Released): Uint8Array {
+  return Uint8Array.from([frameHeader(releaseAnswerCodec.encode(answer)), ...vectors].flatMap((part) => [...part]));
+}
+
+function answered<Answer>(answer: Answer | Refused, encode: (answer: Answer) => Uint8Array): Response {
+  if (!isRefused(answer)) return bytesOf(encode(answer));
+  const problem = problemOfRefusal(answer);
+  return new Response(JSON.stringify(problem), { status: problem.status });
+}
+
+function bytesOf(bytes: Uint8Array): Response {
+  return new Response(bytes.slice());
+}

@@ -1,0 +1,310 @@
+/** A real server with a one-shot task, the cores of its authorities, and devices that send what they are told to. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { signingDevice } from '@basa/conformance/signing-device.ts';
+import { until } from '@basa/conformance/until.ts';
+import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
+import { ascii, RING_32, toHex } from '@basa/masking';
+import {
+  type AuthorityStanding,
+  type Certificate,
+  ENGINE,
+  encodePolicy,
+  HEADER,
+  joined,
+  type Millis,
+  millis,
+  ONE_SHOT_DEFAULTS,
+  POLICY_DEFAULTS,
+  SERVER_PATH,
+  type ShotHeaderBody,
+  type ShotUpload,
+  shotHeaderCodec,
+  shotUploadCodec,
+  standingsCodec,
+  type TaskId,
+  type TaskPolicy,
+  taskIdOf,
+  uploadNameOf,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { granted } from '@basa/simulator';
+import { ShotAuthority, type ShotStage } from '@basa/testkit/core/one-shot/shot-authority.ts';
+import { type DeviceStage, ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { type RunningServer, startServer } from '../../src/process/server.ts';
+import type { ServerOptions } from '../../src/process/settings.ts';
+import { CoreAuthorities } from './core-authorities.ts';
+
+const TOKEN = 'operator-of-the-tests';
+const OPERATORS = [{ tokenHash: toHex(nodeSuite.sha256(ascii(TOKEN))), roles: ['operator'] }] as const;
+
+export interface SceneOptions {
+  readonly count?: 1 | 4;
+  readonly policy?: Partial<TaskPolicy>;
+  readonly stallMs?: number;
+  readonly server?: Partial<ServerOptions>;
+}
+
+/** What a device sends, before it is sent. */
+export interface SentShot {
+  readonly device: ShotDevice;
+  readonly upload: ShotUpload;
+  readonly body: Uint8Array;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly offset: string | null;
+  readonly json: { readonly type?: string; readonly received?: number; readonly accepted?: boolean };
+}
+
+export class ShotScene implements ShotStage {
+  readonly environment = nodeEnvironment;
+  readonly randomBytes = nodeRandomBytes;
+  readonly folder = mkdtempSync(join(tmpdir(), 'basa-shots-'));
+  readonly authorities: CoreAuthorities;
+  policy!: TaskPolicy;
+  task!: TaskId;
+  server!: RunningServer;
+  readonly #options: SceneOptions;
+  #devices = 0;
+  #aheadMs = 0;
+
+  private constructor(options: SceneOptions) {
+    this.#options = options;
+    const all = Array.from({ length: options.count ?? 1 }, (_, index) => {
+      return new ShotAuthority(this, nodeSuite, createNodeSigner(nodeRandomBytes(32)), index);
+    });
+    this.authorities = new CoreAuthorities(this, all);
+  }
+
+  static async open(options: SceneOptions = {}): Promise<ShotScene> {
+    const scene = new ShotScene(options);
+    await scene.start();
+    await scene.#createTask();
+    return scene;
+  }
+
+  get now(): Millis {
+    return millis(this.clock());
+  }
+
+  readonly clock = (): number => Date.now() + this.#aheadMs;
+
+  elapse(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
+  async start(): Promise<void> {
+    this.server = await startServer({
+      dataFolder: join(this.folder, 'server'),
+      authorities: this.authorities.all.map(({ ports, index }) => ({
+        url: this.authorities.urlOf(index),
+        publicKey: ports.signer.publicKey,
+      })),
+      listen: { host: '127.0.0.1', port: 0 },
+      operators: OPERATORS,
+      maxSkewMs: 10 ** 12,
+      lateMs: () => 0,
+      clock: this.clock,
+      fetch: this.authorities.fetch,
+      tickMs: 30,
+      ...this.#options.server,
+    });
+  }
+
+  /** `between`: while nothing runs. */
+  async restart(between: () => void = () => undefined): Promise<void> {
+    await this.server.close();
+    between();
+    await this.start();
+  }
+
+  /** A copy of what the server keeps, to be restored. */
+  backup(): () => void {
+    const [folder, copy] = [join(this.folder, 'server'), join(this.folder, `copy-${Date.now()}`)];
+    cpSync(folder, copy, { recursive: true });
+    return () => {
+      rmSync(folder, { recursive: true });
+      cpSync(copy, folder, { recursive: true });
+    };
+  }
+
+  async #createTask(): Promise<void> {
+    const { count = 1, policy, stallMs } = this.#options;
+    this.policy = {
+      ...POLICY_DEFAULTS,
+      name: ascii('shots'),
+      engine: ENGINE.oneShot,
+      oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: count === 1 ? 0 : 1 },
+      authorities: this.authorities.all.map(({ ports }) => ports.signer.publicKey),
+      threshold: count === 1 ? 1 : 3,
+      serverKey: this.server.publicKey,
+      bufferSize: 4,
+      minimum: 3,
+      dimension: 30,
+      modulus: RING_32,
+      level: 1024,
+      clip: 1,
+      staleness: { kind: 'constant' },
+      maxStaleness: 2,
+      manifestHash: new Uint8Array(32),
+      uploadLeaseMs: 60_000,
+      openMs: 60_000,
+      closeMs: 60_000,
+      ...policy,
+    };
+    this.task = taskIdOf(nodeSuite, this.policy);
+    for (const one of this.authorities.all) granted(one.persist(one.core.createTask(this.policy)));
+    const specification = {
+      policy: toHex(encodePolicy(this.policy)),
+      mode: 'one-shot',
+      serverStep: WHOLE_STEP,
+      ...(stallMs !== undefined && { stallMs }),
+    };
+    const response = await fetch(new URL(SERVER_PATH.tasks, this.server.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify(specification),
+    });
+    if (!response.ok) throw new Error(await response.text());
+  }
+
+  device(): { readonly certificate: Certificate; readonly signer: ReturnType<typeof createNodeSigner> } {
+    const signer = createNodeSigner(nodeRandomBytes(32));
+    const notAfter = millis(this.now + 10 ** 9);
+    const body = { task: this.task, deviceKey: signer.publicKey, issuedAt: this.now, notAfter };
+    const signed = this.authorities.all.map((one) => granted(one.persist(one.core.enrol(body))));
+    const endorsements = joined(signed.flatMap((one) => one.endorsements));
+    return { signer, certificate: { ...(signed[0] as Certificate), endorsements } };
+  }
+
+  /** Of all authorities that are there. */
+  async standings(): Promise<readonly AuthorityStanding[]> {
+    let standings: readonly AuthorityStanding[] = [];
+    const count = this.authorities.all.length - this.authorities.away.size;
+    await until(async () => {
+      const response = await fetch(new URL(SERVER_PATH.standings(this.task), this.server.url));
+      if (response.ok) ({ standings } = standingsCodec.decode(new Uint8Array(await response.arrayBuffer())));
+      return standings.length === count;
+    });
+    return standings;
+  }
+
+  /** Masked on what the server shows, and not sent. The update has a one at a place of its own. */
+  async shot(): Promise<SentShot> {
+    const { signer, certificate } = this.device();
+    const standings = await this.standings();
+    let sent: Omit<SentShot, 'device'> | undefined;
+    const stage: DeviceStage = {
+      environment: this.environment,
+      policy: this.policy,
+      task: this.task,
+      now: this.now,
+      randomBytes: this.randomBytes,
+      standings: () => standings,
+      server: {
+        take(upload, body) {
+          sent = { upload, body };
+          return { kind: 'accepted' };
+        },
+      },
+    };
+    const device = new ShotDevice(stage, this.#devices++, signer, certificate);
+    const end = device.contribute();
+    if (sent === undefined) throw new Error(`nothing was sent: ${JSON.stringify(end)}`);
+    return { device, ...sent };
+  }
+
+  /** The same with another body or header, as a device would sign it that masks wrongly. */
+  changed(
+    { device, upload, body }: SentShot,
+    change: (body: Uint8Array) => void,
+    more: Partial<ShotHeaderBody> = {},
+  ): SentShot {
+    const other = body.slice();
+    change(other);
+    const { signature: _, ...header } = { ...upload.header, bodyHash: nodeSuite.sha256(other), ...more };
+    const signature = device.signer.sign(shotHeaderCodec.statement(header));
+    return { device, upload: { ...upload, header: { ...header, signature } }, body: other };
+  }
+
+  nameOf({ upload }: SentShot): string {
+    return toHex(uploadNameOf(nodeSuite, upload.header));
+  }
+
+  /** A piece of the body, the whole of it if nothing is said. */
+  send(shot: SentShot, from = 0, to = shot.body.length): Promise<Answered> {
+    return this.#request('PUT', shot, shot.body.slice(from, to), { [HEADER.uploadOffset]: String(from) });
+  }
+
+  standingOf(shot: SentShot): Promise<Answered> {
+    return this.#request('HEAD', shot, new Uint8Array());
+  }
+
+  async #request(
+    method: 'PUT' | 'HEAD',
+    shot: SentShot,
+    body: Uint8Array,
+    more: Record<string, string> = {},
+  ): Promise<Answered> {
+    const target = SERVER_PATH.shot(this.task, this.nameOf(shot));
+    const signed = signingDevice(shot.device.signer).headers({
+      audience: this.server.publicKey,
+      method,
+      target,
+      body,
+      at: this.clock(),
+    });
+    const headers = {
+      ...signed,
+      ...more,
+      [HEADER.upload]: toHex(shotUploadCodec.encode(shot.upload)),
+      'content-type': 'application/octet-stream',
+    };
+    const init = method === 'PUT' ? { body: body.slice() } : {};
+    const response = await fetch(new URL(target, this.server.url), { method, headers, ...init });
+    const text = await response.text();
+    return {
+      status: response.status,
+      offset: response.headers.get(HEADER.uploadOffset),
+      json: text === '' ? {} : JSON.parse(text),
+    };
+  }
+
+  async fate(shot: SentShot): Promise<Record<string, unknown>> {
+    const response = await fetch(new URL(SERVER_PATH.shotFate(this.task, this.nameOf(shot)), this.server.url));
+    return (await response.json()) as Record<string, unknown>;
+  }
+
+  async fateIs(shot: SentShot, fate: string): Promise<Record<string, unknown>> {
+    await until(async () => (await this.fate(shot))['fate'] === fate);
+    return this.fate(shot);
+  }
+
+  /** The parameters of a version, once there is one. */
+  async reached(version: number): Promise<Float32Array> {
+    const address = new URL(SERVER_PATH.model(this.task, version), this.server.url);
+    let found: Response | undefined;
+    await until(async () => {
+      const response = await fetch(address);
+      if (response.ok) found = response;
+      return response.ok;
+    });
+    return new Float32Array(await (found as Response).arrayBuffer());
+  }
+
+  async close(): Promise<void> {
+    await this.server.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The first version that is made of these updates: each has a one at the place of its device, and a step goes against the mean. */
+export function stepOf(shots: readonly SentShot[], dimension = 30): readonly number[] {
+  return Array.from({ length: dimension }, (_, k) =>
+    shots.some(({ device }) => device.index === k) ? -Math.fround(1 / shots.length) : 0,
+  );
+}
