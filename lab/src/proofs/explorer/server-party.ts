@@ -208,7 +208,8 @@ export class ServerParty {
       task: federation.task,
       version,
       modelHash: ports.suite.sha256(Uint8Array.of(version, at)),
-      ctx: this.#ctx(at),
+      sums: [this.#ctx(at)],
+      spoilt: [],
       closed: votesFor(ports, this.#buffer(at)),
     };
     const value = { ...body, signature: ports.signer.sign(modelAppendCodec.statement(body)) };
