@@ -57,7 +57,7 @@ export function openEpoch(
 }
 
 /** When its secret is destroyed: two further epochs after it closed, so that a batch has time to be released. */
-function epochEnd({ epochMs }: OneShotPolicy, { closes }: EpochBody): Millis {
+export function epochEnd({ epochMs }: OneShotPolicy, { closes }: EpochBody): Millis {
   return millis(closes + 2 * epochMs);
 }
 
