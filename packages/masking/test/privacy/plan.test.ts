@@ -71,7 +71,9 @@ describe('the plan of a private task', () => {
     expect(noisySumBound(chosen, central, 10)).toBe(20_000 + Math.ceil(10 * central.deviation));
     const [apart, together] = [noiseToSignal(chosen, 10), noiseToSignal({ ...chosen, isCentral: true }, 10)];
     expect(together).toBeCloseTo(apart * Math.sqrt(shared.honest / 10), 6);
-    expect(noiseProblem({ ...chosen, isCentral: true, noiseMultiplier: 1e5 })).toContain('the authority would add noise');
+    expect(noiseProblem({ ...chosen, isCentral: true, noiseMultiplier: 1e5 })).toContain(
+      'the authority would add noise',
+    );
   });
 
   it.each([

@@ -24,12 +24,12 @@ import {
   userIdOf,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import type { DeviceStage, ShotStage } from './shot-stage.ts';
+import type { DeviceStage, WholeStage } from './shot-stage.ts';
 
 /** Where a device stops, as if it had crashed there. */
 export type ShotStop = 'before-freeze' | 'after-freeze' | 'after-upload';
 
-export class ShotDevice<Stage extends DeviceStage = ShotStage> {
+export class ShotDevice<Stage extends DeviceStage = WholeStage> {
   readonly world: Stage;
   readonly index: number;
   readonly signer: Signer;

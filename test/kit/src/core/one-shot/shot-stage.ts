@@ -27,7 +27,7 @@ export interface ShotIntake {
 }
 
 /** What an authority needs of the world around it. */
-export interface AuthorityStage {
+export interface ShotStage {
   readonly environment: Environment;
   readonly randomBytes: RandomBytes;
   readonly policy: TaskPolicy;
@@ -35,13 +35,13 @@ export interface AuthorityStage {
   readonly now: Millis;
 }
 
-/** What a device needs of it. */
-export interface DeviceStage extends AuthorityStage {
+/** What a device needs. */
+export interface DeviceStage extends ShotStage {
   readonly server: Pick<ShotIntake, 'take'>;
   standings(): readonly AuthorityStanding[];
 }
 
-export interface ShotStage extends DeviceStage {
+export interface WholeStage extends DeviceStage {
   readonly server: ShotIntake;
   /** Of the authorities that are there. */
   readonly indices: readonly number[];
