@@ -98,7 +98,12 @@ export class ShotScene implements ShotStage {
   }
 
   async start(): Promise<void> {
-    this.server = await startServer({
+    this.server = await this.node();
+  }
+
+  /** A further node, if the scene is on a database that nodes share; whoever asks for it closes it. */
+  node(): Promise<RunningServer> {
+    return startServer({
       dataFolder: join(this.folder, 'server'),
       authorities: this.authorities.all.map(({ ports, index }) => ({
         url: this.authorities.urlOf(index),
