@@ -68,6 +68,7 @@ describe('buffers in one line', () => {
     version: 0,
     bufferSize: 10,
     minimum: 8,
+    accepted,
     expiry: 0,
     slots: Array.from({ length: accepted + 1 }, (_, slot) => ({
       slot,

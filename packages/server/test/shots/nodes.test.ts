@@ -1,12 +1,13 @@
 /** Several nodes on one database: uploads come to all of them, and whoever has the lease makes batches. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migratePostgres } from '@basa/service';
 import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
+import { type SentShot, ShotScene, stepOf } from '@basa/testkit/services/shot-scene.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SERVER_DATABASE } from '../../src/store/schema.ts';
-import { type SentShot, ShotScene, stepOf } from '../support/shot-scene.ts';
 
 let postgres: LocalPostgres;
 let folder = '';

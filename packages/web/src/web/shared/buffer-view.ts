@@ -57,8 +57,7 @@ function newItem({ ctx, bufferSize }: LiveBuffer): HTMLElement {
 }
 
 function updateItem(item: HTMLElement, buffer: LiveBuffer, { now, own }: BufferViewOptions): void {
-  const { ctx, status, bufferSize, minimum, slots, version } = buffer;
-  const accepted = slots.filter((slot) => slot.status === 'accepted').length;
+  const { ctx, status, bufferSize, minimum, accepted, slots, version } = buffer;
   item.dataset['status'] = status;
   say(item.querySelector('.name') as HTMLElement, `buffer ${short(ctx)} · for version ${version}`);
   const progress = status === 'filling' ? ` · ${accepted} of ${bufferSize} uploads, ${minimum} needed` : '';

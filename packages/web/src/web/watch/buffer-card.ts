@@ -23,7 +23,7 @@ export function bufferLine(living: readonly LiveBuffer[]): string {
   const open = living.filter(({ status }) => status === 'filling');
   const closed = living.length - open.length;
   const [oldest] = open;
-  const filled = oldest?.slots.filter(({ status }) => status === 'accepted').length ?? 0;
+  const filled = oldest?.accepted ?? 0;
   const first =
     oldest === undefined ? 'none open' : `${count(open.length)} open, oldest ${filled} of ${oldest.bufferSize}`;
   return closed === 0 ? first : `${first}; ${plural(closed, 'is', 'are')} being opened`;

@@ -36,8 +36,8 @@ export interface DeviceStage extends ShotStage {
   standings(): readonly AuthorityStanding[];
 }
 
-export class ShotDevice {
-  readonly world: DeviceStage;
+export class ShotDevice<Stage extends DeviceStage = ShotWorld> {
+  readonly world: Stage;
   readonly index: number;
   readonly signer: Signer;
   readonly certificate: Certificate;
@@ -46,7 +46,7 @@ export class ShotDevice {
   /** x', kept since it was fixed. */
   input: Uint32Array | undefined;
 
-  constructor(world: DeviceStage, index: number, signer: Signer, certificate: Certificate) {
+  constructor(world: Stage, index: number, signer: Signer, certificate: Certificate) {
     this.world = world;
     this.index = index;
     this.signer = signer;

@@ -29,13 +29,14 @@ import {
   uploadNameOf,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { granted } from '@basa/simulator';
-import { ShotAuthority, type ShotStage } from '@basa/testkit/core/one-shot/shot-authority.ts';
-import { type DeviceStage, ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
-import { type RunningServer, startServer } from '../../src/process/server.ts';
-import type { ServerOptions } from '../../src/process/settings.ts';
+import { ShotAuthority, type ShotStage } from '../core/one-shot/shot-authority.ts';
+import { type DeviceStage, ShotDevice } from '../core/one-shot/shot-device.ts';
 import { CoreAuthorities } from './core-authorities.ts';
+
+export { until };
 
 const TOKEN = 'operator-of-the-tests';
 const OPERATORS = [{ tokenHash: toHex(nodeSuite.sha256(ascii(TOKEN))), roles: ['operator'] }] as const;
@@ -49,12 +50,12 @@ export interface SceneOptions {
 
 /** What a device sends, before it is sent. */
 export interface SentShot {
-  readonly device: ShotDevice;
+  readonly device: ShotDevice<DeviceStage>;
   readonly upload: ShotUpload;
   readonly body: Uint8Array;
 }
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly offset: string | null;
   readonly json: { readonly type?: string; readonly received?: number; readonly accepted?: boolean };

@@ -14,7 +14,7 @@ import {
   releaseAnswerCodec,
   standingCodec,
 } from '@basa/protocol';
-import type { Released, ShotAuthority, ShotStage } from '@basa/testkit/core/one-shot/shot-authority.ts';
+import type { Released, ShotAuthority, ShotStage } from '../core/one-shot/shot-authority.ts';
 
 /** What a server may ask an authority for. */
 export type Asking = 'standing' | 'inspections' | 'batch-votes' | 'releases' | 'model-log';
