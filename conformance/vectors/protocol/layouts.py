@@ -6,7 +6,7 @@ from .agreement import Mismatch, agree
 from .ed25519 import verifies
 from .slot_keys import header
 
-TRANSPARENT, CP_ABE, SLOT_KEYS = 0, 1, 3
+TRANSPARENT, CP_ABE, SLOT_KEYS, ONE_SHOT = 0, 1, 3, 4
 ONE_VERSION, MIXED = 0, 1  # which versions of the model the updates of a buffer are trained on
 SEALED_SEED = {TRANSPARENT: 134, CP_ABE: 240, SLOT_KEYS: 64}  # bytes, by engine
 
@@ -111,6 +111,45 @@ def private(r):
     return (f64(r), r.number(2), f64(r), r.number(4)) if flag else None
 
 
+def one_shot(r):
+    """f, unchecked sums, noise of the authority, then how long an epoch, its votes and a standing count."""
+    return optional(lambda r: SimpleNamespace(f=U8(r), unchecked=U8(r), noise=U8(r), epochMs=U32(r), voteMs=U32(r), freshMs=U32(r)))(r)
+
+
+def optional(field):
+    def maybe(r):
+        flag = r.number(1)
+        agree("a flag", flag < 2)
+        return field(r) if flag else None
+
+    return maybe
+
+
+def nested_long(name):
+    return lambda r: read(name, r.take(r.number(4)), r.users, r.sealed)
+
+
+def names(r):
+    return [r.take(32) for _ in range(r.number(2))]
+
+
+def by_index(**fields):
+    def field(r):
+        found = [SimpleNamespace(authority=r.number(1), **r.record(fields)) for _ in range(r.number(2))]
+        agree(f"authorities of {r.name} by rising index", [e.authority for e in found], sorted({e.authority for e in found}))
+        return found
+
+    return field
+
+
+def head_words(r):
+    return B16(r), U53(r), U53(r), B32(r)
+
+
+def batch_list(r):
+    return SimpleNamespace(batch=nested_long("batch")(r), entry=B32(r), version=U53(r), members=many(u=B32, g=B32)(r))
+
+
 def sealed_seed(r):
     return r.take(r.sealed)
 
@@ -130,6 +169,7 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
     "certificate": (1, SEVERAL, {"task": B32, "device": B32, "issuedAt": U53, "notAfter": U53}),
     "policy": (2, None, {
         "name": short(64), "authorities": lambda r: [r.take(32) for _ in range(r.number(2))], "t": U8, "unsafeThreshold": U8, "engine": U8,
+        "oneShot": one_shot,
         "K": U16, "Kmin": U16, "d": U32, "group": U8, "level": U32, "clip": f64, "blockFloor": f64, "versions": versions,
         "staleness": staleness, "maxStaleness": U32, "tinyWeights": U8, "metrics": metric_list, "privacy": private, "manifest": B32,
         "epochs": U16, "batch": U16, "rate": f64, "loss": U8, "server": B32, "uploadLeaseMs": U32, "openMs": U32, "closeMs": U32}),
@@ -155,7 +195,7 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
         "headers": many(header=nested("uploadHeader")), "votes": endorsements}),
     "closeAnswer": (13, ONE, {"vote": nested("vote"), "outcome": nested("outcome"), "keys": many(slot=U16, role=U8, key=short(1024))}),
     "outcome": (14, ONE, {"ctx": B32, "status": U8, "accepted": many(slot=U16, g=B32)}),
-    "modelEntry": (15, SEVERAL, {"task": B32, "version": U53, "model": B32, "ctx": B32, "previous": B32}),
+    "modelEntry": (15, SEVERAL, {"task": B32, "version": U53, "model": B32, "sums": names, "spoilt": names, "previous": B32}),
     "head": (16, ONE, {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}),
     "revocationRequest": (21, ONE, {"task": B32, "after": U53}),
     "revocations": (22, ONE, {"task": B32, "branch": B16, "after": U53, "upTo": U53, "users": many(u=B32)}),
@@ -163,6 +203,36 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
     "issuedKey": (25, ONE, {"request": B32, "keyHash": B32}),
     "vote": (27, SEVERAL, {"task": B32, "ctx": B32, "closing": B32}),
     "seatRequest": (30, None, {"certificate": nested("certificate"), "version": U53, "model": B32}),
+    "epoch": (40, ONE, {"task": B32, "authority": U8, "number": U53, "key": B32, "opens": U53, "closes": U53}),
+    "beacon": (41, ONE, {"authority": U8, "entry": nested("modelEntry"), "head": head_words, "at": U53}),
+    "standings": (43, None, {"standings": by_index(epoch=nested("epoch"), beacon=nested("beacon"))}),
+    "shotHeader": (44, ONE, {
+        "task": B32, "g": B32, "u": B32, "version": U53, "entry": B32, "epochs": by_index(statement=B32), "bodyHash": B32,
+        "partsHash": B32}),
+    "shotUpload": (45, None, {"certificate": nested("certificate"), "header": nested("shotHeader")}),
+    "inspectRequest": (46, ONE, {
+        "task": B32, "epochs": many(epoch=nested("epoch")), "models": many(entry=nested("modelEntry")),
+        "uploads": many(certificate=nested("certificate"), header=nested("shotHeader"), sealed=long(2**20))}),
+    "inspectAnswer": (47, ONE, {
+        "task": B32,
+        "verdicts": many(upload=B32, verdict=U8, reason=optional(short(64)),
+                         guards=many(part=U16, words=lambda r: [r.number(4) for _ in range(4)]))}),
+    "batch": (48, None, {"task": B32, "number": U53, "uploads": names}),
+    "batchVoteRequest": (49, ONE, {
+        "batch": nested_long("batch"), "votes": endorsements, "models": many(entry=nested("modelEntry"))}),
+    "batchVoteAnswer": (50, None, {"vote": optional(nested("vote")), "held": optional(nested_long("batch"))}),
+    "releaseRequest": (51, ONE, {
+        "batch": nested_long("batch"), "votes": endorsements, "epochs": many(epoch=nested("epoch")),
+        "uploads": many(certificate=nested("certificate"), header=nested("shotHeader"), sealed=long(2**20)),
+        "wanted": many(part=U16, vector=U8)}),
+    "releaseAnswer": (52, None, {"vote": nested("vote"), "sums": many(sum=nested("maskSum"))}),
+    "maskSum": (53, ONE, {"task": B32, "ctx": B32, "part": U16, "hash": B32}),
+    "shotOutcome": (54, ONE, {"task": B32, "u": B32, "g": B32, "statement": B32, "status": U8}),
+    "epoch-opened": (108, None, {"epoch": nested("epoch")}),
+    "epoch-ended": (109, None, {"statement": B32, "how": U8, "at": U53}),
+    "batch-voted": (110, None, {"list": batch_list, "at": U53}),
+    "batch-final": (111, None, {"ctx": B32, "list": optional(batch_list), "at": U53}),
+    "upload-expired": (140, None, {"task": B32, "u": B32, "g": B32, "statement": B32, "at": U53}),
     "task-created": (96, None, {"policy": nested("policy")}),
     "device-enrolled": (97, None, {"certificate": nested("certificate")}),
     "buffer-drawn": (99, None, {"nonce": B16, "descriptor": nested("descriptor")}),

@@ -20,7 +20,7 @@ COUNCIL = Council([one.public for one in SIGNERS], 3)
 ZEROS = bytes(32)
 SIZE = 2
 _PLAN = {
-    "engine": 3, "size": SIZE, "minimum": 2, "dimension": 8, "group": 32, "level": 1024, "clip": 1.0, "block_floor": 0.0,
+    "engine": 3, "one_shot": None, "size": SIZE, "minimum": 2, "dimension": 8, "group": 32, "level": 1024, "clip": 1.0, "block_floor": 0.0,
     "versions": 0, "staleness": (0,), "max_staleness": 4, "tiny_weights": 0, "metrics": [], "privacy": None, "manifest": ZEROS,
     "server": ZEROS, "upload_lease_ms": 1000,
 }

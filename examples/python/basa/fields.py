@@ -204,6 +204,13 @@ INCREASING = Field(_read_increasing, many(U16).write)
 ENDORSEMENTS = by_authority(signature=B64)
 STALENESS = Field(_read_staleness, lambda v: bytes([int(v[0])]) + b"".join(map(F64.write, v[1:])))
 METRICS = checked(many(group(name=short(32), low=FINITE, high=FINITE), MAX_METRICS), _metrics_problem)
+#: Only in a task of the one-shot mode.
+ONE_SHOT = optional(
+    group(
+        tolerated=U8, unchecked_sums=FLAG, authority_noise=FLAG,
+        **{name: within(U32, 1, 2**32 - 1) for name in ("epoch_ms", "vote_ms", "fresh_ms")},
+    )
+)
 PRIVACY = optional(
     group(
         noise=within(POSITIVE, 0, _MAX_NOISE), colluders=U16,

@@ -4,13 +4,15 @@ from __future__ import annotations
 from typing import Any
 
 from .fields import (
-    B16, B32, B64, ENDORSEMENTS, F64, FLAG, GROUP, INCREASING, MAX_AUTHORITIES, MAX_SLOTS, METRICS, POSITIVE,
+    B16, B32, B64, ENDORSEMENTS, F64, FLAG, GROUP, INCREASING, MAX_AUTHORITIES, MAX_SLOTS, METRICS, ONE_SHOT, POSITIVE,
     PRIVACY, SIGNATURE_BYTES, STALENESS, TRAINING, U8, U16, U32, U53, VERSIONS, Field, Malformed, Message, Reader,
     by_authority, fixed, group, long, many, short,
 )
 
-#: Engines that hide something.
-CP_ABE, SLOT_KEYS = 1, 3
+#: Engines that hide something. This client does not speak the one-shot mode.
+CP_ABE, SLOT_KEYS, ONE_SHOT_ENGINE = 1, 3, 4
+#: The most sums that one version of the model is made of.
+MAX_SUMS = 64
 #: Which versions of the model the updates of a buffer are trained on; the second lets a server single out an update.
 ONE_VERSION, MIXED_VERSIONS = 0, 1
 
@@ -52,7 +54,7 @@ class Layout:
 
 CERTIFICATE = Layout(1, endorsed=True, task=B32, device=B32, issued_at=U53, not_after=U53)
 POLICY = Layout(
-    2, name=short(64), authorities=many(B32, MAX_AUTHORITIES), threshold=U8, unsafe_threshold=FLAG, engine=U8, size=U16,
+    2, name=short(64), authorities=many(B32, MAX_AUTHORITIES), threshold=U8, unsafe_threshold=FLAG, engine=U8, one_shot=ONE_SHOT, size=U16,
     minimum=U16, dimension=U32, group=GROUP, level=U32, clip=POSITIVE, block_floor=F64, versions=VERSIONS,
     staleness=STALENESS, max_staleness=U32, tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32,
     training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
@@ -75,7 +77,7 @@ UPLOAD_HEADER = Layout(
     receipt=RECEIPT.nested,
 )
 OUTCOME = Layout(14, signed=True, ctx=B32, status=U8, accepted=many(group(slot=U16, tag=B32)))
-MODEL_ENTRY = Layout(15, endorsed=True, task=B32, version=U53, model=B32, ctx=B32, previous=B32)
+MODEL_ENTRY = Layout(15, endorsed=True, task=B32, version=U53, model=B32, sums=many(B32, MAX_SUMS), spoilt=many(B32, MAX_SUMS), previous=B32)
 _HEAD = {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}
 HEAD = Layout(16, signed=True, **_HEAD)
 NEWEST_MODEL = Layout(23, signed=True, nonce=B16, entry=MODEL_ENTRY.nested, head=group(**_HEAD))

@@ -7,7 +7,7 @@ from typing import Optional
 
 from .fields import MAX_SLOTS, Message
 from .floor import Floor, floor_problem
-from .layouts import CP_ABE, ONE_VERSION, SLOT_KEYS
+from .layouts import CP_ABE, ONE_SHOT_ENGINE, ONE_VERSION, SLOT_KEYS
 from .privacy import privacy_problem
 from .refused import Refused
 from .task_numbers import modulus, signed_capacity, staleness_weight, weight_scale
@@ -45,6 +45,8 @@ def policy_problem(policy: Message) -> Optional[str]:
     unusable = name_problem(policy.name) or council_problem(policy, policy.engine == SLOT_KEYS)
     if unusable is not None:
         return unusable
+    if (policy.engine == ONE_SHOT_ENGINE) != (policy.one_shot is not None):
+        return "the lines of the one-shot mode, and another engine, or the other way round"
     if policy.block_floor > policy.clip * math.sqrt(dimension):
         return f"a block floor of {policy.block_floor}, above the norm of any update"
     return _plan_problem(policy) or privacy_problem(policy) or _staleness_problem(policy)

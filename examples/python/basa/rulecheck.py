@@ -34,7 +34,7 @@ def check_replay(v: Vector) -> None:
     signer = Signer(Secret(bytes(range(32))))
     council = Council([signer.public], 1)
     zeros = bytes(32)
-    entry = endorsed([signer], MODEL_ENTRY, task=zeros, version=v["version"], model=zeros, ctx=zeros, previous=zeros)
+    entry = endorsed([signer], MODEL_ENTRY, task=zeros, version=v["version"], model=zeros, sums=[], spoilt=[], previous=zeros)
     head = Message(branch=bytes(16), sequence=7, revocations=0, hash=bytes(32))
     answer = _signed(signer, NEWEST_MODEL, nonce=b"n" * 16, entry=entry, head=head)
     seen = (v["seen"], bytes([v.get("hash", 0)]) * 32)

@@ -72,6 +72,7 @@ export async function start(home: Omit<Home, 'root'>, more: Partial<AuthorityOpt
     secret: { keyFile: home.keyFile },
     clock: () => time.now,
     tickMs: 1e9,
+    workers: 1,
     keyLimit: { burst: 1000, perSecond: 1000 },
     operators: OPERATORS,
     ...more,

@@ -6,6 +6,7 @@ import { testEnrolment } from './conformance/enrolment.ts';
 import { testFailures } from './conformance/failures.ts';
 import { testFlow } from './conformance/flow.ts';
 import { testMemory } from './conformance/memory.ts';
+import { testShots } from './conformance/shots.ts';
 import { freshHome, testPostgres } from './homes.ts';
 
 let postgres: Awaited<ReturnType<typeof testPostgres>>;
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres?.remove());
 
-for (const [name, test] of Object.entries({ testFlow, testEnrolment, testMemory, testFailures })) {
+for (const [name, test] of Object.entries({ testFlow, testEnrolment, testMemory, testFailures, testShots })) {
   describe(name, () => test(() => postgres.freshHome()));
 }
 

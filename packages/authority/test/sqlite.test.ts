@@ -4,8 +4,9 @@ import { testEnrolment } from './conformance/enrolment.ts';
 import { testFailures } from './conformance/failures.ts';
 import { testFlow } from './conformance/flow.ts';
 import { testMemory } from './conformance/memory.ts';
+import { testShots } from './conformance/shots.ts';
 import { freshHome } from './homes.ts';
 
-for (const [name, test] of Object.entries({ testFlow, testEnrolment, testMemory, testFailures })) {
+for (const [name, test] of Object.entries({ testFlow, testEnrolment, testMemory, testFailures, testShots })) {
   describe(name, () => test(async () => freshHome()));
 }

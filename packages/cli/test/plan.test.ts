@@ -25,7 +25,7 @@ describe('basa plan', () => {
       delta: 1e-6,
       noiseToSignal: expect.closeTo(1.1, 1),
       bits: 16,
-      bytesPerUpload: 2 * 7856 + 100 * 64,
+      bytesPerUpload: 2 * 7855 + 100 * 64,
       advice: [],
     });
   });
@@ -43,6 +43,33 @@ describe('basa plan', () => {
     );
     expect(code).toBe(1);
     expect(out).toContain('a buffer of 1233');
+  });
+
+  it('says what K costs a device in each mode, up to the ten thousand of one-shot', async () => {
+    const asked = ['--dimension', '7850', '--noise', '1', '--participations', '1'];
+    const small = lastLine((await plan(...asked, '--buffer', '100', '--json')).out);
+    expect(small).toMatchObject({
+      mode: 'sealed',
+      modes: {
+        sealed: { masks: 100, sealedBytes: 100 * 64 },
+        'one-shot': { masks: 1, parts: 1, sealedBytes: 64, bytesPerUpload: 2 * 7855 + 64 },
+      },
+    });
+    const large = ['--mode', 'one-shot', '--buffer', '10000', '--authorities', '4'];
+    const { code, out } = await plan(...asked, ...large, '--json');
+    expect(code).toBe(0);
+    const told = lastLine(out) as { bytesPerUpload: number; modes: Record<string, object> };
+    expect(told.modes['sealed']).toEqual({ impossible: 'a buffer has at most 1024 positions' });
+    expect(told.modes['one-shot']).toMatchObject({ masks: 4, parts: 4, tolerated: 1, sealedBytes: 4 * (32 + 3 * 32) });
+    expect(told.modes['one-shot']).toMatchObject({ bytesPerUpload: told.bytesPerUpload });
+  });
+
+  it.each([
+    [['--buffer', '2000'], '--buffer takes a whole number from 2 to 1024'],
+    [['--mode', 'one-shot', '--authorities', '2'], 'nobody could check a sum of masks'],
+  ])('refuses %s with a sentence', async (more, sentence) => {
+    const { code, errors } = await plan('--dimension', '10', '--noise', '1', '--participations', '1', ...more);
+    expect([code, errors]).toEqual([2, expect.stringContaining(sentence)]);
   });
 
   it('refuses what cannot be built with what could', async () => {

@@ -8,11 +8,11 @@ import { askForPlace, type Place } from './session/admission.ts';
 import type { ClientEvents } from './session/client-events.ts';
 import { contribute, resume } from './session/contribute.ts';
 import type { Contribution, ContributionOutcome, Rejection } from './session/contribution.ts';
-import { type DeviceContext, userPorts } from './session/device-context.ts';
-import type { Update } from './session/enter.ts';
+import { type DeviceContext, membershipOf, userPorts } from './session/device-context.ts';
 import { type FetchedModel, fetchModel } from './session/model-fetch.ts';
 import { askOutcome, versionRejection } from './session/outcomes.ts';
 import { budgetRejection, spentBy } from './session/private-budget.ts';
+import type { Update } from './session/quantised.ts';
 
 export interface Abortable {
   readonly signal?: AbortSignal;
@@ -87,11 +87,11 @@ export class BasaClient {
   discard(): Promise<void> {
     return this.#exclusively(undefined, async () => {
       const { server, state, task } = this.#context;
-      if (state.session?.step === 'frozen') await state.dropSession();
-      else if (state.session !== undefined) {
-        const ports = userPorts(this.#context, state.session.member.descriptor);
-        await state.take(abandonSession(ports, state, 'abandoned'));
-      }
+      const member = membershipOf(state);
+      const mayHaveLeft = state.session?.step === 'frozen' || state.session?.step === 'shot';
+      if (mayHaveLeft) await state.dropSession();
+      else if (member !== undefined)
+        await state.take(abandonSession(userPorts(this.#context, member.descriptor), state, 'abandoned'));
       // A courtesy: a place that nobody gives back lapses.
       await server.discardPlace(task, this.#closing.signal).catch(() => undefined);
     });

@@ -19,6 +19,7 @@ import { Emitter } from './session/client-events.ts';
 import type { DeviceContext } from './session/device-context.ts';
 import { ensureEnrolled } from './session/enrol.ts';
 import { Sealings } from './session/sealings.ts';
+import { Standings } from './session/standings.ts';
 
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */
@@ -84,7 +85,8 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
     const heads = new Heads(outside.suite, key, state.heads);
     return { key, client: new AuthorityClient(link('authority', url, key), heads) };
   });
-  const policy = checkedPolicy(await policyOf(outside, clients, task, signal), { ...DEFAULT_FLOOR, ...options.floor });
+  const known = state.policy ?? (await policyOf(outside, clients, task, signal));
+  const policy = checkedPolicy(known, { ...DEFAULT_FLOOR, ...options.floor });
   const authorities = new Authorities(membersOf(policy, clients), policy, outside);
 
   const server = new ServerClient(link('server', options.server, policy.serverKey));
@@ -99,6 +101,7 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
     authorities,
     state,
     sealings,
+    standings: new Standings({ outside, server, authorities, state, policy, task }),
     events,
     pins,
     task,
@@ -106,6 +109,7 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
     pieceBytes,
   };
   await ensureEnrolled(context, signal);
+  if (policy.oneShot !== undefined && state.policy === undefined) await state.keepPolicy(policy);
   return new BasaClient(context);
 }
 
@@ -161,7 +165,8 @@ function membersOf({ authorities }: TaskPolicy, clients: readonly PinnedAuthorit
 function checkedPolicy(policy: TaskPolicy, floor: Floor): TaskPolicy {
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new RefusedError('unusable-policy', problem);
-  if (sealedBytesOf(policy.engine) === undefined) throw new RefusedError('unsafe-engine');
+  if (policy.oneShot === undefined && sealedBytesOf(policy.engine) === undefined)
+    throw new RefusedError('unsafe-engine');
   const below = floorProblem(floor, policy);
   if (below !== undefined) throw new RefusedError('below-floor', below);
   return policy;

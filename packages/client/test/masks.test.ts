@@ -16,6 +16,8 @@ function planOf(modulus: Modulus, firstWord = 0): MaskPlan {
   const terms = [1, -1, 1].map((sign, n) => ({
     seed: new Secret(new Uint8Array(32).fill(n + 1)),
     sign: sign as 1 | -1,
+    // A term may have a salt of its own, as in the one-shot mode.
+    ...(n === 2 && { salt: new Uint8Array(32).fill(8) }),
   }));
   return { modulus, salt: new Uint8Array(32).fill(9), terms, firstWord };
 }

@@ -14,6 +14,7 @@ import { BasaClient, inMemoryStoreForTests } from '../src/web/index.ts';
 import { createWebTransport } from '../src/web/transport.ts';
 import { deltaOf, optionsFor } from './support/connect.ts';
 import { accepted, startClient, startServices, temporaryFolder } from './support/setup.ts';
+import { ONE_SHOT } from './support/test-world.ts';
 
 async function bundle(entry: URL): Promise<string> {
   const result = await build({
@@ -37,6 +38,16 @@ describe('the browser client', () => {
     accepted(await web.contribute(deltaOf(0), { trainedOn: (await web.model()).version }));
     accepted(await (await startClient(services)).contribute(deltaOf(1), { trainedOn: 0 }));
     expect((await web.model()).version).toBe(1);
+    await web.close();
+  });
+
+  it('gives an update in one message, which opens in a sum with that of a Node client', async () => {
+    const services = await startServices(ONE_SHOT);
+    const identity = inMemoryStoreForTests(await signerOf(await createIdentity()));
+    const web = await BasaClient.connect({ ...optionsFor(services), identity });
+    accepted(await web.contribute(deltaOf(0), { trainedOn: (await web.model()).version }));
+    accepted(await (await startClient(services)).contribute(deltaOf(1), { trainedOn: 0 }));
+    expect([...services.shots.openBatch().subarray(0, 4)]).toEqual([2, 0, 0, 0]);
     await web.close();
   });
 

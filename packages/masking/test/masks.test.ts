@@ -41,6 +41,43 @@ describe.each([
     }
   });
 
+  it.each(MODULI)('of a term with a salt of its own are those of that salt (%o)', (modulus) => {
+    const length = 33;
+    const [first, second] = [fixedSeed(7), fixedSeed(8)];
+    const terms: MaskTerm[] = [
+      { seed: new Secret(fixedSeed(1)), sign: 1, salt: first },
+      { seed: new Secret(fixedSeed(2)), sign: 1, salt: second },
+      { seed: new Secret(fixedSeed(3)), sign: 1 },
+    ];
+    const mask = new Uint32Array(length);
+    applyMasksInPlace(mask, { modulus, salt: SALT, terms }, makeTools());
+    const q = BigInt(modulusSize(modulus));
+    const slow = [first, second, SALT].map((salt, n) => slowMask(fixedSeed(n + 1), salt, q, length));
+    const sum = slow[0]?.map((_, k) => slow.reduce((total, one) => (total + (one[k] as bigint)) % q, 0n));
+    expect([...mask].map(BigInt)).toEqual(sum);
+  });
+
+  it('replace a rejected word under the salt of its term', () => {
+    const tools = makeTools();
+    const salts: Uint8Array[] = [];
+    const suite = {
+      ...tools.suite,
+      hkdf: (input: Parameters<typeof tools.suite.hkdf>[0]) => {
+        salts.push(input.salt);
+        return tools.suite.hkdf(input);
+      },
+    };
+    let reads = 0;
+    const keystream = {
+      read: (request: Parameters<Keystream['read']>[0]) =>
+        reads++ === 0 ? new Uint8Array(request.bytes).fill(255) : tools.keystream.read(request),
+    };
+    const own = fixedSeed(7);
+    const terms: MaskTerm[] = [{ seed: new Secret(fixedSeed(1)), sign: 1, salt: own }];
+    applyMasksInPlace(new Uint32Array(1), { modulus: FIELD, salt: SALT, terms }, { ...tools, suite, keystream });
+    expect(salts).toEqual([own, own]);
+  });
+
   it('cancel over any K, d and modulus, whatever the inputs', () => {
     const tools = makeTools();
     const cases = fc.record({

@@ -355,7 +355,7 @@ export { slotKeyIssuer, slotSealing } from './wire/slot-sealing.ts';
 export type { IssuedKey, Receipt, Ticket } from './wire/slot-statements.ts';
 export { issuedKeyCodec, receiptCodec, ticketCodec } from './wire/slot-statements.ts';
 export type { AsyncX25519 } from './wire/slot-work.ts';
-export { slotWork } from './wire/slot-work.ts';
+export { agreeOnKeys, slotWork } from './wire/slot-work.ts';
 export type { Staleness } from './wire/staleness.ts';
 export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type { SumRules } from './wire/sum-rules.ts';

@@ -1,4 +1,4 @@
-/** Trains a model on sums with accounted noise: by the devices in integers, by the server in floats, or none. */
+/** Trains a model on sums with accounted noise: by the devices or the authority in integers, by the server in floats, or none. */
 import { createServerStep, initialParameters, randomStream, type Trainer } from '@basa/learning';
 import {
   addInPlace,
@@ -20,7 +20,7 @@ export interface PrivateRun {
   readonly task: TaskName;
   readonly seed: number;
   /** Who adds noise. */
-  readonly noise: 'none' | 'central' | 'distributed';
+  readonly noise: 'none' | 'central' | 'distributed' | 'authority';
   /** z; nothing is added at `none`. */
   readonly noiseMultiplier: number;
   readonly bufferSize: number;
@@ -45,7 +45,7 @@ export interface PrivateTrained {
 
 /** Where noise is sized for drop-outs and colluders, as a task of these defaults has it. */
 export function planOf(
-  run: Pick<PrivateRun, 'bufferSize' | 'clip' | 'noiseMultiplier'>,
+  run: Pick<PrivateRun, 'bufferSize' | 'clip' | 'noise' | 'noiseMultiplier'>,
   dimension: number,
 ): PrivatePlan {
   const { bufferSize, clip, noiseMultiplier } = run;
@@ -58,6 +58,7 @@ export function planOf(
     noiseMultiplier,
     delta: 1e-6,
     participations: 1,
+    isCentral: run.noise === 'authority',
   });
   if (planned.kind === 'refused') throw new Error(planned.sentence);
   return planned.plan;
@@ -73,7 +74,8 @@ export function trainPrivate(run: PrivateRun, task: LearnTask, trainer: Trainer)
   const { seed, bufferSize, buffers, noise } = run;
   const parameters = initialParameters(task.model, seed);
   const step = createServerStep({ kind: 'fedbuff', rate: 1 });
-  const sums = noise === 'distributed' ? integerSums(run, task.model.dimension) : floatSums(run, task.model.dimension);
+  const isInteger = noise === 'distributed' || noise === 'authority';
+  const sums = isInteger ? integerSums(run, task.model.dimension) : floatSums(run, task.model.dimension);
   const accuracy: [number, number][] = [];
   let [clipped, trip] = [0, 0];
   for (let buffer = 1; buffer <= buffers; buffer++) {
@@ -121,12 +123,12 @@ interface Sums {
   takeMean(buffer: number): Float32Array | Float64Array;
 }
 
-/** As devices and server do it: rounded within the bound, noise on each update, a sum in the ring, checked against its range. */
+/** As devices, authority and server do it: rounded within the bound, noise on each update or on the sum, a sum in the ring, checked against its range. */
 function integerSums(run: PrivateRun, dimension: number): Sums {
   const { level, modulus, noise } = planOf(run, dimension);
   const quantizer = { level, clip: run.clip, modulus };
   const table = noiseTable(noise.variance);
-  const words = seededWords(randomStream(run.seed, 'device noise').u32());
+  const words = seededWords(randomStream(run.seed, `${run.noise} noise`).u32());
   const kernel = plainVectorKernel();
   let [sum, count] = [new Uint32Array(dimension), 0];
   return {
@@ -134,11 +136,12 @@ function integerSums(run: PrivateRun, dimension: number): Sums {
       const rounded = roundWithin(delta, quantizer, words);
       if (rounded.kind === 'refused') throw new Error(`an update diverged at coordinate ${rounded.index}`);
       const input = Uint32Array.from(rounded.integers, (integer) => toResidue(integer, modulus));
-      addNoiseInPlace(input, table, modulus, words);
+      if (!noise.isCentral) addNoiseInPlace(input, table, modulus, words);
       addInPlace(sum, input, modulus, kernel);
       count++;
     },
     takeMean() {
+      if (noise.isCentral) addNoiseInPlace(sum, table, modulus, words);
       const offender = firstOutOfRange(sum, modulus, noisySumBound(quantizer, noise, count));
       if (offender >= 0) throw new Error(`coordinate ${offender} of an honest sum is out of range`);
       const mean = dequantizeSum(sum, quantizer, { weightSum: count, weightScale: 1 });

@@ -1,6 +1,6 @@
-/** Ours: accuracy against epsilon, with noise of the devices beside noise of a trusted server; and where it does not pay. */
+/** Ours: accuracy against epsilon, with noise of the devices, of the authority, and of a trusted server; and where it does not pay. */
 import { epsilonOf, inclusionCost } from '@basa/masking';
-import { MODELS } from '@basa/virtual-time';
+import { type Figure, MODELS } from '@basa/virtual-time';
 import { type PrivateRun, planOf } from '../privacy/private-run.ts';
 import { type FinishedRun, runPrivately } from '../privacy/run-private.ts';
 import { deviation, mean, ordering, type Table } from '../report/outcome.ts';
@@ -30,6 +30,13 @@ const MNIST: Setting = {
   multipliers: [1, 2, 4, 8, 12],
 };
 
+/** Every user is in every sum: what a large sum buys (one-shot mode). */
+const LARGE: Setting = {
+  ...MNIST,
+  base: { ...MNIST.base, bufferSize: 1000, buffers: 40 },
+  multipliers: [2, 8, 32, 64],
+};
+
 const CIFAR: Setting = {
   dataset: 'CIFAR-10',
   dimension: MODELS['FLSim CNN']?.().dimension ?? 0,
@@ -40,7 +47,7 @@ const CIFAR: Setting = {
 const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 3, full: 3 };
 
 function settingsOf(profile: Profile): readonly Setting[] {
-  if (profile !== 'smoke') return [MNIST, CIFAR];
+  if (profile !== 'smoke') return [MNIST, LARGE, CIFAR];
   return [{ ...MNIST, base: { ...MNIST.base, buffers: 4, bufferSize: 20 }, multipliers: [1, 4] }];
 }
 
@@ -50,7 +57,9 @@ function runsOf({ base, multipliers, dataset }: Setting, seeds: number): readonl
     ...multipliers.flatMap((noiseMultiplier): PrivateRun[] => [
       { ...base, seed, noise: 'distributed', noiseMultiplier },
       // Where nothing is learnt, a second way not to learn it shows nothing.
-      ...(dataset === 'MNIST' ? [{ ...base, seed, noise: 'central' as const, noiseMultiplier }] : []),
+      ...(dataset === 'MNIST'
+        ? (['authority', 'central'] as const).map((noise) => ({ ...base, seed, noise, noiseMultiplier }))
+        : []),
     ]),
   ]);
 }
@@ -81,16 +90,24 @@ function tableOf(setting: Setting, finished: readonly FinishedRun[]): Table {
   const shares = finished.map(({ trained }) => trained.clippedShare);
   return {
     title: `${dataset}, K = ${base.bufferSize}, d = ${dimension}, ${base.buffers} buffers, ${inclusions} inclusions a user, delta ${DELTA}`,
-    columns: ['z', 'epsilon', 'noise over signal', 'noise of the devices', 'noise of a trusted server'],
+    columns: [
+      'z',
+      'epsilon',
+      'noise over signal',
+      'noise of the devices',
+      'noise of the authority',
+      'noise of a trusted server',
+    ],
     rows: [
-      ['none', 'without end', '0', percentOf(plain), percentOf(plain)],
+      ['none', 'without end', '0', percentOf(plain), percentOf(plain), percentOf(plain)],
       ...multipliers.map((z) => {
         const [distributed, central] = [pointOf(finished, 'distributed', z), pointOf(finished, 'central', z)];
         return [
           String(z),
           (distributed ?? central)?.epsilon.toFixed(2) ?? '',
-          planOf({ ...base, noiseMultiplier: z }, dimension).noiseToSignal.toFixed(2),
+          planOf({ ...base, noise: 'distributed', noiseMultiplier: z }, dimension).noiseToSignal.toFixed(2),
           percentOf(distributed),
+          percentOf(pointOf(finished, 'authority', z)),
           percentOf(central),
         ];
       }),
@@ -108,6 +125,30 @@ async function finish(setting: Setting, profile: Profile, own: OwnTraining): Pro
   return runPrivately(runsOf(setting, Math.min(SEEDS[profile], own.seeds)), own);
 }
 
+function figureOf({ base, multipliers }: Setting, finished: readonly FinishedRun[]): Figure {
+  const { bufferSize } = base;
+  const names = {
+    distributed: 'noise of the devices',
+    authority: 'noise of the authority',
+    central: 'noise of a server',
+    none: 'no noise',
+  } as const;
+  return {
+    name: bufferSize === MNIST.base.bufferSize ? 'privacy' : `privacy-${bufferSize}`,
+    title: `MNIST, logistic regression, K = ${bufferSize}: accuracy by epsilon (delta ${DELTA})`,
+    x: 'epsilon of a device, lower is more private',
+    y: 'accuracy',
+    series: (['distributed', 'authority', 'central', 'none'] as const).map((noise) => ({
+      name: names[noise],
+      points: multipliers.flatMap((z) => {
+        const epsilon = pointOf(finished, 'distributed', z)?.epsilon;
+        const point = pointOf(finished, noise, noise === 'none' ? 0 : z);
+        return point === undefined || epsilon === undefined ? [] : [[epsilon, point.accuracy] as const];
+      }),
+    })),
+  };
+}
+
 export const privacy: Study = {
   name: 'privacy',
   title: 'Differential privacy: accuracy against epsilon, and where it does not pay',
@@ -117,7 +158,8 @@ export const privacy: Study = {
     const settings = settingsOf(profile);
     const results: (readonly FinishedRun[])[] = [];
     for (const setting of settings) results.push(await finish(setting, profile, own));
-    const [mnist = [], cifar = []] = results;
+    const [mnist = []] = results;
+    const cifar = results[settings.findIndex(({ dataset }) => dataset === 'CIFAR-10')] ?? [];
     const accuracyOf = (finished: readonly FinishedRun[], noise: PrivateRun['noise'], z: number): number | undefined =>
       pointOf(finished, noise, z)?.accuracy;
     const [setting] = settings as readonly [Setting];
@@ -136,22 +178,7 @@ export const privacy: Study = {
         clippedShare: trained.clippedShare,
       })),
       tables: settings.flatMap((one, n) => (results[n]?.length ? [tableOf(one, results[n] ?? [])] : [])),
-      figures: [
-        {
-          name: 'privacy',
-          title: `MNIST, logistic regression, K = ${setting.base.bufferSize}: accuracy by epsilon (delta ${DELTA})`,
-          x: 'epsilon of a device, lower is more private',
-          y: 'accuracy',
-          series: (['distributed', 'central', 'none'] as const).map((noise) => ({
-            name: { distributed: 'noise of the devices', central: 'noise of a server', none: 'no noise' }[noise],
-            points: setting.multipliers.flatMap((z) => {
-              const epsilon = pointOf(mnist, 'distributed', z)?.epsilon;
-              const point = pointOf(mnist, noise, noise === 'none' ? 0 : z);
-              return point === undefined || epsilon === undefined ? [] : [[epsilon, point.accuracy] as const];
-            }),
-          })),
-        },
-      ],
+      figures: settings.flatMap((one, n) => (one.dataset === 'MNIST' ? [figureOf(one, results[n] ?? [])] : [])),
       orderings: [
         ordering('noise of the devices costs at most 3 points more than that of a trusted server', [
           ...setting.multipliers.map(

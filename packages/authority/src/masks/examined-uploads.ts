@@ -1,41 +1,43 @@
-/** Uploads that this node found good since it started, by their names, so that a vote carries names alone. The oldest make room for new ones. */
+/**
+ * Uploads that this node found good since it started, by their names, so that a vote carries names alone. Of each task the oldest make room for new
+ * ones: no server of another task can drive them out.
+ */
 import { toHex } from '@basa/masking';
-import { type Ctx, type ExaminedUpload, shotHeaderCodec } from '@basa/protocol';
+import { type Ctx, type ExaminedUpload, shotHeaderCodec, type TaskId } from '@basa/protocol';
 
-/** Three batches of the largest size fit. About 2 KB each. */
-const MOST = 32_768;
+type Kept = Map<string, ExaminedUpload>;
 
 export class ExaminedUploads {
-  readonly #most: number;
-  readonly #kept = new Map<string, ExaminedUpload>();
+  readonly #kept = new Map<string, Kept>();
 
-  constructor(most: number = MOST) {
-    this.#most = most;
-  }
-
-  add(upload: ExaminedUpload): void {
-    const name = toHex(upload.name);
-    this.#kept.delete(name);
+  /** Remembers at most so many of the task. */
+  add(upload: ExaminedUpload, most: number): void {
     // A copy: the header as it was decoded would hold the memory of its whole request.
     const header = shotHeaderCodec.decode(shotHeaderCodec.encode(upload.header));
-    this.#kept.set(name, { ...upload, header });
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= this.#most) break;
-      this.#kept.delete(oldest);
+    const name = toHex(upload.name);
+    const kept = this.#of(header.task);
+    kept.delete(name);
+    kept.set(name, { ...upload, header });
+    for (const oldest of kept.keys()) {
+      if (kept.size <= most) break;
+      kept.delete(oldest);
     }
   }
 
-  get(name: Ctx): ExaminedUpload | undefined {
-    return this.#kept.get(toHex(name));
-  }
-
-  get size(): number {
-    return this.#kept.size;
+  get(task: TaskId, name: Ctx): ExaminedUpload | undefined {
+    return this.#kept.get(toHex(task))?.get(toHex(name));
   }
 
   /** Forgets what names no epoch that is live here any more, with its guard words. */
   keepOnly(isLive: (statement: Uint8Array) => boolean): void {
-    for (const [name, { header }] of this.#kept)
-      if (!header.epochs.some(({ statement }) => isLive(statement))) this.#kept.delete(name);
+    for (const kept of this.#kept.values())
+      for (const [name, { header }] of kept)
+        if (!header.epochs.some(({ statement }) => isLive(statement))) kept.delete(name);
+  }
+
+  #of(task: TaskId): Kept {
+    const kept = this.#kept.get(toHex(task)) ?? new Map();
+    this.#kept.set(toHex(task), kept);
+    return kept;
   }
 }

@@ -2,7 +2,7 @@
 import type { Part, Refused } from '@basa/protocol';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import { createQueue } from '@basa/service';
-import type { Examination, MaskResult, MaskTask, PackedSum, UploadsTask } from './work/tasks.ts';
+import type { Examination, MaskResult, MaskTask, NoiseSource, PackedSum, UploadsTask } from './work/tasks.ts';
 
 /** A request whose uploads are worked on. `secrets` are copied to each thread, and overwritten here in the end. */
 export type UploadsWork = Omit<UploadsTask, 'from' | 'to'> & { readonly count: number };
@@ -24,7 +24,7 @@ export class MaskThreads {
   }
 
   /** The sum of the masks of each part over all uploads of a `releaseRequest`, in the order of the parts. */
-  async sum(work: UploadsWork, parts: readonly Part[]): Promise<readonly PackedSum[] | Refused> {
+  async sum(work: UploadsWork, parts: readonly Part[], noise?: NoiseSource): Promise<readonly PackedSum[] | Refused> {
     return this.#oneSum(async () => {
       const results = await this.#shards(work, (shard) => ({ ...shard, kind: 'sum', parts }));
       const shards: (readonly Uint32Array[])[] = [];
@@ -37,6 +37,7 @@ export class MaskThreads {
           this.#packed(
             work.policy,
             shards.map((sums) => sums[n] as Uint32Array),
+            noise,
           ),
         ),
       );
@@ -47,9 +48,13 @@ export class MaskThreads {
     await this.#pool?.close();
   }
 
-  async #packed(policy: Uint8Array, shards: readonly Uint32Array[]): Promise<PackedSum> {
+  async #packed(
+    policy: Uint8Array,
+    shards: readonly Uint32Array[],
+    noise: NoiseSource | undefined,
+  ): Promise<PackedSum> {
     const result = await this.#threads().run(
-      { kind: 'pack', policy, shards },
+      { kind: 'pack', policy, shards, noise },
       shards.map(({ buffer }) => buffer as ArrayBuffer),
     );
     if (result.kind !== 'packed') throw new Error('a thread answered another question');

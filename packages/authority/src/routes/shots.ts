@@ -3,17 +3,21 @@ import { Readable } from 'node:stream';
 import { fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
+  type Batch,
+  batchCtxOf,
   batchVoteAnswerCodec,
   batchVoteRequestCodec,
   frameHeader,
   inspectAnswerCodec,
   inspectRequestCodec,
   type JoinTag,
+  type Refused,
   releaseAnswerCodec,
   releaseRequestCodec,
   shotOutcomeCodec,
   type TaskPolicy,
 } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
 import {
   answers,
   BYTES_MEDIA_TYPE,
@@ -40,7 +44,7 @@ import { SHOT_BODY_LIMIT, shotLimits } from './shot-limits.ts';
 
 type TaskPath = { readonly task: string };
 
-export function shotRoutes({ service, authority, shots, standings, keyLimits }: RouteTools): void {
+export function shotRoutes({ service, authority, shots, standings, keyLimits, watch }: RouteTools): void {
   const { app, requireDevice } = service;
   const shotTask = async (params: TaskPath): Promise<KnownTask> => {
     const known = await taskOf(authority, params);
@@ -50,6 +54,16 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits }: 
   /** Before the body is read: the task is known, and bounds it. */
   const fits = (most: (policy: TaskPolicy) => number) => async (request: FastifyRequest) =>
     needDeclaredLength(request, most((await shotTask(request.params as TaskPath)).policy));
+
+  const traced = <Answer extends object>(
+    name: string,
+    { headers }: FastifyRequest,
+    batch: Batch,
+    work: () => Promise<Answer | Refused>,
+  ): Promise<Answer> => {
+    const of = { ctx: batchCtxOf(nodeSuite, batch), carrier: headers };
+    return watch.traces.step(name, of, async () => granted(await work()));
+  };
 
   app.get(
     AUTHORITY_PATH.standing(':task'),
@@ -99,7 +113,8 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits }: 
     async (request, reply) => {
       const asked = batchVoteRequestCodec.decode(bytesOf(request));
       ofPathTask('batchVoteRequest.batch', asked.batch, request.params);
-      const answer = granted(await voteForBatch(shots, await shotTask(request.params), asked));
+      const known = await shotTask(request.params);
+      const answer = await traced('vote', request, asked.batch, () => voteForBatch(shots, known, asked));
       return sendBytes(reply, batchVoteAnswerCodec.encode(answer));
     },
   );
@@ -119,7 +134,9 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits }: 
       const bytes = bytesOf(request);
       const asked = releaseRequestCodec.decode(bytes);
       ofPathTask('releaseRequest.batch', asked.batch, request.params);
-      return sendReleased(reply, granted(await releaseSums(shots, await shotTask(request.params), asked, bytes)));
+      const known = await shotTask(request.params);
+      const work = () => releaseSums(shots, known, asked, bytes);
+      return sendReleased(reply, await traced('release', request, asked.batch, work));
     },
   );
 

@@ -3,6 +3,8 @@ import {
   type BatchVoteAnswer,
   type BatchVoteRequest,
   batchCtxOf,
+  batchVoteRequestCodec,
+  type Ctx,
   type ExaminedUpload,
   givenNameOf,
   type InspectAnswer,
@@ -10,6 +12,7 @@ import {
   inspectRequestCodec,
   isRefused,
   isSigned,
+  MAX_INSPECTED,
   type Refused,
   refused,
   type ShotHeader,
@@ -34,27 +37,33 @@ export async function inspectUploads(
   await meetEpochs(tools, request.epochs);
   const { uploads } = request;
   const results = await tools.threads.examine(await uploadsWork(tools, known, bytes, uploads.length));
-  const examined = uploads.map((shown, n) => examinedOf(shown, results[n] as Examination));
-  for (const upload of examined) if (!isRefused(upload)) tools.examined.add(upload);
+  const examined = uploads.map((shown, n) => judged(shown, results[n] as Examination));
+  for (const upload of examined) if (!isRefused(upload)) tools.examined.add(upload, mostOf(known));
   const headers = uploads.map(({ header }) => header);
   return tools.authority.look((core, now) => core.inspect(request, examined, now), pastNames(known, headers));
 }
 
+/** Two batches, and pieces that are under way. */
+function mostOf({ policy }: KnownTask): number {
+  return 2 * policy.bufferSize + 4 * MAX_INSPECTED;
+}
+
 /** The vote is durable before it leaves. */
-export function voteForBatch(
+export async function voteForBatch(
   { authority, examined }: ShotTools,
   known: KnownTask,
   request: BatchVoteRequest,
 ): Promise<BatchVoteAnswer | Refused> {
+  // Before any name is looked up for it.
+  if (!isSigned(nodeSuite, batchVoteRequestCodec, request, known.policy.serverKey)) return refused('server-unknown');
   const { batch } = request;
-  const headers = batch.uploads.flatMap((name) => examined.get(name)?.header ?? []);
+  const examinedOf = (name: Ctx): ExaminedUpload | undefined => examined.get(known.task, name);
+  const headers = batch.uploads.flatMap((name) => examinedOf(name)?.header ?? []);
   const names = [batchCtxOf(nodeSuite, batch), ...pastNames(known, headers)];
-  return authority.take(({ compute, core, now }) =>
-    compute(() => core.voteForBatch(request, (name) => examined.get(name), now), names),
-  );
+  return authority.take(({ compute, core, now }) => compute(() => core.voteForBatch(request, examinedOf, now), names));
 }
 
-function examinedOf({ certificate, header }: ShownUpload, found: Examination): ExaminedUpload | Refused {
+function judged({ certificate, header }: ShownUpload, found: Examination): ExaminedUpload | Refused {
   if ('kind' in found) return found;
   const { notAfter } = certificate;
   return { kind: 'examined', name: uploadNameOf(nodeSuite, header), header, notAfter, guards: found };

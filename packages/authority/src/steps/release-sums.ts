@@ -1,6 +1,8 @@
 /** The sums of the masks of a batch of the one-shot mode: the batch is final and durable first, then they are summed in threads. */
+import { toHex } from '@basa/masking';
 import {
   batchCtxOf,
+  type Ctx,
   isHolder,
   isRefused,
   type MaskSum,
@@ -15,6 +17,7 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import type { KnownTask } from '../log/directory.ts';
+import type { NoiseSource } from '../masks/work/tasks.ts';
 import { meetEpochs, ownIndex, type ShotTools, uploadsWork } from './shot-work.ts';
 
 export interface Released {
@@ -43,11 +46,36 @@ export async function releaseSums(
   const { ctx, vote } = released;
   const parts = wanted.map(({ part }) => part);
   const work = await uploadsWork(tools, known, bytes, parts.length === 0 ? 0 : uploads.length);
-  const sums = await tools.threads.sum(work, parts);
+  const noise = await noiseSource(tools, known, request, ctx);
+  const sums = await tools.threads.sum(work, parts, noise);
+  noise?.secret.fill(0);
   if ('kind' in sums) return sums;
   const named = sums.map(({ hash }, n) => ({ task: known.task, ctx, part: parts[n] as number, hash }));
   const vectors = sums.flatMap(({ packed }, n) => (wanted[n]?.vector === true ? [packed] : []));
   return { answer: { vote, sums: named.map((body) => signed(tools, body)) }, vectors };
+}
+
+/** In a task whose one authority adds the noise: the secret of the newest of its epochs that the uploads name. */
+async function noiseSource(
+  tools: ShotTools,
+  known: KnownTask,
+  { uploads }: ReleaseRequest,
+  ctx: Ctx,
+): Promise<NoiseSource | undefined> {
+  if (known.policy.oneShot?.authorityNoise !== true) return undefined;
+  const own = ownIndex(tools, known);
+  const named = new Set(
+    uploads.flatMap(({ header }) =>
+      header.epochs.filter(({ authority }) => authority === own).map(({ statement }) => toHex(statement)),
+    ),
+  );
+  const live = await tools.authority.look((core) => core.liveEpochs);
+  const [newest] = live
+    .filter(({ statement }) => named.has(toHex(statement)))
+    .sort((a, b) => b.epoch.number - a.epoch.number);
+  const secret = newest && tools.shotSecrets.copyOf(newest.epoch.key);
+  if (secret === undefined) throw new Error('the secret of the newest epoch that the batch names is not there');
+  return { secret, ctx };
 }
 
 /** Only parts that this authority holds, each once. */

@@ -1,20 +1,36 @@
 /** Measures what a contribution costs a device, beside the operations it cannot do without. */
 import { createCipheriv } from 'node:crypto';
 import { ENGINES, type EngineName } from '@basa/client/operator';
-import { applyMasksInPlace, type Modulus, plainVectorKernel, RING_32, Secret, streamWidth } from '@basa/masking';
+import {
+  applyMasksInPlace,
+  keysAtOnce,
+  type Modulus,
+  plainVectorKernel,
+  RING_32,
+  SEED_BYTES,
+  Secret,
+  sealToSlots,
+  slotSealedBytes,
+  streamWidth,
+} from '@basa/masking';
 import {
   attributeIssuer,
   attributeSealing,
   type BufferIssuer,
   type BufferSealing,
+  type JoinTag,
+  millis,
+  partBinding,
   sealedBytesOf,
   slotKeyIssuer,
   slotSealing,
+  type TaskId,
   type TaskPolicy,
+  type UserId,
 } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { sealingTrial } from '@basa/simulator';
-import { ENGINE_NAMES } from '../flags/engines.ts';
+import { ENGINE_NAMES, type Way } from '../flags/engines.ts';
 
 export interface Measured {
   readonly name: string;
@@ -51,31 +67,56 @@ async function measureSealing(engine: EngineName, bufferSize: number): Promise<r
   ];
 }
 
-/** What one contribution takes a device: the last slot of a buffer, which has most to do. */
-export interface EngineCost {
-  readonly engine: EngineName;
+/** What one contribution takes a device: in sealed mode the last slot of a buffer, which has most to do. */
+export interface WayCost {
+  readonly way: Way;
   /** Milliseconds to seal and open all its seeds. */
   readonly sealingMs: number;
-  /** Milliseconds to expand and add its masks: the same with every engine. */
+  /** Milliseconds to expand and add its masks: the same with every engine of sealed mode. */
   readonly maskingMs: number;
   /** Of the sealed seeds that it sends. */
   readonly sealedBytes: number;
+  /** How often it asks a service, from its place to its upload, with one authority. */
+  readonly requests: number;
 }
 
-/** Both engines for one task, measured here and now. */
-export async function compareEngines({
+/** Place, newest version, model, seat, deposit, key, upload; place, standings, model, upload. */
+const REQUESTS = { sealed: 7, oneShot: 4 };
+
+/** Both engines and the one-shot mode for one task, measured here and now. */
+export async function compareWays({
   bufferSize,
   dimension,
   modulus,
-}: Pick<TaskPolicy, 'bufferSize' | 'dimension' | 'modulus'>): Promise<readonly EngineCost[]> {
+}: Pick<TaskPolicy, 'bufferSize' | 'dimension' | 'modulus'>): Promise<readonly WayCost[]> {
   const { ms: maskingMs } = measureMasks(bufferSize, dimension, modulus);
-  const costs: EngineCost[] = [];
+  const requests = REQUESTS.sealed;
+  const costs: WayCost[] = [];
   for (const engine of ENGINE_NAMES) {
     const sealingMs = (await measureSealing(engine, bufferSize)).reduce((sum, { ms }) => sum + ms, 0);
     const seeds = 2 * bufferSize - 1; // one for each later slot, one backup for each earlier, its own
-    costs.push({ engine, sealingMs, maskingMs, sealedBytes: seeds * (sealedBytesOf(ENGINES[engine]) ?? 0) });
+    const sealedBytes = seeds * (sealedBytesOf(ENGINES[engine]) ?? 0);
+    costs.push({ way: engine, sealingMs, maskingMs, sealedBytes, requests });
   }
-  return costs;
+  return [...costs, shotCost(dimension, modulus)];
+}
+
+/** With one authority: one part, whose seed is sealed to the one epoch key. */
+function shotCost(dimension: number, modulus: Modulus): WayCost {
+  const key = nodeSuite.x25519(nodeRandomBytes(32)).publicKey;
+  const name = {
+    task: nodeRandomBytes(32) as TaskId,
+    joinTag: nodeRandomBytes(32) as JoinTag,
+    user: nodeRandomBytes(32) as UserId,
+  };
+  const [opens, closes] = [millis(0), millis(1)];
+  const epoch = { task: name.task, authority: 0, number: 0, key, opens, closes, signature: new Uint8Array(64) };
+  const binding = partBinding(nodeSuite, name, { part: 0, holders: [0] }, [epoch]);
+  const seal = (): readonly Uint8Array[] =>
+    keysAtOnce(nodeSuite, sealToSlots(nodeSuite, [{ seed: nodeRandomBytes(SEED_BYTES), binding }]));
+  const { ms: maskingMs } = measureMasks(1, dimension, modulus);
+  const sealedBytes = slotSealedBytes(1);
+  return { way: 'one-shot', sealingMs: best(seal), maskingMs, sealedBytes, requests: REQUESTS.oneShot };
 }
 
 interface Parts {

@@ -1,8 +1,9 @@
-/** The task of the demo and of `basa dev`: logistic regression on MNIST, in sealed mode. */
+/** The task of the demo and of `basa dev`: logistic regression on MNIST. */
 import { join } from 'node:path';
-import { type CreatedTask, createTaskAt, type EngineName } from '@basa/client/operator';
+import { type CreatedTask, createTaskAt } from '@basa/client/operator';
 import { type Dataset, logisticRegression, partitionByDirichlet, type ServerStepOptions } from '@basa/learning';
 import type { MetricRange, TaskTraining } from '@basa/protocol';
+import type { Way } from '../flags/engines.ts';
 import { MNIST_BLOCK_FLOOR } from '../flags/models.ts';
 import type { LocalServices } from '../local/local-services.ts';
 import type { FleetWork } from './fleet-messages.ts';
@@ -25,8 +26,8 @@ const METRICS: readonly MetricRange[] = [{ name: 'loss', low: 0, high: 5 }];
 export interface DemoTaskOptions {
   readonly name: string;
   readonly bufferSize: number;
-  /** Slot keys where nothing is said. */
-  readonly engine?: EngineName;
+  /** Sealed mode with slot keys where nothing is said. */
+  readonly way?: Way;
   /** How many authorities every step needs. */
   readonly threshold?: number;
   readonly seed: number;
@@ -36,14 +37,14 @@ export interface DemoTaskOptions {
 /** At the authorities, then at the server, with MNIST's test set to evaluate on. The same again is the same task. */
 export async function createDemoTask(
   services: LocalServices,
-  { name, bufferSize, engine, threshold, seed, stop }: DemoTaskOptions,
+  { name, bufferSize, way = 'slot-keys', threshold, seed, stop }: DemoTaskOptions,
   test: Dataset,
 ): Promise<CreatedTask> {
   return createTaskAt(services, {
     name,
     model: logisticRegression(),
     bufferSize,
-    ...(engine !== undefined && { engine }),
+    ...(way === 'one-shot' ? { mode: way } : { engine: way }),
     ...(threshold !== undefined && { threshold }),
     training: TRAINING,
     blockFloor: MNIST_BLOCK_FLOOR,

@@ -3,25 +3,27 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { engineFlag } from '../flags/engines.ts';
+import { sealedEngineFlag } from '../flags/engines.ts';
+import { bufferWithin, MOST_UPDATES, modeFlag, modeOf } from '../flags/modes.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
 import { text, whole, within, yes } from '../shell/flag.ts';
 import { jsonOf, lineOf, statusOf, summaryOf } from './report.ts';
 
 export const demo: Command = command({
   name: 'demo',
-  summary: 'server, authority and a fleet of devices on this machine train MNIST with sealed updates',
+  summary: 'server, authority and a fleet of devices on this machine train MNIST with masked updates',
   flags: {
     devices: whole({ help: 'devices in the fleet', max: 10_000, without: '24' }),
-    buffer: whole({ help: 'K, positions of a buffer', min: 2, max: 1024, default: 10 }),
-    engine: engineFlag('cp-abe'),
+    buffer: whole({ help: 'K, updates of a sum', min: 2, max: MOST_UPDATES['one-shot'], default: 10 }),
+    mode: modeFlag,
+    engine: sealedEngineFlag('cp-abe'),
     target: whole({ value: 'percent', help: 'the accuracy to reach', min: 1, max: 100, default: 88 }),
     further: whole({ help: 'buffers after the target, to show that it stays', max: 1000, default: 5 }),
     buffers: whole({ help: 'give up after n buffers', min: 1, default: 100 }),
     seconds: whole({ help: 'give up after n seconds', min: 1, default: 600 }),
     drop: whole({
       value: 'percent',
-      help: 'contributions that are given up after the deposit',
+      help: 'contributions that are given up before they are sent',
       max: 90,
       default: 8,
     }),
@@ -35,7 +37,9 @@ export const demo: Command = command({
   },
   opening: 'loading MNIST',
   async run({ flags, terminal, signal }) {
-    const { buffer: bufferSize, engine, folder: given, further } = flags;
+    const { folder: given, further } = flags;
+    const bufferSize = bufferWithin(flags.buffer, flags.mode);
+    const chosen = modeOf(flags, 'cp-abe');
     const goal = { target: flags.target / 100, further };
     if (given !== undefined && existsSync(join(given, 'secrets.json')))
       throw new CommandError(
@@ -50,7 +54,7 @@ export const demo: Command = command({
         folder,
         ...goal,
         bufferSize,
-        engine,
+        way: chosen.mode === 'sealed' ? chosen.engine : chosen.mode,
         devices: within(flags.devices ?? Math.max(24, 2 * bufferSize), 'devices', { min: bufferSize, max: 10_000 }),
         maxBuffers: flags.buffers,
         maxSeconds: flags.seconds,

@@ -1,6 +1,7 @@
 /** `basa dev`: server, authorities, an MNIST task and a small fleet, that stay up until Ctrl-C. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { bufferWithin, MOST_UPDATES, modeFlag } from '../flags/modes.ts';
 import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
 import type { LocalServices } from '../local/local-services.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
@@ -22,7 +23,8 @@ export const dev: Command = command({
       default: '.basa-dev',
     }),
     devices: whole({ help: 'devices of the fleet; 0 for none', max: 1000, without: '9' }),
-    buffer: whole({ help: 'K', min: 2, max: 1024, default: 10 }),
+    buffer: whole({ help: 'K', min: 2, max: MOST_UPDATES['one-shot'], default: 10 }),
+    mode: modeFlag,
     nodes: whole({
       help: 'run n server nodes on a PostgreSQL that is started here, behind a balancer',
       min: 1,
@@ -44,7 +46,8 @@ export const dev: Command = command({
   },
   opening: 'loading MNIST, then starting authority and server; this takes some seconds',
   async run({ flags, terminal, signal }) {
-    const { authorities, buffer: bufferSize, folder, nodes, threshold } = flags;
+    const { authorities, folder, mode, nodes, threshold } = flags;
+    const bufferSize = bufferWithin(flags.buffer, mode);
     const corsOrigins = originsOf(flags.cors);
     const { loadMnist } = await import('@basa/datasets');
     const { createDemoTask, fleetWork } = await import('./demo-task.ts');
@@ -68,7 +71,14 @@ export const dev: Command = command({
     try {
       const { task } = await createDemoTask(
         services,
-        { name: 'dev', bufferSize, ...(threshold !== undefined && { threshold }), seed: 1, stop: {} },
+        {
+          name: 'dev',
+          bufferSize,
+          ...(mode === 'one-shot' && { way: mode }),
+          ...(threshold !== undefined && { threshold }),
+          seed: 1,
+          stop: {},
+        },
         test,
       );
       const devices = flags.devices ?? bufferSize - 1;

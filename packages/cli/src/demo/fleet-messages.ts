@@ -18,7 +18,7 @@ export interface FleetWork {
   readonly seed: number;
   /** Mean of the pause between two contributions of a device. */
   readonly pauseMs: number;
-  /** The share of contributions that are given up after the deposit, for good. */
+  /** The share of contributions that are given up before they are sent, for good. */
   readonly dropShare: number;
 }
 
@@ -28,8 +28,9 @@ export interface AcceptedNews {
   readonly device: number;
   readonly round: number;
   readonly trainedOn: number;
+  /** Of the buffer, or in the one-shot mode of the upload, which has no slot. */
   readonly ctx: string;
-  readonly slot: number;
+  readonly slot: number | undefined;
   readonly costs: Costs;
 }
 

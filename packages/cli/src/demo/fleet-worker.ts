@@ -50,7 +50,8 @@ async function contributeOnce(
   chance: RandomStream,
 ): Promise<boolean> {
   const leaving = new AbortController();
-  const leavesAt = chance.unit() < work.dropShare ? (chance.unit() < 0.5 ? 'key' : 'upload') : undefined;
+  const early = client.policy.oneShot === undefined ? 'key' : 'mask';
+  const leavesAt = chance.unit() < work.dropShare ? (chance.unit() < 0.5 ? early : 'upload') : undefined;
   let trainedOn = 0;
   const forget = [
     client.on('progress', ({ step }) => {

@@ -1,8 +1,8 @@
 /** What the demo draws while it runs and says at its end. */
 import type { Step } from '@basa/client/node';
-import { ENGINE_TITLE } from '../flags/engines.ts';
+import { WAY_TITLE } from '../flags/engines.ts';
 import { counted, plot, table } from '../shell/terminal.ts';
-import type { EngineCost } from './contribution.ts';
+import type { WayCost } from './contribution.ts';
 import type { AcceptedNews } from './fleet-messages.ts';
 import type { DemoProgress, DemoResult } from './run-demo.ts';
 
@@ -74,15 +74,17 @@ export function jsonOf(result: DemoResult): object {
     trainingLosses: result.versions.flatMap(({ metrics }) => metrics?.['loss'] ?? []),
     accuracies: result.versions.map(({ accuracy }) => accuracy),
     steps: Object.fromEntries(costs.map(({ step, ...cost }) => [step, cost])),
-    engine: result.engine,
-    engines: Object.fromEntries(result.engineCosts.map(({ engine, ...cost }) => [engine, cost])),
+    mode: result.way === 'one-shot' ? 'one-shot' : 'sealed',
+    engine: result.way,
+    engines: Object.fromEntries(result.wayCosts.map(({ way, ...cost }) => [way, cost])),
   };
 }
 
 export function summaryOf(result: DemoResult, { target, further }: DemoGoal): string {
   const { versions, tally, seconds } = result;
   const costs = costsOf(tally.accepted);
-  const rows = costs.map(({ step, ms, sent, received }) => [step, ms.toFixed(0), sent.toFixed(0), received.toFixed(0)]);
+  const taken = costs.filter(({ ms }) => ms > 0);
+  const rows = taken.map(({ step, ms, sent, received }) => [step, ms.toFixed(0), sent.toFixed(0), received.toFixed(0)]);
   const total = [
     'all',
     sum(costs.map(({ ms }) => ms)).toFixed(0),
@@ -105,36 +107,41 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
     `largest drop below the best so far: ${largestDropOf(versions).toFixed(1)} points`,
     `mean training loss of the devices, of which the server saw sums alone: ${lossOf(versions.slice(0, 2))} in the first buffer, ${lossOf(versions)} in the last`,
     `the same run without security: ${percent(result.plainAccuracy)} (same devices, seeds and buffers, updates added in clear)`,
-    `${counted(tally.dropped, 'contribution')} dropped out after the deposit; every buffer was opened all the same`,
+    `${counted(tally.dropped, 'contribution')} dropped out ${result.way === 'one-shot' ? 'before the upload' : 'after the deposit'}; every buffer was opened all the same`,
     '',
     'what one contribution cost a device, on the average:',
     table([['step', 'ms', 'bytes up', 'bytes down'], ...rows, total]),
     '',
-    ...enginesOf(result),
+    ...waysOf(result),
     '',
     'next: `basa dev` keeps server and authority up for your own clients; `basa new my-project` writes a project of your own',
   ].join('\n');
 }
 
 /** The cost of the cryptography alone, without network and disk: of what this run used, and of what it could have used. */
-function enginesOf({ engine, engineCosts }: DemoResult): readonly string[] {
-  const row = (title: string, cell: (cost: EngineCost) => string): readonly string[] => [
-    title,
-    ...engineCosts.map(cell),
-  ];
-  const other = engineCosts.find((cost) => cost.engine !== engine)?.engine ?? engine;
+function waysOf({ way, wayCosts }: DemoResult): readonly string[] {
+  const row = (title: string, cell: (cost: WayCost) => string): readonly string[] => [title, ...wayCosts.map(cell)];
   return [
-    'a device seals the seeds of its masks, so that only whoever may open them can; there are two ways to do it, and what',
-    'each takes one contribution on this machine, in the last place of a buffer, which has most to do, is:',
+    'a device seals the seeds of its masks, so that only whoever may open them can; in sealed mode there are two ways to do',
+    'it, and the one-shot mode has one of its own. What each takes one contribution on this machine, in sealed mode in the',
+    'last place of a buffer, which has most to do, is:',
     table([
-      row('', (cost) => ENGINE_TITLE[cost.engine]),
+      row('', (cost) => (cost.way === 'one-shot' ? WAY_TITLE[cost.way] : `sealed, ${WAY_TITLE[cost.way]}`)),
       row('ms to seal and open seeds', ({ sealingMs }) => sealingMs.toFixed(1)),
       row('ms to mask the update', ({ maskingMs }) => maskingMs.toFixed(1)),
       row('bytes of sealed seeds', ({ sealedBytes }) => sealedBytes.toFixed(0)),
+      row('requests', ({ requests }) => requests.toFixed(0)),
     ]),
     'CP-ABE is the encryption of the paper; slot keys (X25519 keys that the authority publishes) are what new tasks get.',
-    `this run used ${ENGINE_TITLE[engine]}; for the other: npm start -- --engine ${other}`,
+    'In the one-shot mode a contribution costs the same for every K; with one authority, that authority can shift a sum.',
+    usedLine(way),
   ];
+}
+
+function usedLine(way: DemoResult['way']): string {
+  if (way === 'one-shot') return 'this run used the one-shot mode; for sealed mode: npm start';
+  const other = way === 'cp-abe' ? 'slot-keys' : 'cp-abe';
+  return `this run used ${WAY_TITLE[way]}; for the other: npm start -- --engine ${other}; for one message a device: npm start -- --mode one-shot`;
 }
 
 /** Why the target was missed, and what to do. */

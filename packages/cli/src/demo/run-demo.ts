@@ -1,14 +1,15 @@
 /** The demo: both services as processes, a fleet of real clients, MNIST to a target and beyond, and the same run without security. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EngineName, VersionState } from '@basa/client/operator';
+import type { BufferState, VersionState } from '@basa/client/operator';
 import { loadMnist } from '@basa/datasets';
 import { allSamples, initialParameters, logisticRegression } from '@basa/learning';
-import { ENGINE_TITLE } from '../flags/engines.ts';
+import { WAY_TITLE, type Way } from '../flags/engines.ts';
 import { type LocalServices, startLocalServices } from '../local/local-services.ts';
 import type { Terminal } from '../shell/terminal.ts';
-import { compareEngines, type EngineCost } from './contribution.ts';
+import { compareWays, type WayCost } from './contribution.ts';
 import { createDemoTask, fleetWork, SERVER_STEP } from './demo-task.ts';
 import { Fleet, type FleetTally } from './fleet.ts';
+import type { AcceptedNews } from './fleet-messages.ts';
 import { runPlainTwin, type TwinBuffer } from './plain-twin.ts';
 import { demoTrainer } from './trainer.ts';
 
@@ -16,7 +17,7 @@ export interface DemoOptions {
   readonly folder: string;
   readonly devices: number;
   readonly bufferSize: number;
-  readonly engine: EngineName;
+  readonly way: Way;
   readonly target: number;
   /** Versions after the target, to show that it stays. */
   readonly further: number;
@@ -46,9 +47,9 @@ export interface DemoResult extends DemoProgress {
   readonly accuracy: number;
   readonly plainAccuracy: number;
   readonly ending: DemoEnding;
-  readonly engine: EngineName;
-  /** What one contribution costs with each engine. */
-  readonly engineCosts: readonly EngineCost[];
+  readonly way: Way;
+  /** What one contribution costs with each. */
+  readonly wayCosts: readonly WayCost[];
 }
 
 const LOOK_MS = 250;
@@ -64,11 +65,11 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   });
   const [services, { train, test }] = await Promise.all([starting, loading]);
   try {
-    const { seed, bufferSize, engine, maxBuffers } = options;
-    const choice = { name: 'demo', bufferSize, engine, seed, stop: { version: maxBuffers } };
+    const { seed, bufferSize, way, maxBuffers } = options;
+    const choice = { name: 'demo', bufferSize, way, seed, stop: { version: maxBuffers } };
     const { task, policy } = await createDemoTask(services, choice, test);
     const work = await fleetWork(services, options, task, train);
-    terminal.line(`enrolling ${options.devices} devices; sealed mode, ${ENGINE_TITLE[engine]}, K = ${bufferSize}`);
+    terminal.line(`enrolling ${options.devices} devices; ${modeTitle(way)}, K = ${bufferSize}`);
     if (services.hasPages) terminal.line(`watch it: ${services.serverUrl}/`);
     const began = performance.now();
     const seconds = (): number => (performance.now() - began) / 1000;
@@ -92,7 +93,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     });
     const plainAccuracy = trainer.evaluate(plain, allSamples(test)).accuracy;
     const accuracy = ended.versions.at(-1)?.accuracy ?? 0;
-    return { ...ended, accuracy, plainAccuracy, engine, engineCosts: await compareEngines(policy) };
+    return { ...ended, accuracy, plainAccuracy, way, wayCosts: await compareWays(policy) };
   } finally {
     await services.stop();
   }
@@ -141,10 +142,21 @@ async function twinBuffers(
   return Promise.all(
     versions.slice(1).map(async ({ ctx }) => {
       const buffer = await server.buffer(ctx);
-      const updates = tally.accepted.filter((news) => news.ctx === ctx && buffer.accepted.includes(news.slot));
-      if (updates.length !== buffer.accepted.length)
-        throw new Error(`a sum of ${buffer.accepted.length} updates, of which the fleet knows ${updates.length}`);
+      const updates = tally.accepted.filter((news) => isIn(buffer, news));
+      const count = buffer.uploads?.length ?? buffer.accepted.length;
+      if (updates.length !== count)
+        throw new Error(`a sum of ${count} updates, of which the fleet knows ${updates.length}`);
       return { version: buffer.version, updates };
     }),
   );
+}
+
+/** A batch names its uploads; a buffer has slots. */
+function isIn({ ctx, accepted, uploads }: BufferState, news: AcceptedNews): boolean {
+  if (uploads !== undefined) return uploads.includes(news.ctx);
+  return news.ctx === ctx && news.slot !== undefined && accepted.includes(news.slot);
+}
+
+function modeTitle(way: Way): string {
+  return way === 'one-shot' ? 'one-shot mode' : `sealed mode, ${WAY_TITLE[way]}`;
 }

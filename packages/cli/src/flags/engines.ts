@@ -2,15 +2,26 @@
 import type { EngineName } from '@basa/client/operator';
 import { choice, type Flag } from '../shell/flag.ts';
 
-/** For readers. */
-export const ENGINE_TITLE: Readonly<Record<EngineName, string>> = { 'cp-abe': 'CP-ABE', 'slot-keys': 'slot keys' };
-
 /** The paper's first. */
-export const ENGINE_NAMES = Object.keys(ENGINE_TITLE) as readonly EngineName[];
+export const ENGINE_NAMES: readonly EngineName[] = ['cp-abe', 'slot-keys'];
+
+/** How the masks of an update are kept: an engine of sealed mode, or the one-shot mode. */
+export type Way = EngineName | 'one-shot';
+
+const HELP = 'how sealed mode seals seeds: slot-keys, as new tasks do, or cp-abe, as in the paper';
+
+/** For readers. */
+export const WAY_TITLE: Readonly<Record<Way, string>> = {
+  'cp-abe': 'CP-ABE',
+  'slot-keys': 'slot keys',
+  'one-shot': 'one-shot',
+};
 
 export function engineFlag(fallback: EngineName): Flag<EngineName> {
-  return choice(ENGINE_NAMES, {
-    help: 'how seeds are sealed: slot-keys, as new tasks do, or cp-abe, as in the paper',
-    default: fallback,
-  });
+  return choice(ENGINE_NAMES, { help: HELP, default: fallback });
+}
+
+/** Beside a choice of the mode: undefined where nobody chose an engine. */
+export function sealedEngineFlag(usual: EngineName): Flag<EngineName | undefined> {
+  return choice(ENGINE_NAMES, { help: HELP, without: usual });
 }

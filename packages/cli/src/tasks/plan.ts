@@ -1,36 +1,42 @@
 /** `basa plan`: what a private task would mean, before there is one. */
 import type { PrivatePlan } from '@basa/masking';
 import { chosenModel } from '../flags/models.ts';
+import { bufferWithin, MOST_UPDATES, type ModeChoice, modeFlag, uncheckedSumsFlag } from '../flags/modes.ts';
 import { PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
+import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
 import { positive, text, whole, within } from '../shell/flag.ts';
 import { table } from '../shell/terminal.ts';
+import type { ModeCost, ModeCosts } from './mode-costs.ts';
 
-/** Words before the update, and what is sealed behind it, with slot keys in the last place of a buffer. */
-const PREFIX_WORDS = 6;
-const SEALED_BYTES = 64;
 /** Logistic regression on MNIST still learns at 13, 23 points worse (docs/privacy.md); averaging 50 away takes 2,500 buffers for one. */
 const HOPELESS = 50;
 
 export const plan: Command = command({
   name: 'plan',
-  summary: 'says what differential privacy would cost a task: epsilon, noise, bits, bytes',
+  summary: 'says what differential privacy and K would cost a task: epsilon, noise, bits, masks, bytes',
   flags: {
     dimension: whole({ value: 'd', help: 'parameters of the model, or --model', min: 1, max: 2 ** 31 }),
     model: text({ value: 'name', help: 'the name or file of a model' }),
-    buffer: whole({ help: 'K, positions of a buffer', min: 2, max: 1024, default: 100 }),
+    buffer: whole({ help: 'K, updates of a sum', min: 2, max: MOST_UPDATES['one-shot'], default: 100 }),
+    mode: modeFlag,
+    authorities: whole({ help: 'how many authorities the task has', min: 1, max: MAX_AUTHORITIES, default: 1 }),
+    threshold: thresholdFlag,
+    'unsafe-unchecked-sums': uncheckedSumsFlag,
     minimum: whole({ help: 'Kmin, updates a sum holds at least', min: 2, without: '80 % of K' }),
     clip: positive({ help: 'C: updates are clipped to this L2 norm', default: 1 }),
     ...PRIVACY_FLAGS,
     uplink: positive({ value: 'Mbit/s', help: 'for the seconds of an upload', default: 10 }),
   },
   async run({ flags, terminal }) {
-    const { bufferForSignal, elementBits, packedLength, planPrivate } = await import('@basa/masking');
-    const { defaultMinimum, MAX_SLOTS } = await import('@basa/protocol');
+    const { bufferForSignal, elementBits, planPrivate } = await import('@basa/masking');
+    const { defaultMinimum } = await import('@basa/protocol');
+    const { modeCosts } = await import('./mode-costs.ts');
     const privacy = privacyChoice(flags);
     if (privacy === undefined) throw new CommandError('--noise <z> and --participations <n> are needed');
     const dimension = await dimensionOf(flags);
-    const { buffer: bufferSize, clip } = flags;
+    const { clip, mode } = flags;
+    const bufferSize = bufferWithin(flags.buffer, mode);
     const colluders = privacy.colluders ?? Math.floor(bufferSize / 10);
     const usual = Math.min(bufferSize, defaultMinimum(bufferSize, colluders));
     const minimum = within(flags.minimum ?? usual, 'minimum', { min: 2, max: bufferSize });
@@ -42,9 +48,10 @@ export const plan: Command = command({
       return { json: { works: false, refused: planned.sentence }, exitCode: EXIT_CODE.failed };
     }
     const { epsilon, cost, noiseToSignal, modulus, neededBits, level, noise } = planned.plan;
-    const bytesPerUpload = packedLength(dimension + PREFIX_WORDS, modulus) + bufferSize * SEALED_BYTES;
+    const modes = modeCosts({ ...flags, unchecked: flags['unsafe-unchecked-sums'], bufferSize, dimension, modulus });
+    const { bytesPerUpload } = costsOfMode(modes, mode);
     const secondsPerUpload = (8 * bytesPerUpload) / (1e6 * flags.uplink);
-    const enough = { needed: bufferForSignal(planned.plan, bufferSize), max: MAX_SLOTS };
+    const enough = { needed: bufferForSignal(planned.plan, bufferSize), max: MOST_UPDATES[mode] };
     const advice = adviceOf(planned.plan, privacy.noiseMultiplier, enough);
     const works = noiseToSignal <= HOPELESS;
     terminal.line(
@@ -57,6 +64,7 @@ export const plan: Command = command({
         ['an upload', `${bytesPerUpload} bytes, ${secondsPerUpload.toFixed(2)} s`],
       ]),
     );
+    terminal.line(`\nwhat K = ${bufferSize} costs a device in each mode:\n${modesTable(modes)}`);
     for (const sentence of advice) terminal.line(sentence);
     const json = {
       works,
@@ -73,11 +81,36 @@ export const plan: Command = command({
       bufferSize,
       minimum,
       colluders,
+      mode,
+      modes,
       advice,
     };
     return { json, ...(!works && { exitCode: EXIT_CODE.failed }) };
   },
 });
+
+function costsOfMode(modes: ModeCosts, mode: ModeChoice): ModeCost {
+  const cost = modes[mode];
+  if ('impossible' in cost) throw new CommandError(`this task cannot be: ${cost.impossible}`);
+  return cost;
+}
+
+function modesTable(modes: ModeCosts): string {
+  const row = (title: string, cell: (cost: ModeCost) => number): readonly string[] => [
+    title,
+    ...Object.values(modes).map((cost) => ('impossible' in cost ? '-' : String(cell(cost)))),
+  ];
+  const whys = Object.entries(modes).flatMap(([mode, cost]) =>
+    'impossible' in cost ? `${mode}: ${cost.impossible}` : [],
+  );
+  const rows = [
+    ['', ...Object.keys(modes)],
+    row('masks to expand', ({ masks }) => masks),
+    row('bytes of sealed seeds', ({ sealedBytes }) => sealedBytes),
+    row('bytes of an upload', ({ bytesPerUpload }) => bytesPerUpload),
+  ];
+  return [table(rows), ...whys].join('\n');
+}
 
 async function dimensionOf(flags: {
   readonly dimension: number | undefined;

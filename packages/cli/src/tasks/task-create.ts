@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises';
 import type { TaskSettings } from '@basa/client/operator';
 import type { Dataset, Model } from '@basa/learning';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
-import { engineFlag } from '../flags/engines.ts';
+import { sealedEngineFlag } from '../flags/engines.ts';
 import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
 import { chosenModel, MODEL_NAMES } from '../flags/models.ts';
+import { bufferWithin, MOST_UPDATES, modeFlag, modeOf, uncheckedSumsFlag } from '../flags/modes.ts';
 import { short } from '../flags/names.ts';
 import { isModelFile } from '../flags/own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../flags/presets.ts';
@@ -34,9 +35,15 @@ const FLAGS = {
     help: `${PRESET_NAMES.join(' or ')}: the numbers that the flags below do not give`,
     default: 'paper',
   }),
-  buffer: whole({ help: 'K, positions of a buffer', min: 2, max: 1024, without: 'paper 10, production 32' }),
+  buffer: whole({
+    help: 'K, updates of a sum',
+    min: 2,
+    max: MOST_UPDATES['one-shot'],
+    without: 'paper 10, production 32',
+  }),
   minimum: whole({ help: 'Kmin, updates a sum holds at least', min: 2, without: '80 % of K' }),
-  engine: engineFlag('slot-keys'),
+  mode: modeFlag,
+  engine: sealedEngineFlag('slot-keys'),
   target: whole({ value: 'percent', help: 'stop at this accuracy; needs a test set', min: 1, max: 100 }),
   versions: whole({ help: 'stop after n versions', min: 1 }),
   lease: seconds('from deposit to upload', 'paper 600, production 900'),
@@ -68,6 +75,7 @@ const FLAGS = {
   ...AUTHORITY_FLAGS,
   threshold: thresholdFlag,
   'unsafe-threshold': yes('allow one that withstands no authority which colludes, such as 2 of 3'),
+  'unsafe-unchecked-sums': uncheckedSumsFlag,
 };
 
 function seconds(help: string, without: string) {
@@ -84,7 +92,7 @@ export const taskCreate: Command = command({
     const services = { server: await serverOperator(input), authority: await authorityOperator(input) };
     const { model, test, ...settings } = await chosenModel(flags.model);
     const preset = await taskPreset(flags.preset);
-    const bufferSize = flags.buffer ?? preset.bufferSize;
+    const bufferSize = bufferWithin(flags.buffer ?? preset.bufferSize, flags.mode);
     const { minimum, target, threshold, versions, bits = 'auto', tokens: count } = flags;
     const evaluationSet = await testSetOf(input, test);
     if (target !== undefined && evaluationSet === undefined)
@@ -97,7 +105,7 @@ export const taskCreate: Command = command({
       bufferSize,
       ...(threshold !== undefined && { threshold }),
       unsafeThreshold: flags['unsafe-threshold'],
-      engine: flags.engine,
+      ...modeSettings(flags),
       ...(minimum !== undefined && { minimum: within(minimum, 'minimum', { min: 2, max: bufferSize }) }),
       // The paper knows no versions of buffers.
       versions: flags['unsafe-mixed-versions'] || flags['unsafe-paper'] ? 'unsafeMixed' : 'one',
@@ -117,7 +125,6 @@ export const taskCreate: Command = command({
         ...(versions !== undefined && { version: versions }),
       },
       ...(evaluationSet !== undefined && { evaluationSet }),
-      ...(flags['unsafe-paper'] && { mode: 'paper' }),
       ...admissionOf(flags),
     });
     const tokens = count === 0 ? [] : await services.authority.tokens(task, count, Date.now() + TOKENS_LAST_MS);
@@ -128,6 +135,18 @@ export const taskCreate: Command = command({
     return { json: { task, ...(count > 0 && { tokens }) } };
   },
 });
+
+function modeSettings(
+  flags: CommandInput<typeof FLAGS>['flags'],
+): Pick<TaskSettings, 'mode' | 'engine' | 'unsafeUncheckedSums'> {
+  const chosen = modeOf(flags, 'slot-keys');
+  if (chosen.mode === 'one-shot' && flags['unsafe-paper'])
+    throw new CommandError('--unsafe-paper and --mode one-shot are two modes: choose one');
+  if (flags['unsafe-unchecked-sums'] && chosen.mode !== 'one-shot')
+    throw new CommandError('--unsafe-unchecked-sums is for --mode one-shot');
+  if (chosen.mode === 'one-shot') return { ...chosen, unsafeUncheckedSums: flags['unsafe-unchecked-sums'] };
+  return { engine: chosen.engine, ...(flags['unsafe-paper'] && { mode: 'paper' as const }) };
+}
 
 /** What the server evaluates versions on: a file that `encodeDataset` wrote, or what comes with the model. */
 async function testSetOf(

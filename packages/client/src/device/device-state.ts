@@ -9,9 +9,11 @@ import {
   type DeviceLedger,
   type DeviceStep,
   deviceRecordCodec,
+  encodePolicy,
   type KeptHead,
   keptHeadCodec,
   type Refused,
+  type TaskPolicy,
   type UserSession,
   wipeSession,
 } from '@basa/protocol';
@@ -48,6 +50,10 @@ export class DeviceState {
     return this.#kept.certificate;
   }
 
+  get policy(): TaskPolicy | undefined {
+    return this.#kept.policy;
+  }
+
   get heads(): readonly KeptHead[] {
     return this.#kept.heads;
   }
@@ -63,6 +69,11 @@ export class DeviceState {
   async keepCertificate(certificate: Certificate): Promise<void> {
     await this.#durably((store) => store.append([certificateCodec.encode(certificate)]));
     this.#kept = { ...this.#kept, certificate };
+  }
+
+  async keepPolicy(policy: TaskPolicy): Promise<void> {
+    await this.#durably((store) => store.append([encodePolicy(policy)]));
+    this.#kept = { ...this.#kept, policy };
   }
 
   /** New heads go along with the next step that is written anyway, and when the device closes. */

@@ -78,6 +78,15 @@ export function isPastHead(seen: readonly Head[], { branch, sequence }: HeadBody
   return known !== undefined && (known !== seen.at(-1) || sequence < known.sequence);
 }
 
+/**
+ * Whether the log went on in another branch since. Within a branch the statements that a server hands on lag a little behind what the device
+ * hears from the authority itself: there the time that is signed with them says how old they are.
+ */
+export function isOfLeftBranch(seen: readonly Head[], { branch }: HeadBody): boolean {
+  const known = seen.find((head) => equalBytes(head.branch, branch));
+  return known !== undefined && known !== seen.at(-1);
+}
+
 /** These and a further one; the same list where it says nothing new. */
 function withHead(seen: readonly Head[], head: Head): readonly Head[] {
   const at = seen.findIndex(({ branch }) => equalBytes(branch, head.branch));

@@ -1,4 +1,4 @@
-/** What the entries of a device's store mean: certificate, head, ledger and the session that is not over. */
+/** What the entries of a device's store mean: certificate, policy, heads, ledger and the session that is not over. */
 import { DecodeError, fromHex, type Suite } from '@basa/masking';
 import {
   type Certificate,
@@ -6,26 +6,31 @@ import {
   certificateCodec,
   type Device,
   type DeviceRecord,
+  decodePolicy,
   deviceRecordCodec,
   EMPTY_LEDGER,
+  encodePolicy,
   type KeptHead,
   KIND,
   keptHeadCodec,
   type LedgerRecord,
   olderLayout,
   restoreDevice,
+  type TaskPolicy,
 } from '@basa/protocol';
 import { StoreError } from '../errors.ts';
 import { withKeptHead } from './heads.ts';
 
 export interface Kept extends Device {
   readonly certificate: Certificate | undefined;
+  /** One-shot: the policy of the task, so that a device that comes back asks no authority. */
+  readonly policy: TaskPolicy | undefined;
   /** Of each authority the last head of each branch of its log, the current one at the end. */
   readonly heads: readonly KeptHead[];
 }
 
 export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept {
-  let kept: Kept = { certificate: undefined, heads: [], ledger: EMPTY_LEDGER, session: undefined };
+  let kept: Kept = { certificate: undefined, policy: undefined, heads: [], ledger: EMPTY_LEDGER, session: undefined };
   for (const entry of entries) {
     try {
       kept = withEntry(suite, kept, entry);
@@ -45,6 +50,7 @@ const KIND_OFFSET = 2;
 function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
   const kind = entry[KIND_OFFSET] ?? 0;
   if (kind === KIND.certificate) return { ...kept, certificate: certificateCodec.decode(entry) };
+  if (kind === KIND.policy) return { ...kept, policy: decodePolicy(entry) };
   if (kind === KIND.keptHead) return { ...kept, heads: withKeptHead(kept.heads, keptHeadCodec.decode(entry)) };
   const record = deviceRecordCodec.decode(entry);
   const device = restoreDevice(suite, [record], kept);
@@ -53,16 +59,18 @@ function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
 }
 
 /** What outlives a session: everything without seeds. */
-export function lastingEntries({ certificate, heads, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
+export function lastingEntries({ certificate, policy, heads, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
   const records: LedgerRecord[] = [
     ...[...ledger.entered].map((ctx): LedgerRecord => ({ kind: 'entered', ctx: fromHex(ctx) as Ctx })),
     ...[...ledger.deltas].map(
       ([deltaId, given]): LedgerRecord => ({ kind: 'committed', deltaId: fromHex(deltaId) as Uint8Array, ...given }),
     ),
     ...ledger.recent.map((seen): LedgerRecord => ({ kind: 'seen', ...seen })),
+    ...[...ledger.epochs].map(([authority, number]): LedgerRecord => ({ kind: 'epoch', authority, number })),
   ];
   return [
     ...(certificate === undefined ? [] : [certificateCodec.encode(certificate)]),
+    ...(policy === undefined ? [] : [encodePolicy(policy)]),
     ...heads.map(keptHeadCodec.encode),
     ...records.map(deviceRecordCodec.encode),
   ];
@@ -72,5 +80,6 @@ export function lastingEntries({ certificate, heads, ledger }: Omit<Kept, 'sessi
 export function wipeRecord(record: DeviceRecord): void {
   if (record.kind === 'prepared') for (const seed of record.edges) seed.fill(0);
   if (record.kind === 'slotted') record.ephemeralSecret.fill(0);
+  if (record.kind === 'shot') for (const seed of record.seeds) seed.fill(0);
   if (record.kind === 'frozen') for (const seed of [record.self, ...record.earlier]) seed.fill(0);
 }

@@ -70,5 +70,6 @@ function taskOf(
     seeds.set(seed.reveal(), SEED_BYTES * n);
   });
   const signs = terms.map(({ sign }) => sign);
-  return [{ modulus, salt, firstWord, piece: copy, signs, seeds }, [copy.buffer, seeds.buffer]];
+  const salts = terms.map((term) => term.salt);
+  return [{ modulus, salt, firstWord, piece: copy, signs, salts, seeds }, [copy.buffer, seeds.buffer]];
 }

@@ -27,7 +27,7 @@ export const TASK_DEFAULTS = {
 /** What people say about a task; only the model must be given. */
 export interface TaskSettings
   extends Partial<Omit<PolicyChoice, 'model' | 'serverKey' | 'authorities' | 'training'>>,
-    Omit<TaskSpecification, 'policy' | 'model' | 'initial'> {
+    Omit<TaskSpecification, 'policy' | 'model' | 'initial' | 'mode'> {
   readonly model: Model;
   readonly training?: Partial<TaskTraining>;
   /** The first parameters: drawn with a seed (1), or given. */
@@ -96,7 +96,8 @@ export async function createTaskAt(
     policy: toHex(encodePolicy(policy)),
     ...(canServerBuild && { model: modelJson(model) }),
     initial: initialOf(settings, canServerBuild),
-    ...(mode !== undefined && { mode }),
+    // The policy says by itself that a task is of the one-shot mode.
+    ...(mode !== undefined && mode !== 'one-shot' && { mode }),
     ...(serverStep !== undefined && { serverStep }),
     ...(divideBy !== undefined && { divideBy }),
     ...(admission !== undefined && { admission }),

@@ -6,13 +6,18 @@ import {
   defaultMinimum,
   defaultThreshold,
   ENGINE,
+  MAX_AUTHORITIES,
   type MetricRange,
+  ONE_SHOT_DEFAULTS,
+  type OneShotPolicy,
+  oneShotProblem,
   POLICY_DEFAULTS,
   type PrivacyPolicy,
   policyProblem,
   type Staleness,
   type TaskPolicy,
   type TaskTraining,
+  toleratedOf,
   type Versions,
 } from '@basa/protocol';
 import { SettingsError } from '../errors.ts';
@@ -29,7 +34,11 @@ export interface PolicyChoice {
   readonly unsafeThreshold?: boolean;
   readonly bufferSize: number;
   readonly minimum?: number;
-  /** How seeds are sealed; slot keys by default. */
+  /** How updates reach a sum; `sealed` by default. */
+  readonly mode?: ModeName;
+  /** One-shot: lets sums stand that nobody but one authority vouches for: it can shift the model unnoticed. */
+  readonly unsafeUncheckedSums?: boolean;
+  /** How seeds are sealed, except in the one-shot mode, which has one way; slot keys by default. */
   readonly engine?: EngineName;
   /** Entries of updates beyond +-clip are clipped, in a private task their L2 norm; 1 by default. */
   readonly clip?: number;
@@ -72,9 +81,17 @@ function privacyOf({ bufferSize, privacy }: Pick<PolicyChoice, 'bufferSize' | 'p
 export const ENGINES = { 'slot-keys': ENGINE.slotKeys, 'cp-abe': ENGINE.cpAbe } as const;
 export type EngineName = keyof typeof ENGINES;
 
+/** `paper` is the paper's protocol, which hides less; both services must allow it. */
+export type ModeName = 'sealed' | 'paper' | 'one-shot';
+
 export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   const { name, model, serverKey, authorities, bufferSize, uploadLeaseMs, openMs, closeMs } = choice;
   const privacy = privacyOf(choice);
+  const council = {
+    authorities,
+    threshold: choice.threshold ?? defaultThreshold(authorities.length),
+    unsafeThreshold: choice.unsafeThreshold ?? false,
+  };
   const versions = choice.versions ?? POLICY_DEFAULTS.versions;
   const minimum = choice.minimum ?? defaultMinimum(bufferSize, privacy?.colluders ?? 0);
   const quantizer =
@@ -84,10 +101,8 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   const policy: TaskPolicy = {
     ...POLICY_DEFAULTS,
     name: ascii(name),
-    authorities,
-    threshold: choice.threshold ?? defaultThreshold(authorities.length),
-    unsafeThreshold: choice.unsafeThreshold ?? false,
-    engine: ENGINES[choice.engine ?? 'slot-keys'],
+    ...council,
+    ...modeOf(choice, council),
     bufferSize,
     minimum,
     dimension: model.dimension,
@@ -108,6 +123,32 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new SettingsError(`these settings cannot be used: ${problem}`);
   return policy;
+}
+
+type ChosenCouncil = Pick<TaskPolicy, 'authorities' | 'threshold' | 'unsafeThreshold'>;
+
+function modeOf(
+  { mode, engine, unsafeUncheckedSums: uncheckedSums = false }: PolicyChoice,
+  council: ChosenCouncil,
+): Pick<TaskPolicy, 'engine' | 'oneShot'> {
+  if (mode !== 'one-shot') return { engine: ENGINES[engine ?? 'slot-keys'], oneShot: undefined };
+  if (engine !== undefined)
+    throw new SettingsError('the one-shot mode seals seeds in its own way: leave the engine out');
+  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums };
+  return { engine: ENGINE.oneShot, oneShot: { ...oneShot, tolerated: mostTolerated(council, oneShot) } };
+}
+
+/**
+ * The most colluding authorities with which sums stay checked, also while as many are silent as the threshold allows: t >= 2 f + 1. Where no
+ * number is a good one, `policyProblem` says why of this one.
+ */
+export function mostTolerated(council: ChosenCouncil, oneShot: OneShotPolicy): number {
+  if (council.authorities.length === 1) return 0;
+  const withSilent = Math.floor((council.threshold - 1) / 2);
+  const most = Math.max(1, Math.min(toleratedOf(council), oneShot.uncheckedSums ? MAX_AUTHORITIES : withSilent));
+  for (let tolerated = most; tolerated >= 0; tolerated--)
+    if (oneShotProblem(council, { ...oneShot, tolerated }, council.unsafeThreshold) === undefined) return tolerated;
+  return most;
 }
 
 /** Steps to the clip, at least: at K = 10 they take 20 bits an entry, at 32 and 100 they take 24. */

@@ -66,6 +66,8 @@ export interface BufferState {
     readonly voids: readonly number[];
   }[];
   readonly accepted: readonly number[];
+  /** One-shot: the names of the uploads of a batch. */
+  readonly uploads?: readonly string[];
 }
 
 export interface VersionState {

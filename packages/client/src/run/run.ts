@@ -14,8 +14,8 @@ import { uniform } from '../outside.ts';
 import type { Place } from '../session/admission.ts';
 import type { Contribution, Rejection } from '../session/contribution.ts';
 import type { DeviceContext } from '../session/device-context.ts';
-import type { Update } from '../session/enter.ts';
 import type { FetchedModel } from '../session/model-fetch.ts';
+import type { Update } from '../session/quantised.ts';
 import { rejected } from '../session/rejections.ts';
 import { type Evaluate, metricsOf, type OwnMetrics } from './run-metrics.ts';
 

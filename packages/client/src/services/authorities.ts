@@ -6,6 +6,7 @@ import {
   type Ctx,
   certificateCodec,
   councilClock,
+  type DeltaCommitment,
   type Head,
   type KeptHead,
   type KeyAnswerOf,
@@ -16,6 +17,8 @@ import {
   type OutcomeOf,
   type Refused,
   refused,
+  type ShotOutcomeOf,
+  type ShotQuestion,
   type TaskId,
 } from '@basa/protocol';
 import { AnswerError, isOfService, ProblemError, RefusedError } from '../errors.ts';
@@ -170,6 +173,23 @@ export class Authorities {
       outcome: await client.outcome(ctx, both),
     });
     return this.#ask(this.#members, signal, ask, { isEnough: isAgreed });
+  }
+
+  /** One-shot: of those that the upload names. */
+  shotOutcomes(
+    asked: Pick<ShotQuestion, 'task' | 'user'>,
+    { joinTag, epochs }: Pick<DeltaCommitment, 'joinTag' | 'epochs'>,
+    isAgreed: (answers: readonly ShotOutcomeOf[]) => boolean,
+    signal: AbortSignal,
+  ): Promise<readonly ShotOutcomeOf[]> {
+    const statementOf = (index: number): Uint8Array | undefined =>
+      epochs.find(({ authority }) => authority === index)?.statement;
+    const members = this.#members.filter(({ authority }) => statementOf(authority) !== undefined);
+    const ask = async ({ authority, client }: Member, both: AbortSignal): Promise<ShotOutcomeOf> => ({
+      authority,
+      outcome: await client.shotOutcome(asked, joinTag, statementOf(authority) as Uint8Array, both),
+    });
+    return this.#ask(members, signal, ask, { isEnough: isAgreed });
   }
 
   /** Whether as many as are needed answer, whatever it is that they say. */

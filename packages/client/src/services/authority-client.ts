@@ -8,14 +8,18 @@ import {
   certificateCodec,
   decodePolicy,
   HEADER,
+  type JoinTag,
   type KeyAnswer,
   type KeyRequest,
   type NewestModel,
   newestModelCodec,
   type Outcome,
   outcomeCodec,
+  type ShotOutcome,
+  shotOutcomeCodec,
   type TaskId,
   type TaskPolicy,
+  type UserId,
 } from '@basa/protocol';
 import { decoded, hexOf, jsonBody, jsonOf } from '../answers.ts';
 import type { Heads } from '../device/heads.ts';
@@ -75,6 +79,18 @@ export class AuthorityClient {
   async outcome(ctx: Ctx, signal: AbortSignal): Promise<Outcome> {
     const { body } = await this.get(AUTHORITY_PATH.outcome(ctx), signal, MAX_OUTCOME_BYTES);
     return decoded('authority', outcomeCodec, body);
+  }
+
+  /** One-shot: of one upload of this device. */
+  async shotOutcome(
+    { task, user }: { readonly task: TaskId; readonly user: UserId },
+    joinTag: JoinTag,
+    statement: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<ShotOutcome> {
+    const target = AUTHORITY_PATH.shotOutcome(task, user, joinTag, statement);
+    const { body } = await this.#call({ method: 'GET', target, signed: true, maxBytes: MAX_STATEMENT_BYTES, signal });
+    return decoded('authority', shotOutcomeCodec, body);
   }
 
   get(target: string, signal: AbortSignal, maxBytes = MAX_STATEMENT_BYTES): Promise<Answered> {

@@ -1,6 +1,7 @@
 /** The server as a device asks it. Nothing it says is believed here: the session checks it against the pins. */
 import { toHex } from '@basa/masking';
 import {
+  type AuthorityStanding,
   type BufferSealing,
   type Certificate,
   type Ctx,
@@ -16,8 +17,8 @@ import {
   MAX_SLOTS,
   SERVER_PATH,
   type SeatRequest,
-  type Slot,
   seatRequestCodec,
+  standingsCodec,
   type TaskId,
   userMessages,
 } from '@basa/protocol';
@@ -34,8 +35,8 @@ const INBOX_ENTRY_BYTES = 512;
 
 /** One piece of an upload: the signed header goes with each. */
 export interface UploadPiece {
-  readonly ctx: Ctx;
-  readonly slot: Slot;
+  /** The path that it is put to. */
+  readonly target: string;
   readonly header: Uint8Array;
   readonly offset: number;
   readonly piece: Uint8Array;
@@ -84,13 +85,10 @@ export class ServerClient {
   }
 
   /** How much of the upload is durable. */
-  async uploadOffset(
-    { ctx, slot, header }: Omit<UploadPiece, 'offset' | 'piece'>,
-    signal: AbortSignal,
-  ): Promise<number> {
+  async uploadOffset({ target, header }: Omit<UploadPiece, 'offset' | 'piece'>, signal: AbortSignal): Promise<number> {
     const answer = await this.link.call({
       method: 'HEAD',
-      target: SERVER_PATH.upload(ctx, slot),
+      target,
       headers: { [HEADER.upload]: toHex(header) },
       signed: true,
       maxBytes: 0,
@@ -101,10 +99,10 @@ export class ServerClient {
     return offset;
   }
 
-  async uploadPiece({ ctx, slot, header, offset, piece }: UploadPiece, signal: AbortSignal): Promise<Received> {
+  async uploadPiece({ target, header, offset, piece }: UploadPiece, signal: AbortSignal): Promise<Received> {
     const { body } = await this.link.call({
       method: 'PUT',
-      target: SERVER_PATH.upload(ctx, slot),
+      target,
       ...(piece.length === 0 ? {} : { body: piece }),
       headers: { [HEADER.upload]: toHex(header), [HEADER.uploadOffset]: String(offset) },
       signed: true,
@@ -118,8 +116,22 @@ export class ServerClient {
     return { received: received as number, accepted };
   }
 
-  async fate(ctx: Ctx, joinTag: JoinTag, signal: AbortSignal): Promise<Fate> {
-    const { fate } = jsonOf('server', (await this.#get(SERVER_PATH.fate(ctx, joinTag), signal)).body);
+  fate(ctx: Ctx, joinTag: JoinTag, signal: AbortSignal): Promise<Fate> {
+    return this.#fate(SERVER_PATH.fate(ctx, joinTag), signal);
+  }
+
+  /** One-shot: what the authorities say now, as far as the server shows it. */
+  async standings(task: TaskId, signal: AbortSignal): Promise<readonly AuthorityStanding[]> {
+    const { body } = await this.#get(SERVER_PATH.standings(task), signal);
+    return decoded('server', standingsCodec, body).standings;
+  }
+
+  shotFate(task: TaskId, upload: Ctx, signal: AbortSignal): Promise<Fate> {
+    return this.#fate(SERVER_PATH.shotFate(task, upload), signal);
+  }
+
+  async #fate(target: string, signal: AbortSignal): Promise<Fate> {
+    const { fate } = jsonOf('server', (await this.#get(target, signal)).body);
     if (!FATES.includes(fate as Fate)) throw new AnswerError('the server', 'an update without a fate');
     return fate as Fate;
   }

@@ -3,12 +3,14 @@ import { equalBytes, toHex } from '@basa/masking';
 import { problemOf } from '@basa/protocol';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
-import { enter, type Update } from './enter.ts';
+import { enter } from './enter.ts';
 import { finishSession } from './finish.ts';
 import { Meter } from './meter.ts';
 import { askOutcome, versionRejection } from './outcomes.ts';
 import { budgetRejection, tellSpent } from './private-budget.ts';
+import type { Update } from './quantised.ts';
 import { rejected } from './rejections.ts';
+import { shoot } from './shoot.ts';
 
 const MAX_SEATS = 3;
 
@@ -61,12 +63,22 @@ async function offer(
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
   const meter = newMeter(context);
+  const isOneShot = context.pins.policy.oneShot !== undefined;
   for (let seats = 1; ; seats++) {
-    const result =
-      (await enter(context, update, deltaId, meter, signal)) ?? (await finishSession(context, meter, signal));
+    const result = await (isOneShot ? shoot : enterAndFinish)(context, update, deltaId, meter, signal);
     if (result.kind === 'accepted' || result.update === 'held' || seats === MAX_SEATS) return result;
     if (problemOf(result.reason).anotherSeat !== true) return result;
   }
+}
+
+async function enterAndFinish(
+  context: DeviceContext,
+  update: Update,
+  deltaId: Uint8Array,
+  meter: Meter,
+  signal: AbortSignal,
+): Promise<Contribution | Rejection> {
+  return (await enter(context, update, deltaId, meter, signal)) ?? (await finishSession(context, meter, signal));
 }
 
 /** An update some buffer may have is offered again only with the authority's word that it is not in its sum. */
@@ -78,7 +90,7 @@ async function heldElsewhere(
   const given = context.state.ledger.deltas.get(toHex(deltaId));
   if (given === undefined) return undefined;
   const outcome = await askOutcome(context, given, signal);
-  return outcome === 'excluded' || outcome === 'aborted'
+  return outcome === 'excluded' || outcome === 'aborted' || outcome === 'expired'
     ? undefined
     : rejected('delta-committed', 'held', { detail: outcome });
 }

@@ -13,7 +13,8 @@ export interface Contribution {
   readonly kind: 'accepted';
   readonly ctx: string;
   readonly joinTag: string;
-  readonly slot: number;
+  /** Undefined in the one-shot mode, where an update takes no slot and `ctx` names the upload itself. */
+  readonly slot: number | undefined;
   readonly costs: Costs;
 }
 
@@ -31,6 +32,14 @@ export interface Rejection {
 
 /**
  * What the authority says of a contribution: `undecided` while its buffer is open, `unknown` where its memory is lost.
- * `quarantined` is the server's word for one in a sum that failed its checks.
+ * `expired`, in the one-shot mode: it is in no sum and never will be. `quarantined` is the server's word for one in a sum that failed its
+ * checks.
  */
-export type ContributionOutcome = 'included' | 'quarantined' | 'excluded' | 'aborted' | 'undecided' | 'unknown';
+export type ContributionOutcome =
+  | 'included'
+  | 'quarantined'
+  | 'excluded'
+  | 'aborted'
+  | 'expired'
+  | 'undecided'
+  | 'unknown';

@@ -1,11 +1,12 @@
 /** What every part of a connected client works with. */
-import type { Descriptor, Pins, TaskId, UserPorts } from '@basa/protocol';
+import type { Descriptor, Membership, Pins, TaskId, UserPorts } from '@basa/protocol';
 import type { DeviceState } from '../device/device-state.ts';
 import type { Outside } from '../outside.ts';
 import type { Authorities } from '../services/authorities.ts';
 import type { ServerClient } from '../services/server-client.ts';
 import type { Emitter } from './client-events.ts';
 import type { Sealings } from './sealings.ts';
+import type { Standings } from './standings.ts';
 
 export interface DeviceContext {
   readonly outside: Outside;
@@ -13,6 +14,7 @@ export interface DeviceContext {
   readonly authorities: Authorities;
   readonly state: DeviceState;
   readonly sealings: Sealings;
+  readonly standings: Standings;
   readonly events: Emitter;
   readonly pins: Pins;
   readonly task: TaskId;
@@ -27,4 +29,9 @@ export function userPorts(
 ): UserPorts {
   const { suite, randomBytes, kernel } = outside;
   return { suite, randomBytes, kernel, sealing: sealings.of(descriptor) };
+}
+
+/** The place in a buffer that the session is about; undefined where there is none, as in the one-shot mode. */
+export function membershipOf({ session }: Pick<DeviceState, 'session'>): Membership | undefined {
+  return session !== undefined && 'descriptor' in session.member ? session.member : undefined;
 }

@@ -1,8 +1,6 @@
 /** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
 import { DecodeError } from '@basa/masking';
 import {
-  type Block,
-  buildInput,
   type CheckedDescriptor,
   checkDrawnBuffer,
   type DrawnBuffer,
@@ -19,25 +17,8 @@ import { type DeviceContext, userPorts } from './device-context.ts';
 import { withCertificate } from './enrol.ts';
 import type { Meter } from './meter.ts';
 import { newestEntry } from './model-fetch.ts';
+import { notSeen, quantised, type Update } from './quantised.ts';
 import { rejected } from './rejections.ts';
-
-/** An update to offer. */
-export interface Update {
-  readonly delta: Float32Array;
-  /** The version of the model it was trained on. */
-  readonly trainedOn: number;
-  /**
-   * 16 random bytes of this training, in a private task: two trainings that end in the same numbers are two updates then. Without
-   * them, or in another task, the same numbers are one.
-   */
-  readonly training?: Uint8Array;
-  /** In (0, 1]: how much it counts besides its staleness; 1 by default, and always in a private task. */
-  readonly exampleWeight?: number;
-  /** The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update is one. */
-  readonly blocks?: readonly Block[];
-  /** A finite number for each metric that the task names; it is clipped to its range, and only the mean is learnt. */
-  readonly metrics?: Readonly<Record<string, number>>;
-}
 
 /** Leaves a prepared session in the device's state, or says why not. */
 export async function enter(
@@ -51,7 +32,7 @@ export async function enter(
   const model = await modelOf(context, update.trainedOn, signal);
   if (model === undefined)
     return rejected('model-not-logged', 'free', {
-      detail: `this device has not seen version ${update.trainedOn} lately; fetch the newest with model() and train on it`,
+      detail: notSeen(update.trainedOn),
     });
   events.emit('progress', { step: 'seat' });
   const seat = await meter.measure('seat', () => takeSeat(context, model, signal));
@@ -60,11 +41,8 @@ export async function enter(
   const noted = await state.take(noteModel(outside.suite, state, descriptor));
   if (isRefused(noted)) return rejected(noted.reason, 'free', noted);
   return await meter.measure('deposit', async () => {
-    const randomWords = (words: Uint32Array): void => fillWords(context, words);
-    const built = buildInput(descriptor, { ...update, randomWords, kernel: outside.kernel });
+    const built = quantised(context, descriptor, update);
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);
-    const { clipped, staleness } = built;
-    events.emit('quantized', { clipped, entries: update.delta.length, staleness });
     const ports = sealingPorts(context, descriptor);
     if ('reason' in ports) return ports;
     const certificate = state.certificate as NonNullable<typeof state.certificate>;
@@ -132,10 +110,4 @@ function sealingPorts(context: DeviceContext, descriptor: CheckedDescriptor): Re
     if (error instanceof DecodeError) return rejected('descriptor-invalid', 'free', { detail: error.message });
     throw error;
   }
-}
-
-function fillWords({ outside }: DeviceContext, words: Uint32Array): void {
-  const bytes = outside.randomBytes(words.byteLength);
-  new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(bytes);
-  bytes.fill(0);
 }

@@ -2,31 +2,34 @@
  * Brings the session of the device to its end, from whatever step its records show: the same code after a crash as
  * without one. Each step is durable before its bytes leave.
  */
-import { toHex } from '@basa/masking';
-import { type ContributeEnd, type ContributeRequest, contributeSteps } from '@basa/protocol';
+import { type ContributeEnd, type ContributeRequest, contributeSteps, type ShotStart, shotSteps } from '@basa/protocol';
 import { StoreError } from '../errors.ts';
 import type { Contribution, Rejection, Step } from './contribution.ts';
-import { type DeviceContext, userPorts } from './device-context.ts';
+import { type DeviceContext, membershipOf, userPorts } from './device-context.ts';
 import type { Meter } from './meter.ts';
 import { rejected } from './rejections.ts';
 import { SessionDriver } from './session-driver.ts';
+
+/** One-shot: an update that begins its session here. */
+export interface NewShot {
+  readonly given: ShotStart;
+  /** x', which is wiped. */
+  readonly input: Uint32Array;
+}
 
 /** Resolves with what became of it; throws where that is not decided yet, with the session kept. */
 export async function finishSession(
   context: DeviceContext,
   meter: Meter,
   signal: AbortSignal,
+  shot?: NewShot,
 ): Promise<Contribution | Rejection> {
   const { state } = context;
-  const { ledger, session } = state;
-  if (session === undefined) throw new Error('there is no session to finish');
-  const { ctx, joinTag, descriptor } = session.member;
-  const driver = new SessionDriver(context, session.member, signal);
-  const steps = contributeSteps(userPorts(context, descriptor), { ledger, session });
-  const end = await drive(steps, driver, meter).finally(() => driver.wipe());
+  const driver = new SessionDriver(context, signal, shot?.input);
+  const end = await drive(stepsOf(context, shot), driver, meter).finally(() => driver.wipe());
   switch (end.kind) {
     case 'acknowledged':
-      return { kind: 'accepted', ctx: toHex(ctx), joinTag: toHex(joinTag), slot: driver.slot, costs: meter.costs };
+      return { kind: 'accepted', ...driver.given, costs: meter.costs };
     case 'left':
       return rejected(end.reason, 'free', driver.problem);
     case 'held':
@@ -38,13 +41,19 @@ export async function finishSession(
   }
 }
 
-async function drive(
-  steps: ReturnType<typeof contributeSteps>,
-  driver: SessionDriver,
-  meter: Meter,
-): Promise<ContributeEnd> {
+type Steps = ReturnType<typeof contributeSteps>;
+
+function stepsOf(context: DeviceContext, shot: NewShot | undefined): Steps {
+  const { outside, state } = context;
+  const device = { ledger: state.ledger, session: state.session };
+  const member = membershipOf(state);
+  if (member !== undefined) return contributeSteps(userPorts(context, member.descriptor), device);
+  return shotSteps(outside, device, shot?.given);
+}
+
+async function drive(steps: Steps, driver: SessionDriver, meter: Meter): Promise<ContributeEnd> {
   let next = steps.next();
-  let phase: Step = 'deposit';
+  let phase: Step | undefined;
   while (!next.done) {
     const { value: request } = next;
     phase = phaseOf(request, phase);
@@ -54,7 +63,8 @@ async function drive(
 }
 
 /** What a request counts to: what it is a part of begins with a signature or the input. */
-function phaseOf(request: ContributeRequest, before: Step): Step {
+function phaseOf(request: ContributeRequest, before: Step | undefined): Step {
   if (request.kind === 'sign') return request.of;
-  return request.kind === 'input' ? 'mask' : before;
+  if (request.kind === 'input' || request.kind === 'keys') return 'mask';
+  return before ?? 'deposit';
 }

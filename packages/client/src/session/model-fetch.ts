@@ -65,6 +65,19 @@ async function fetchNewest(
 
 /** Durable before it is believed: no version that is older is taken after it, in this process or the next. */
 export async function newestEntry(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry> {
+  const ask = context.pins.policy.oneShot === undefined ? askAuthorities : askServer;
+  const entry = await ask(context, signal);
+  if (isRefused(entry)) throw new RefusedError(entry.reason, entry.detail);
+  return entry;
+}
+
+/** One-shot: in statements of the authorities that the server hands on. */
+async function askServer(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry | Refused> {
+  const gathered = await context.standings.newest(signal);
+  return isRefused(gathered) ? gathered : gathered.entry;
+}
+
+async function askAuthorities(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry | Refused> {
   const { authorities, outside, pins, state, task } = context;
   const nonce = outside.randomBytes(16);
   const seen = authorities.seen(); // as it was before the question
@@ -72,9 +85,7 @@ export async function newestEntry(context: DeviceContext, signal: AbortSignal): 
   const question = { suite: outside.suite, council: pins.policy, task, nonce, isPast };
   const judge = (answer: NewestOf): Refused | undefined => newestProblem(question, answer);
   const answers = await authorities.newestModel(task, nonce, judge, signal);
-  const entry = await state.take(receiveNewest(question, state, answers));
-  if (isRefused(entry)) throw new RefusedError(entry.reason, entry.detail);
-  return entry;
+  return await state.take(receiveNewest(question, state, answers));
 }
 
 /** Goes on from where a lost connection left it: versions never change, and the hash is checked over the whole. */

@@ -2,11 +2,17 @@
 import { equalBytes, fromHex } from '@basa/masking';
 import {
   agreedOutcome,
+  agreedShotOutcome,
   type DeltaCommitment,
+  type Fate,
   judgeOutcome,
   type OutcomeBody,
   type OutcomeOf,
   releaseDelta,
+  releaseShot,
+  type ShotOutcomeOf,
+  type ShotStatus,
+  userIdOf,
   versionProblem,
 } from '@basa/protocol';
 import { isOfService, RefusedError } from '../errors.ts';
@@ -14,10 +20,22 @@ import type { ContributionOutcome, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { rejected } from './rejections.ts';
 
+/** Which buffer or upload has an update. */
+type GivenTo = Pick<DeltaCommitment, 'ctx' | 'joinTag'>;
+
 /** Asks, and frees the update where the answer allows it. */
-export async function askOutcome(
+export function askOutcome(
   context: DeviceContext,
-  commitment: Omit<DeltaCommitment, 'version'>,
+  commitment: GivenTo,
+  signal: AbortSignal,
+): Promise<ContributionOutcome> {
+  const ask = context.pins.policy.oneShot === undefined ? askBuffer : askShot;
+  return ask(context, commitment, signal);
+}
+
+async function askBuffer(
+  context: DeviceContext,
+  commitment: GivenTo,
   signal: AbortSignal,
 ): Promise<ContributionOutcome> {
   const { authorities, outside, pins, state } = context;
@@ -34,13 +52,37 @@ export async function askOutcome(
     return 'undecided';
   }
   if (judged.kind === 'included')
-    return (await isQuarantined(context, commitment, signal)) ? 'quarantined' : 'included';
+    return await includedOr(() => context.server.fate(commitment.ctx, commitment.joinTag, signal));
   if (judged.kind === 'refused') return status === 'unknown' ? 'unknown' : 'undecided';
   const held = [...state.ledger.deltas].find(([, given]) => equalBytes(given.joinTag, commitment.joinTag));
   if (held !== undefined) {
     await state.take(releaseDelta(ports, state, fromHex(held[0]) as Uint8Array, outcomes));
   }
   return status === 'aborted' ? 'aborted' : 'excluded';
+}
+
+/** Only `expired` frees the update: no authority will ever vote for it. Without the epochs that it names nobody can be asked. */
+async function askShot(
+  context: DeviceContext,
+  { ctx, joinTag }: GivenTo,
+  signal: AbortSignal,
+): Promise<ContributionOutcome> {
+  const { authorities, outside, pins, server, state, task } = context;
+  const { suite } = outside;
+  const [deltaId, commitment] = [...state.ledger.deltas].find(([, one]) => equalBytes(one.joinTag, joinTag)) ?? [];
+  if (deltaId === undefined || commitment === undefined) return 'unknown';
+  const question = { suite, council: pins.policy, task, user: userIdOf(suite, state.signer.publicKey) };
+  const agreed = (answers: readonly ShotOutcomeOf[]): ShotStatus | undefined =>
+    agreedShotOutcome(question, commitment, answers);
+  const isAgreed = (answers: readonly ShotOutcomeOf[]): boolean => agreed(answers) !== undefined;
+  const outcomes = await authorities.shotOutcomes(question, commitment, isAgreed, signal);
+  const status = agreed(outcomes);
+  if (status === undefined && pins.policy.authorities.length === 1) throw new RefusedError('outcome-invalid');
+  if (status === 'included') return await includedOr(() => server.shotFate(task, ctx, signal));
+  if (status === 'unknown') return 'unknown';
+  if (status !== 'expired') return 'undecided';
+  await state.take(releaseShot(question, state, fromHex(deltaId) as Uint8Array, outcomes));
+  return 'expired';
 }
 
 /**
@@ -62,16 +104,12 @@ export async function versionRejection(
   return problem && rejected(problem.reason, 'free', problem);
 }
 
-/** The server's word, which frees nothing: the sum it is in was not applied. */
-async function isQuarantined(
-  { server }: DeviceContext,
-  { ctx, joinTag }: Omit<DeltaCommitment, 'version'>,
-  signal: AbortSignal,
-): Promise<boolean> {
+/** The server's word, which frees nothing: the sum it is in may not have been applied. */
+async function includedOr(fate: () => Promise<Fate>): Promise<'included' | 'quarantined'> {
   try {
-    return (await server.fate(ctx, joinTag, signal)) === 'quarantined';
+    return (await fate()) === 'quarantined' ? 'quarantined' : 'included';
   } catch (error) {
-    if (isOfService(error)) return false;
+    if (isOfService(error)) return 'included';
     throw error;
   }
 }

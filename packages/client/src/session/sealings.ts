@@ -3,9 +3,17 @@
  * with the descriptor and stays the same for a whole key epoch, and a library, which is loaded when a task asks for it.
  */
 import type { CachedSealing, EncryptionPool, Group } from '@basa/abe';
-import { equalBytes, type RandomBytes, type SeedSealing, type Suite } from '@basa/masking';
+import {
+  equalBytes,
+  type KeyResult,
+  type KeyWork,
+  type RandomBytes,
+  type SeedSealing,
+  type Suite,
+} from '@basa/masking';
 import {
   type AsyncX25519,
+  agreeOnKeys,
   attributeSealing,
   type BufferSealing,
   type Descriptor,
@@ -77,6 +85,12 @@ export class Sealings {
     } finally {
       this.#current?.sealing.forget(); // the key of the slot has opened all that it will
     }
+  }
+
+  /** One-shot: agreements on keys, at once or as the platform does it. */
+  async keys(work: readonly KeyWork[]): Promise<readonly KeyResult[]> {
+    const { suite, x25519 } = this.#tools;
+    return await agreeOnKeys(x25519 ?? { key: (secret) => suite.x25519(secret) }, work);
   }
 
   /** CP-ABE with attributes alone, as `paper` mode has it. */

@@ -9,30 +9,39 @@ import {
   type Refused,
   refused,
   type SlottedSession,
+  uploadNameOf,
 } from '@basa/protocol';
 import { isOfService, ProblemError } from '../errors.ts';
+import type { Contribution } from './contribution.ts';
 import { sendDeposit } from './deposit-step.ts';
-import { type DeviceContext, userPorts } from './device-context.ts';
+import { type DeviceContext, membershipOf, userPorts } from './device-context.ts';
 import { refusalOf } from './rejections.ts';
-import { sendUpload } from './upload-step.ts';
+import { sendShot, sendUpload } from './upload-step.ts';
 
 /** The share of its lease for which a slot waits for authorities that do not answer: most that are restarted are back by then. */
 const PATIENCE = 0.25;
 
 export class SessionDriver {
   readonly #context: DeviceContext;
-  readonly #member: Membership;
   readonly #signal: AbortSignal;
+  /** x' of an update whose session is not durable yet, which it becomes with it. */
+  #fresh: Uint32Array | undefined;
   #input: Uint32Array | undefined;
-  /** Of the upload. */
-  slot = -1;
+  /** What the upload was given to. */
+  given: Pick<Contribution, 'ctx' | 'joinTag' | 'slot'> = { ctx: '', joinTag: '', slot: undefined };
   /** What a service said that ends the session. */
   problem: ProblemError | undefined;
 
-  constructor(context: DeviceContext, member: Membership, signal: AbortSignal) {
+  constructor(context: DeviceContext, signal: AbortSignal, fresh?: Uint32Array) {
     this.#context = context;
-    this.#member = member;
     this.#signal = signal;
+    this.#fresh = fresh;
+  }
+
+  get #member(): Membership {
+    const member = membershipOf(this.#context.state);
+    if (member === undefined) throw new Error('the session has no place in a buffer');
+    return member;
   }
 
   /** Throws where there is no answer yet: the session stays as it is. */
@@ -43,7 +52,8 @@ export class SessionDriver {
         this.#tell(request.of);
         return await state.signer.sign(request.statement);
       case 'durable':
-        await state.take(request.step);
+        await state.take(request.step, this.#fresh);
+        this.wipe();
         return undefined;
       case 'deposit':
         return await this.#refusable(() => sendDeposit(this.#context, request.message, this.#member, this.#signal));
@@ -51,28 +61,39 @@ export class SessionDriver {
         return await this.#refusable(() => this.#key(request));
       case 'sealing':
         return await sealings.work(this.#member.descriptor, request.work);
+      case 'keys':
+        return await sealings.keys(request.work);
       case 'input':
         if (state.session?.step === 'slotted') this.#context.events.emit('progress', { step: 'mask' });
-        this.#input = await state.input();
+        this.#input = this.#fresh ?? (await state.input());
         return this.#input;
       case 'mask':
-        this.wipe();
+        if (this.#fresh === undefined) this.wipe();
         await outside.mask(request.masking.vector, request.masking.plan, this.#signal);
         this.#signal.throwIfAborted();
         return undefined;
       case 'upload':
-        this.slot = request.header.slot;
+        this.given = namesOf(this.#member, request.header.slot);
         return await this.#refusable(async () => {
           await sendUpload(this.#context, request, this.#member, this.#signal);
           return { kind: 'accepted' };
         });
+      case 'shot': {
+        const { header } = request.upload;
+        this.given = namesOf({ ctx: uploadNameOf(outside.suite, header), joinTag: header.joinTag });
+        return await this.#refusable(async () => {
+          await sendShot(this.#context, request, this.#signal);
+          return { kind: 'accepted' };
+        });
+      }
     }
   }
 
   /** x' is masked in a copy: this one has served. */
   wipe(): void {
     this.#input?.fill(0);
-    this.#input = undefined;
+    this.#fresh?.fill(0);
+    this.#input = this.#fresh = undefined;
   }
 
   #tell(step: 'deposit' | 'key' | 'upload'): void {
@@ -126,4 +147,8 @@ export class SessionDriver {
       return refused(reason);
     }
   }
+}
+
+function namesOf({ ctx, joinTag }: Pick<Membership, 'ctx' | 'joinTag'>, slot?: number): SessionDriver['given'] {
+  return { ctx: toHex(ctx), joinTag: toHex(joinTag), slot };
 }

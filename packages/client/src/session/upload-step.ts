@@ -1,24 +1,44 @@
 /** The upload: the bytes that were frozen, in pieces. */
-import { authorityMessages, type ContributeRequest, type Membership } from '@basa/protocol';
+import {
+  authorityMessages,
+  type ContributeRequest,
+  type Membership,
+  SERVER_PATH,
+  shotUploadCodec,
+  uploadNameOf,
+} from '@basa/protocol';
 import type { DeviceContext } from './device-context.ts';
-import { uploadInPieces } from './upload-pieces.ts';
+import { type Upload, uploadInPieces } from './upload-pieces.ts';
 
-export async function sendUpload(
-  { events, outside, pieceBytes, server }: DeviceContext,
+export function sendUpload(
+  context: DeviceContext,
   { header, body, isResumed }: Extract<ContributeRequest, { kind: 'upload' }>,
   { ctx, descriptor }: Membership,
   signal: AbortSignal,
 ): Promise<void> {
   const { uploadHeader } = authorityMessages(descriptor.bufferSize);
+  const target = SERVER_PATH.upload(ctx, header.slot);
+  return send(context, { target, header: uploadHeader.encode(header), body, isResumed, signal });
+}
+
+/** The one message of the one-shot mode. */
+export function sendShot(
+  context: DeviceContext,
+  { upload, body, isResumed }: Extract<ContributeRequest, { kind: 'shot' }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const target = SERVER_PATH.shot(context.task, uploadNameOf(context.outside.suite, upload.header));
+  return send(context, { target, header: shotUploadCodec.encode(upload), body, isResumed, signal });
+}
+
+type Sent = Pick<Upload, 'target' | 'header' | 'body' | 'isResumed' | 'signal'>;
+
+async function send({ events, outside, pieceBytes, server }: DeviceContext, sent: Sent): Promise<void> {
+  const { body } = sent;
   await uploadInPieces(server, {
-    ctx,
-    slot: header.slot,
-    header: uploadHeader.encode(header),
-    body,
+    ...sent,
     pieceBytes,
-    isResumed,
-    signal,
-    onProgress: (sent) => events.emit('progress', { step: 'upload', sent, total: body.length }),
+    onProgress: (bytes) => events.emit('progress', { step: 'upload', sent: bytes, total: body.length }),
     sleep: outside.sleep,
   });
 }

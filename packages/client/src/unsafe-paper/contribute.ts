@@ -7,8 +7,8 @@ import { contributePaper, frameHeader, paperAttribute, paperInput, paperMessages
 import { RefusedError } from '../errors.ts';
 import type { Contribution, Rejection } from '../session/contribution.ts';
 import type { DeviceContext } from '../session/device-context.ts';
-import type { Update } from '../session/enter.ts';
 import { Meter } from '../session/meter.ts';
+import type { Update } from '../session/quantised.ts';
 import { rejected, rejectionOf } from '../session/rejections.ts';
 import { connect, isPaperTask, keyOf, sealingKeyOf, upload } from './requests.ts';
 

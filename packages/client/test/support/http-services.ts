@@ -16,7 +16,6 @@ import {
   millis,
   newestModelCodec,
   outcomeCodec,
-  problemDocument,
   problemOfRefusal,
   requestStatement,
   seatRequestCodec,
@@ -25,6 +24,8 @@ import { nodeSuite } from '@basa/runtime/node';
 import { type Asked, listenFor, type Mischief, type TlsFiles } from './http-listener.ts';
 import { bytes, bytesOrProblem, documented, json, problem, type Reply } from './http-replies.ts';
 import type { PaperService } from './paper-service.ts';
+import { Pieces } from './pieces.ts';
+import { ShotService } from './shot-service.ts';
 import { parametersOf, type TestWorld } from './test-world.ts';
 
 const SKEW_MS = 300_000;
@@ -38,7 +39,9 @@ export class HttpServices {
   certificates: { readonly ageMs: number; readonly leftMs: number } = { ageMs: 0, leftMs: 10 ** 9 };
   /** With it, the task runs in paper mode. */
   paper: PaperService | undefined;
-  readonly #partial = new Map<string, Uint8Array>();
+  /** The one-shot mode, where the task has it. */
+  readonly shots: ShotService;
+  readonly #pieces = new Pieces();
   readonly #nonces = new Set<string>();
   readonly #servers: Server[] = [];
   serverUrl = '';
@@ -48,6 +51,7 @@ export class HttpServices {
 
   constructor(world: TestWorld, tls?: TlsFiles) {
     this.world = world;
+    this.shots = new ShotService(world);
     this.#tls = tls;
   }
 
@@ -97,6 +101,7 @@ export class HttpServices {
         training: { epochs: 9, batch: 1, rate: 1e-9 },
       });
     }
+    if (room === 'standings' || rest[1] === 'fate') return this.shots.reply(asked);
     if (kind === 'tasks' && room === 'models') return modelReply(world, Number(rest[0]), asked);
     const device = this.#signed(asked, server.ports.signer.publicKey);
     if (!(device instanceof Uint8Array)) {
@@ -113,6 +118,7 @@ export class HttpServices {
       const answer = this.paper.upload(device, asked.body);
       return answer.kind === 'refused' ? documented(problemOfRefusal(answer)) : json({ accepted: true });
     }
+    if (room === 'shots') return this.shots.reply(asked);
     if (room === 'deposits') return this.#deposit(asked);
     if (room === 'slots') return this.#upload(fromHex(name) as Ctx, asked);
     return problem('not-found');
@@ -134,22 +140,16 @@ export class HttpServices {
     const header = authorityMessages(world.policy.bufferSize).uploadHeader.decode(headerBytes);
     const { verdict, bodyBytes } = world.judge(header);
     if (verdict.kind === 'refused') return documented(problemOfRefusal(verdict));
-    const known = verdict.kind === 'accepted-before';
-    const before = this.#partial.get(toHex(ctx) + header.slot) ?? new Uint8Array();
-    const standing = known ? bodyBytes : before.length;
-    if (asked.method === 'HEAD') return { status: 200, headers: { [HEADER.uploadOffset]: String(standing) } };
-    if (known) return json({ received: bodyBytes, accepted: true });
-    if (Number(asked.headers[HEADER.uploadOffset]) !== standing) {
-      const document = problemDocument('offset-mismatch');
-      return documented(document, { [HEADER.uploadOffset]: String(standing) });
-    }
-    const whole = concatBytes(before, asked.body);
-    this.#partial.set(toHex(ctx) + header.slot, whole);
-    if (whole.length < bodyBytes) return json({ received: whole.length, accepted: false });
-    const answer = world.server.upload(concatBytes(frameHeader(headerBytes), whole));
-    if (answer.kind === 'refused') return documented(problemOfRefusal(answer));
-    world.finishIfFull(ctx);
-    return json({ received: whole.length, accepted: true });
+    return this.#pieces.receive(asked, {
+      name: toHex(ctx) + header.slot,
+      bodyBytes,
+      isKnown: verdict.kind === 'accepted-before',
+      accept: (body) => {
+        const answer = world.server.upload(concatBytes(frameHeader(headerBytes), body));
+        if (!isRefused(answer)) world.finishIfFull(ctx);
+        return answer;
+      },
+    });
   }
 
   #authority(asked: Asked): Reply {
@@ -167,7 +167,7 @@ export class HttpServices {
     const seen = asked.headers[HEADER.head];
     if (seen !== undefined) {
       const head = headCodec.decode(fromHex(String(seen)) ?? new Uint8Array());
-      authority.persist(authority.core.meetHead(head, world.randomBytes(16)));
+      authority.persist(authority.core.meetHead(head, world.randomBytes(16), world.now));
     }
     const [kind, name = '', room, last, nonce] = asked.path.split('/').slice(2);
     if (kind === 'authority') {
@@ -186,6 +186,7 @@ export class HttpServices {
     const device = this.#signed(asked, authority.publicKey);
     if (!(device instanceof Uint8Array)) return device;
     if (room === 'enrolments') return this.#enrol(device, asked.body);
+    if (room === 'shot-outcomes') return this.shots.outcome(asked.path);
     if (room === 'keys') return bytesOrProblem(authority.issueKey(asked.body));
     if (room === 'unsafe-paper' && this.paper !== undefined) return bytesOrProblem(this.paper.key(device, asked.body));
     return problem('not-found');

@@ -3,9 +3,11 @@
 import { applyMasksInPlace, RING_32 } from '@basa/masking';
 import {
   type Ctx,
+  ENGINE,
   judgeHeader,
   type Millis,
   millis,
+  ONE_SHOT_DEFAULTS,
   type Pins,
   POLICY_DEFAULTS,
   type Slot,
@@ -44,6 +46,9 @@ export interface WorldOptions {
   /** Any other line of the policy. */
   readonly policy?: Partial<TaskPolicy>;
 }
+
+/** A task of the one-shot mode. */
+export const ONE_SHOT: WorldOptions = { policy: { engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS } };
 
 export class TestWorld implements World {
   readonly environment = nodeEnvironment;

@@ -77,9 +77,10 @@ export function bufferForSignal({ noiseToSignal: ratio }: PrivatePlan, bufferSiz
 
 /** c C >= 2 sqrt(d), and s >= 4: D grows with the level, so a higher one helps where noise is small. */
 function coarsestLevel(request: PrivatePlanRequest): number {
-  const { dimension, clip, minimum, colluders, noiseMultiplier } = request;
+  const { dimension, clip, minimum, colluders, noiseMultiplier, isCentral = false } = request;
+  const honest = isCentral ? 1 : Math.max(1, minimum - colluders);
   const byDimension = (2 * Math.sqrt(dimension)) / clip;
-  const byNoise = (MIN_DEVIATION * Math.sqrt(Math.max(1, minimum - colluders))) / noiseMultiplier / clip;
+  const byNoise = (MIN_DEVIATION * Math.sqrt(honest)) / noiseMultiplier / clip;
   // D > c C, so this level is enough, and at most a few steps too fine.
   return Math.max(1, Math.ceil(byDimension), Math.ceil(byNoise));
 }

@@ -46,10 +46,34 @@ describe('the plan of a private task', () => {
   it('leaves room for ten deviations of the noise', () => {
     const chosen = { ...request(1_000_000, 10), level: 2000 };
     const { deviation } = noiseOf(chosen);
-    expect(noisySumBound(chosen, { isCentral: false, deviation }, 10)).toBe(
+    expect(noisySumBound(chosen, { deviation, isCentral: false }, 10)).toBe(
       20_000 + Math.ceil(10 * deviation * Math.sqrt(10)),
     );
     expect(noiseToSignal(chosen, 10)).toBeGreaterThan(100);
+  });
+
+  it('draws central noise once, of the size that all devices would add together', () => {
+    const chosen = { ...request(1_000_000, 10), level: 2000 };
+    const central = { ...chosen, isCentral: true };
+    const { deviation, honest } = noiseOf(central);
+    expect(honest).toBe(1);
+    expect(deviation ** 2).toBeCloseTo(noiseOf(chosen).variance * noiseOf(chosen).honest, 3);
+    expect(noisySumBound(central, noiseOf(central), 10)).toBe(20_000 + Math.ceil(10 * deviation));
+    expect(noiseToSignal(central, 10)).toBeLessThan(noiseToSignal(chosen, 10));
+  });
+
+  it('with noise of one party has the noise of one draw in a sum, however many colluders there are', () => {
+    const chosen = { ...request(1_000_000, 10), level: 2000 };
+    const [shared, central] = [noiseOf(chosen), noiseOf({ ...chosen, isCentral: true })];
+    expect(central.honest).toBe(1);
+    expect(central.deviation).toBeCloseTo(shared.deviation * Math.sqrt(shared.honest), 6);
+    expect(noiseOf({ ...chosen, isCentral: true, colluders: 0 })).toEqual(central);
+    expect(noisySumBound(chosen, central, 10)).toBe(20_000 + Math.ceil(10 * central.deviation));
+    const [apart, together] = [noiseToSignal(chosen, 10), noiseToSignal({ ...chosen, isCentral: true }, 10)];
+    expect(together).toBeCloseTo(apart * Math.sqrt(shared.honest / 10), 6);
+    expect(noiseProblem({ ...chosen, isCentral: true, noiseMultiplier: 1e5 })).toContain(
+      'the authority would add noise',
+    );
   });
 
   it.each([

@@ -63,7 +63,7 @@ interface BatchVoted {
 }
 
 /** Enough authorities voted for the batch. The list is missing if this one voted for it before. */
-export interface BatchFinal {
+interface BatchFinal {
   readonly kind: 'batch-final';
   readonly ctx: Ctx;
   readonly list: BatchList | undefined;

@@ -46,7 +46,7 @@ export interface Membership {
 }
 
 /** What identifies an upload of the one-shot mode. */
-export interface ShotMembership {
+interface ShotMembership {
   readonly policy: TaskPolicy;
   /** The name of the upload: the hash of its header. */
   readonly ctx: Ctx;

@@ -3,28 +3,34 @@ import type { KeyResult, KeyWork, Suite } from '@basa/masking';
 import type { SealingResult, SealingWork } from './sealing-work.ts';
 import { slotSteps } from './slot-sealing.ts';
 
-/** X25519 of the platform. */
+/** X25519 of the platform, which may answer at once. */
 export interface AsyncX25519 {
   /** The key object of 32 secret bytes, which are copied. */
-  key(secretKey: Uint8Array): Promise<AsyncX25519Key>;
+  key(secretKey: Uint8Array): Promise<AsyncX25519Key> | AsyncX25519Key;
 }
 
 interface AsyncX25519Key {
   readonly publicKey: Uint8Array;
   /** Undefined where the peer's key is malformed or of small order. */
-  agree(publicKey: Uint8Array): Promise<Uint8Array | undefined>;
+  agree(publicKey: Uint8Array): Promise<Uint8Array | undefined> | Uint8Array | undefined;
+}
+
+/** One result for each work. */
+export function agreeOnKeys(curve: AsyncX25519, work: readonly KeyWork[]): Promise<readonly KeyResult[]> {
+  return Promise.all(
+    work.map(async ({ secret, peers }) => {
+      const key = await curve.key(secret);
+      return { publicKey: key.publicKey, shared: await Promise.all(peers.map((peer) => key.agree(peer))) };
+    }),
+  );
 }
 
 /** Does what a contribution asks for. The list of the buffer must have been checked. */
 export function slotWork(suite: Suite, curve: AsyncX25519): (work: SealingWork) => Promise<SealingResult> {
-  const doWork = async ({ secret, peers }: KeyWork): Promise<KeyResult> => {
-    const key = await curve.key(secret);
-    return { publicKey: key.publicKey, shared: await Promise.all(peers.map((peer) => key.agree(peer))) };
-  };
   return async (work) => {
     const steps = slotSteps(suite, work);
     let next = steps.next();
-    while (next.done !== true) next = steps.next(await Promise.all(next.value.map(doWork)));
+    while (next.done !== true) next = steps.next(await agreeOnKeys(curve, next.value));
     return next.value;
   };
 }

@@ -2,7 +2,7 @@
 import { type Batch, batchProblem, isRefused, type ShotHeader } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-server.ts';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
 import { describe, expect, it } from 'vitest';
 import { forged, inspected, takenForGood, voted } from './scene.ts';
 
@@ -46,6 +46,8 @@ describe('a batch', () => {
     expect(batchProblem(lone, naming([0, 1], [0, 1], [0, 1]))).toMatchObject({ reason: 'batch-invalid' });
     const unchecked = { ...lone, oneShot: oneShot && { ...oneShot, uncheckedSums: true } };
     expect(batchProblem(unchecked, naming([0, 1], [0, 1], [0, 1]))).toBeUndefined();
+    const three = { ...unchecked, threshold: 3 };
+    expect(batchProblem(three, naming([0, 1], [0, 1], [0, 1]))).toMatchObject({ reason: 'batch-invalid' });
     expect(batchProblem({ ...world.policy, oneShot: undefined }, headers)).toMatchObject({ reason: 'batch-invalid' });
   });
 });

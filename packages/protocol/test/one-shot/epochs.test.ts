@@ -1,7 +1,7 @@
 /** Epoch keys: when one opens, how long it counts, and that nothing of a lost life of the log is voted for or released. */
 import { AttributeAuthority, type Epoch } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-server.ts';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { type Inspected, inspected, verdicts, voted } from './scene.ts';

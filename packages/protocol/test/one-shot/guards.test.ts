@@ -2,7 +2,7 @@
 import { packVector } from '@basa/masking';
 import { guardVerdict, shotLayout, type Verdict } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-server.ts';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { forged, pair } from './scene.ts';

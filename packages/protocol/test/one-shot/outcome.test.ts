@@ -2,7 +2,7 @@
 import { agreedShotOutcome, releaseShot, type ShotOutcomeOf, type ShotStatus, shotOutcomeCodec } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-server.ts';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
 import { describe, expect, it } from 'vitest';
 import { type Inspected, inspected, verdicts } from './scene.ts';
 

@@ -16,7 +16,7 @@ import {
   uploadNameOf,
 } from '@basa/protocol';
 import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-server.ts';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 
 export interface Inspected {

@@ -50,6 +50,8 @@ describe('standings', () => {
     const all = world.standings();
     expect(reasonOf(device.gather(all.slice(0, 2)))).toBe('standings-stale');
     expect(reasonOf(device.gather([...all.slice(0, 2), all[1] as AuthorityStanding]))).toBe('standings-stale');
+    const [first, second] = all as [AuthorityStanding, AuthorityStanding];
+    expect(reasonOf(device.gather([first, first, second, second]))).toBe('standings-stale');
     expect(reasonOf(device.gather([]))).toBe('standings-stale');
     expect(granted(device.gather(all.slice(1))).epochs).toHaveLength(3);
     expect(granted(device.gather(all)).epochs).toHaveLength(4);

@@ -15,7 +15,7 @@ import {
 } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-server.ts';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { forged, inspected, ownParts, pair, saidOf, verdicts } from './scene.ts';

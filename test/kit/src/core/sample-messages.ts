@@ -49,13 +49,8 @@ import {
 import { type Federation, type FederationDevice, granted } from '@basa/simulator';
 import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { shotSamples } from './one-shot/sample-shots.ts';
+import { type SampleMessage, sample } from './sample.ts';
 import { nodeFederation } from './tools.ts';
-
-export interface SampleMessage {
-  readonly name: string;
-  readonly codec: Codec<object>;
-  readonly bytes: Uint8Array;
-}
 
 const K = 4;
 
@@ -86,10 +81,6 @@ export function sampleMessages(): readonly SampleMessage[] {
   const deposit = world.server.deposits(ctx)[2];
   const { joinTag, root } = (quitter.session as SlottedSession).member;
   const signature = new Uint8Array(64).fill(1);
-  const sample = <T extends object>(codec: Codec<T>, value: T | undefined): SampleMessage => {
-    if (value === undefined) throw new Error(`no sample of ${codec.name}`);
-    return { name: codec.name, codec: codec as unknown as Codec<object>, bytes: codec.encode(value) };
-  };
   const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 16 };
   return [
     sample(certificateCodec, certificate),

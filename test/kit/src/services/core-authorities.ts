@@ -14,7 +14,8 @@ import {
   releaseAnswerCodec,
   standingCodec,
 } from '@basa/protocol';
-import type { Released, ShotAuthority, ShotStage } from '../core/one-shot/shot-authority.ts';
+import type { Released, ShotAuthority } from '../core/one-shot/shot-authority.ts';
+import type { ShotStage } from '../core/one-shot/shot-stage.ts';
 
 /** What a server may ask an authority for. */
 export type Asking = 'standing' | 'inspections' | 'batch-votes' | 'releases' | 'model-log';

@@ -32,8 +32,9 @@ import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { granted } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
-import { ShotAuthority, type ShotStage } from '../core/one-shot/shot-authority.ts';
-import { type DeviceStage, ShotDevice } from '../core/one-shot/shot-device.ts';
+import { ShotAuthority } from '../core/one-shot/shot-authority.ts';
+import { ShotDevice } from '../core/one-shot/shot-device.ts';
+import type { ShotIntake, ShotStage } from '../core/one-shot/shot-stage.ts';
 import { CoreAuthorities } from './core-authorities.ts';
 
 export { until };
@@ -50,7 +51,7 @@ export interface SceneOptions {
 
 /** What a device sends, before it is sent. */
 export interface SentShot {
-  readonly device: ShotDevice<DeviceStage>;
+  readonly device: ShotDevice;
   readonly upload: ShotUpload;
   readonly body: Uint8Array;
 }
@@ -61,9 +62,7 @@ interface Answered {
   readonly json: { readonly type?: string; readonly received?: number; readonly accepted?: boolean };
 }
 
-export class ShotScene implements ShotStage {
-  readonly environment = nodeEnvironment;
-  readonly randomBytes = nodeRandomBytes;
+export class ShotScene {
   readonly folder = mkdtempSync(join(tmpdir(), 'basa-shots-'));
   readonly authorities: CoreAuthorities;
   policy!: TaskPolicy;
@@ -75,10 +74,38 @@ export class ShotScene implements ShotStage {
 
   private constructor(options: SceneOptions) {
     this.#options = options;
+    const stage = this.#stage();
     const all = Array.from({ length: options.count ?? 1 }, (_, index) => {
-      return new ShotAuthority(this, nodeSuite, createNodeSigner(nodeRandomBytes(32)), index);
+      return new ShotAuthority(stage, nodeSuite, createNodeSigner(nodeRandomBytes(32)), index);
     });
-    this.authorities = new CoreAuthorities(this, all);
+    this.authorities = new CoreAuthorities(stage, all);
+  }
+
+  /** What authorities and devices see: devices are shown these statements, and hand over what they would send. */
+  #stage(
+    standings: readonly AuthorityStanding[] = [],
+    take: ShotIntake['take'] = () => ({ kind: 'accepted' }),
+  ): ShotStage {
+    const scene = this;
+    const shown = (): never => {
+      throw new Error('uploads are shown by the real server');
+    };
+    return {
+      environment: nodeEnvironment,
+      randomBytes: nodeRandomBytes,
+      get policy() {
+        return scene.policy;
+      },
+      get task() {
+        return scene.task;
+      },
+      get now() {
+        return scene.now;
+      },
+      server: { shots: [], take, shown },
+      indices: standings.map(({ authority }) => authority),
+      standings: () => standings,
+    };
   }
 
   static async open(options: SceneOptions = {}): Promise<ShotScene> {
@@ -204,20 +231,10 @@ export class ShotScene implements ShotStage {
     const { signer, certificate } = this.device();
     const standings = await this.standings();
     let sent: Omit<SentShot, 'device'> | undefined;
-    const stage: DeviceStage = {
-      environment: this.environment,
-      policy: this.policy,
-      task: this.task,
-      now: this.now,
-      randomBytes: this.randomBytes,
-      standings: () => standings,
-      server: {
-        take(upload, body) {
-          sent = { upload, body };
-          return { kind: 'accepted' };
-        },
-      },
-    };
+    const stage = this.#stage(standings, (upload, body) => {
+      sent = { upload, body };
+      return { kind: 'accepted' };
+    });
     const device = new ShotDevice(stage, this.#devices++, signer, certificate);
     const end = device.contribute();
     if (sent === undefined) throw new Error(`nothing was sent: ${JSON.stringify(end)}`);

@@ -3,7 +3,7 @@
  * so that a layout with another field needs no change here.
  */
 import { ascii, concatBytes, ring } from '@basa/masking';
-import { encodePolicy, type MetricRange, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol';
+import { encodePolicy, type MetricRange, ONE_SHOT_DEFAULTS, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol';
 
 type Case = readonly [why: string, policy: Uint8Array];
 type Changes = Partial<TaskPolicy>;
@@ -70,6 +70,7 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     ...double('clip', { clip: MARK }, notPositive),
     ...double('block floor', { blockFloor: MARK }, NO_NUMBERS),
     ...byte('versions', { versions: 'unsafeMixed' }, { versions: 'one' }, [2, 255]),
+    ...byte('the flag of the one-shot mode', {}, { oneShot: ONE_SHOT_DEFAULTS }, [2, 255]),
     ...byte('staleness', {}, { staleness: { kind: 'polynomial', exponent: 9 } }, [3, 255]),
     [
       'a staleness of three parameters',

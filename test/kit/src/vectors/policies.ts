@@ -80,7 +80,7 @@ export function policyVectors(): PolicyVectors {
       ...refused('unusable-policy', unusablePolicies(GOOD_POLICY, GOOD_PRIVACY)),
       ...refused(
         'unsafe-engine',
-        [ENGINE.unsafeTransparent, 2, 4, 255].map((engine) => [
+        [ENGINE.unsafeTransparent, 2, 5, 255].map((engine) => [
           `engine ${engine} hides nothing, or is not known`,
           { engine },
         ]),

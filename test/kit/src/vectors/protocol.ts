@@ -1,4 +1,4 @@
-/** Whole buffers as vectors: `sealed` with three and six positions and drop-outs, with both engines; `paper`; and a log. */
+/** Whole buffers as vectors: `sealed` with three and six positions and drop-outs, with both engines; `paper`; `one-shot`; and a log. */
 
 import {
   addInPlace,
@@ -32,6 +32,7 @@ import { type Federation, type FederationDevice, type FederationOptions, granted
 import { seededWords } from '@basa/virtual-time/simulation';
 import { nodeFederation, wasmTools } from '../core/tools.ts';
 import { logVector } from './log.ts';
+import { oneShotVector } from './one-shot.ts';
 import { cpAbeEngine, slotKeyEngine, type VectorEngine } from './vector-engines.ts';
 
 /** Positions of the paper-mode buffer. */
@@ -79,6 +80,7 @@ export async function protocolVectors(): Promise<object> {
       sealedVector(`CP-ABE, ring of 20 bits, ${OF_SIX}`, cpAbe, { bufferSize: 6, modulus: ring(20) }, six),
     ],
     paper: [paperVector()],
+    oneShot: [oneShotVector('one authority', 1), oneShotVector('3 of 4 authorities, of which one may collude', 4)],
     log: [logVector()],
   };
 }

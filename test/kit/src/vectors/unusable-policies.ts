@@ -1,6 +1,13 @@
 /** Policies that decode: those that nobody can use, with a reason for each line of `policyProblem`, and those at their borders. */
 import { ascii, concatBytes, FIELD, fromHex, RING_32, ring } from '@basa/masking';
-import { ENGINE, MAX_SLOTS, type PrivacyPolicy, type Staleness, type TaskPolicy } from '@basa/protocol';
+import {
+  ENGINE,
+  MAX_SLOTS,
+  ONE_SHOT_DEFAULTS,
+  type PrivacyPolicy,
+  type Staleness,
+  type TaskPolicy,
+} from '@basa/protocol';
 
 type Case = readonly [what: string, changes: Partial<TaskPolicy>];
 
@@ -108,6 +115,8 @@ export function unusablePolicies(good: TaskPolicy, privacy: PrivacyPolicy): read
     ['weights by age with one version a buffer, by the unsafe word', { staleness: ROOT, unsafeTinyWeights: true }],
     ['versions that wrap around', mixed({ staleness: { kind: 'constant' }, maxStaleness: 52_429 })],
     ['versions that wrap around, by the unsafe word', mixed({ maxStaleness: 2 ** 32 - 1, unsafeTinyWeights: true })],
+    ['slot keys with the lines of the one-shot mode', { oneShot: ONE_SHOT_DEFAULTS }],
+    ['the one-shot mode without its lines', { engine: ENGINE.oneShot }],
     ['weights below 1/4, a root', mixed({ maxStaleness: 16 })],
     ['weights below 1/4, a power', mixed({ staleness: { kind: 'polynomial', exponent: 1 }, maxStaleness: 4 })],
     ['weights of nothing', mixed({ staleness: { kind: 'polynomial', exponent: 1e6 } })],

@@ -1,6 +1,7 @@
 /** Examines uploads and sums the masks of a batch, from plain data: in a thread. */
 import { addInPlace, type Keystream, type MaskTools, toHex } from '@basa/masking';
 import {
+  addAuthorityNoise,
   addMasksInPlace,
   decodePolicy,
   type ExaminedTask,
@@ -65,12 +66,16 @@ function summed(policy: TaskPolicy, tools: Tools, part: Part, uploads: readonly 
   return total;
 }
 
-/** Noise that an authority adds to a sum would be added here, before it is packed. */
-function pack({ policy, shards }: Of<'pack'>, { suite, kernel }: Tools): MaskResult {
+function pack({ policy: bytes, shards, noise }: Of<'pack'>, tools: Tools): MaskResult {
+  const { suite, kernel } = tools;
   const [total = new Uint32Array(), ...others] = shards;
-  const { modulus } = decodePolicy(policy);
-  for (const shard of others) addInPlace(total, shard, modulus, kernel);
-  const packed = packSum(total, { modulus }, { kernel });
+  const policy = decodePolicy(bytes);
+  for (const shard of others) addInPlace(total, shard, policy.modulus, kernel);
+  if (noise !== undefined) {
+    addAuthorityNoise(total, { suite, tools }, policy, noise.secret, noise.ctx);
+    noise.secret.fill(0);
+  }
+  const packed = packSum(total, policy, { kernel });
   return { kind: 'packed', packed, hash: suite.sha256(packed) };
 }
 

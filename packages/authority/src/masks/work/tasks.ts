@@ -1,5 +1,5 @@
 /** What the threads of the one-shot mode are asked, as plain data. Requests travel as bytes: they are decoded where they are worked on. */
-import type { GuardWords, Part, Refused } from '@basa/protocol';
+import type { Ctx, GuardWords, Part, Refused } from '@basa/protocol';
 
 /** The secret of one live epoch of this authority, by the hash of its statement. */
 export interface EpochSecret {
@@ -20,12 +20,24 @@ export interface UploadsTask {
   readonly to: number;
 }
 
+/** What the noise of a sum is made of, in a task whose authority adds it. */
+export interface NoiseSource {
+  /** Of the newest epoch that the batch names. Overwritten by the thread. */
+  readonly secret: Uint8Array;
+  readonly ctx: Ctx;
+}
+
 export type MaskTask =
   | (UploadsTask & { readonly kind: 'examine' })
   /** The sums of the masks of these parts. */
   | (UploadsTask & { readonly kind: 'sum'; readonly parts: readonly Part[] })
   /** One part: the sums over all shards of a batch become one, packed as it travels. */
-  | { readonly kind: 'pack'; readonly policy: Uint8Array; readonly shards: readonly Uint32Array[] };
+  | {
+      readonly kind: 'pack';
+      readonly policy: Uint8Array;
+      readonly shards: readonly Uint32Array[];
+      readonly noise: NoiseSource | undefined;
+    };
 
 /** The guard words of a good upload, or why it is not good. */
 export type Examination = readonly GuardWords[] | Refused;

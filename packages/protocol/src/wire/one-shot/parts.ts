@@ -2,7 +2,6 @@
  * The parts of a one-shot mask. A part is a set of f authorities that must not know its seed, written as a bit mask; the other n - f hold
  * it. The f authorities that collude miss exactly the part that names them, and with it every mask.
  */
-import type { TaskPolicy } from '../policy.ts';
 
 export type Part = number;
 
@@ -13,8 +12,14 @@ export function partsOf(authorities: number, tolerated: number): readonly Part[]
   return parts;
 }
 
+/** Of a policy, what its parts depend on. */
+interface PartedTask {
+  readonly authorities: readonly Uint8Array[];
+  readonly oneShot: { readonly tolerated: number } | undefined;
+}
+
 /** The parts of a task. Throws if it is not of the one-shot mode. */
-export function taskParts({ authorities, oneShot }: Pick<TaskPolicy, 'authorities' | 'oneShot'>): readonly Part[] {
+export function taskParts({ authorities, oneShot }: PartedTask): readonly Part[] {
   if (oneShot === undefined) throw new Error('the task is not of the one-shot mode');
   return partsOf(authorities.length, oneShot.tolerated);
 }

@@ -58,7 +58,8 @@ export type FromDevice =
   | {
       readonly kind: 'accepted';
       readonly ctx: string;
-      readonly slot: number;
+      /** None in the one-shot mode. */
+      readonly slot: number | undefined;
       readonly costs: Costs;
       readonly isResumed: boolean;
     }

@@ -18,6 +18,7 @@ const OUTCOME_TEXT = {
   quarantined: 'The sum failed its checks and was not applied.',
   excluded: 'The buffer closed without your update.',
   aborted: 'The buffer was given up; nothing of it was opened.',
+  expired: 'Your update is in no sum, and never will be.',
   undecided: '',
   unknown: 'The authority does not know this buffer any more.',
 } as const;
@@ -112,7 +113,9 @@ function sentenceOf(
       say(element('accepted'), String(Number(element('accepted').textContent) + 1));
       showCosts(news.costs);
       root.dataset['resumed'] = String(news.isResumed);
-      return `accepted in slot ${news.slot}; the buffer fills`;
+      return news.slot === undefined
+        ? 'accepted; your part is done, and the batch fills'
+        : `accepted in slot ${news.slot}; the buffer fills`;
     case 'outcome':
       root.dataset['outcome'] = news.outcome;
       return OUTCOME_TEXT[news.outcome];

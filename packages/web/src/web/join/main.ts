@@ -16,6 +16,7 @@ import { drawExample } from './update-view.ts';
 
 const NOT_HERE =
   'This server does not have the task that your link names. Ask the operator of the task for another link.';
+const ONE_SHOT = 'one-shot';
 const asked = fragment();
 const own: OwnPlace = { ctx: undefined, slot: undefined };
 let pictures: OwnPictures = NO_PICTURES;
@@ -44,6 +45,7 @@ if (task === undefined) {
 
 function offer(server: ServerFacts, chosen: TaskFacts): void {
   say(element('task-name'), chosen.name);
+  if (chosen.mode === ONE_SHOT) sayBatches();
   const { places, needed } = authoritiesOf(server, chosen);
   const [keys, come, them] =
     places.length === 1
@@ -65,6 +67,16 @@ function offer(server: ServerFacts, chosen: TaskFacts): void {
   else show(chosen);
   wire(server, chosen, enrolment);
   if (asked.has('now')) void join(server, chosen, enrolment);
+}
+
+/** Nobody has a slot in the one-shot mode: a device masks and uploads, and is done. */
+function sayBatches(): void {
+  say(element('sum-title'), 'The batch, and the sum');
+  say(element('no-buffer'), 'No batch fills now. The next upload begins one.');
+  say(
+    element('steps-note'),
+    'Time and traffic of the last contribution: in this mode it has two steps, whatever the size of the sum.',
+  );
 }
 
 /** The buffers and versions of the task, for as long as the page is there. */
@@ -104,11 +116,12 @@ function newestText({ versions }: Watched): string {
 }
 
 /** The buffer this tab is in, or the one that fills now. */
-function draw({ buffers, aheadMs }: Watched): void {
+function draw({ buffers, aheadMs, mode }: Watched): void {
   const mine = buffers.find(({ ctx }) => ctx === own.ctx) ?? buffers.find(({ status: now }) => now === 'filling');
   element('no-buffer').hidden = mine !== undefined;
   drawBuffers(element('own-buffer'), mine === undefined ? [] : [mine], ({ ctx }) => ({
     now: Date.now() + aheadMs,
+    isBatch: mode === ONE_SHOT,
     own: ctx === own.ctx ? own.slot : undefined,
   }));
 }

@@ -1,4 +1,4 @@
-/** A buffer as a row of its slots: what each is at, and how long its lease still lasts. */
+/** A buffer as a row of its slots: what each is at, and how long its lease still lasts. A batch has no slots, and is a bar. */
 import type { LiveBuffer, LiveSlot } from '@basa/protocol';
 import { make, say } from './dom.ts';
 import { short } from './format.ts';
@@ -21,6 +21,8 @@ export interface BufferViewOptions {
   readonly now: number;
   /** This tab's own slot. */
   readonly own?: number | undefined;
+  /** One-shot mode. */
+  readonly isBatch: boolean;
 }
 
 /** Draws buffers into a list, and touches only what changed. */
@@ -31,15 +33,25 @@ export function drawBuffers(
 ): void {
   const known = new Map([...list.children].map((item) => [(item as HTMLElement).dataset['ctx'], item as HTMLElement]));
   const items = buffers.map((buffer) => {
-    const item = known.get(buffer.ctx) ?? newItem(buffer);
-    updateItem(item, buffer, options(buffer));
+    const shown = options(buffer);
+    const item = known.get(buffer.ctx) ?? newItem(buffer, shown);
+    updateItem(item, buffer, shown);
     return item;
   });
   if (items.length !== list.children.length || items.some((item, n) => list.children[n] !== item))
     list.replaceChildren(...items);
 }
 
-function newItem({ ctx, bufferSize }: LiveBuffer): HTMLElement {
+function newItem(buffer: LiveBuffer, { isBatch }: BufferViewOptions): HTMLElement {
+  const head = make('p', { class: 'buffer-head' }, make('span', { class: 'name' }), make('span', { class: 'status' }));
+  return make('li', { class: 'buffer', 'data-ctx': buffer.ctx }, head, isBatch ? newBar(buffer) : newSlots(buffer));
+}
+
+function newBar({ ctx, bufferSize }: LiveBuffer): HTMLElement {
+  return make('progress', { max: String(bufferSize), 'aria-label': `uploads of batch ${short(ctx)}` });
+}
+
+function newSlots({ ctx, bufferSize }: LiveBuffer): HTMLElement {
   const cells = Array.from({ length: bufferSize }, (_, slot) =>
     make(
       'li',
@@ -48,20 +60,21 @@ function newItem({ ctx, bufferSize }: LiveBuffer): HTMLElement {
       make('span', { class: 'lease', 'aria-hidden': 'true' }),
     ),
   );
-  return make(
-    'li',
-    { class: 'buffer', 'data-ctx': ctx },
-    make('p', { class: 'buffer-head' }, make('span', { class: 'name' }), make('span', { class: 'status' })),
-    make('ol', { class: 'slots', 'aria-label': `slots of buffer ${short(ctx)}` }, ...cells),
-  );
+  return make('ol', { class: 'slots', 'aria-label': `slots of buffer ${short(ctx)}` }, ...cells);
 }
 
-function updateItem(item: HTMLElement, buffer: LiveBuffer, { now, own }: BufferViewOptions): void {
-  const { ctx, status, bufferSize, minimum, accepted, slots, version } = buffer;
+function updateItem(item: HTMLElement, buffer: LiveBuffer, { now, own, isBatch }: BufferViewOptions): void {
+  const { accepted, ctx, status, bufferSize, minimum, slots, version } = buffer;
   item.dataset['status'] = status;
-  say(item.querySelector('.name') as HTMLElement, `buffer ${short(ctx)} · for version ${version}`);
+  say(
+    item.querySelector('.name') as HTMLElement,
+    `${isBatch ? 'batch' : 'buffer'} ${short(ctx)} · for version ${version}`,
+  );
   const progress = status === 'filling' ? ` · ${accepted} of ${bufferSize} uploads, ${minimum} needed` : '';
-  say(item.querySelector('.status') as HTMLElement, STATUS_TEXT[status] + progress);
+  const text = isBatch && status === 'granted' ? 'masks released: the sum opens' : STATUS_TEXT[status];
+  say(item.querySelector('.status') as HTMLElement, text + progress);
+  const bar = item.querySelector('progress');
+  if (bar !== null) bar.value = accepted;
   for (const cell of item.querySelectorAll<HTMLElement>('.slot')) {
     const number = Number(cell.dataset['slot']);
     updateSlot(cell, slots[number], { now, isOwn: number === own, isOpen: status === 'filling' });

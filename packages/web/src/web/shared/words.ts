@@ -15,7 +15,7 @@ const WORDS = {
   slot: 'The place of one device in a buffer. It is given once and belongs to that device for as long as its lease lasts.',
   lease: 'How long a device may take for its upload before its slot counts as dropped.',
   sealed:
-    'The mode of this project: devices leave sealed seeds for each other and wait for nobody. “paper” is the protocol as it was published.',
+    'In sealed mode devices leave sealed seeds for each other and wait for nobody. In “one-shot” mode a device sends one message, whatever the size of the sum. “paper” is the protocol as it was published.',
   refusal: 'What the server said no to, by its reason. “no-place” is ordinary: the device was told to ask again later.',
   authority: 'The second party. It releases the keys of a buffer once, for its sum, and never sees an update.',
   log: 'Every key that the authority issued is a record in a list that only grows. Its head is signed, so nobody can shorten it unseen.',

@@ -4,7 +4,6 @@ import {
   batchVoteAnswerCodec,
   batchVoteRequestCodec,
   beaconCodec,
-  type Codec,
   decodeAuthorityRecord,
   decodePolicy,
   deviceRecordCodec,
@@ -24,9 +23,9 @@ import {
   standingsCodec,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import type { SampleMessage } from '../sample-messages.ts';
+import { type SampleMessage, sample } from '../sample.ts';
 import type { ShotDevice } from './shot-device.ts';
-import type { Shot } from './shot-server.ts';
+import type { Shot } from './shot-stage.ts';
 import { ShotWorld } from './shot-world.ts';
 
 export function shotSamples(): readonly SampleMessage[] {
@@ -69,10 +68,6 @@ export function shotSamples(): readonly SampleMessage[] {
     ...recordSamples(world, upload.header),
     ...device.records.map((entry) => sample({ ...deviceRecordCodec, name: `device ${entry.kind}` }, entry)),
   ];
-}
-
-function sample<T extends object>(codec: Codec<T>, value: T): SampleMessage {
-  return { name: codec.name, codec: codec as unknown as Codec<object>, bytes: codec.encode(value) };
 }
 
 function questionOf({ user, joinTag, epochs }: ShotHeader, index: number) {

@@ -40,7 +40,7 @@ import {
   standingCodec,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import type { ShotWorld } from './shot-world.ts';
+import type { ShotStage } from './shot-stage.ts';
 
 /** What an authority sends for a release. */
 export interface Released {
@@ -48,9 +48,6 @@ export interface Released {
   /** The packed sums that were asked for, in order. */
   readonly vectors: readonly Uint8Array[];
 }
-
-/** What it needs of the world around it. */
-export type ShotStage = Pick<ShotWorld, 'environment' | 'policy' | 'task' | 'now' | 'randomBytes'>;
 
 export class ShotAuthority {
   readonly world: ShotStage;

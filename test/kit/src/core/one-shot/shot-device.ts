@@ -24,20 +24,13 @@ import {
   userIdOf,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import type { ShotStage } from './shot-authority.ts';
-import type { ShotWorld } from './shot-world.ts';
+import type { ShotStage } from './shot-stage.ts';
 
 /** Where a device stops, as if it had crashed there. */
 export type ShotStop = 'before-freeze' | 'after-freeze' | 'after-upload';
 
-/** What it needs of the world around it. */
-export interface DeviceStage extends ShotStage {
-  readonly server: Pick<ShotWorld['server'], 'take'>;
-  standings(): readonly AuthorityStanding[];
-}
-
-export class ShotDevice<Stage extends DeviceStage = ShotWorld> {
-  readonly world: Stage;
+export class ShotDevice {
+  readonly world: ShotStage;
   readonly index: number;
   readonly signer: Signer;
   readonly certificate: Certificate;
@@ -46,7 +39,7 @@ export class ShotDevice<Stage extends DeviceStage = ShotWorld> {
   /** x', kept since it was fixed. */
   input: Uint32Array | undefined;
 
-  constructor(world: Stage, index: number, signer: Signer, certificate: Certificate) {
+  constructor(world: ShotStage, index: number, signer: Signer, certificate: Certificate) {
     this.world = world;
     this.index = index;
     this.signer = signer;

@@ -10,7 +10,6 @@ import {
   batchVote,
   batchVoteRequestCodec,
   type ClosingBatch,
-  type Ctx,
   distinctEpochs,
   type Endorsement,
   type Epoch,
@@ -39,26 +38,24 @@ import {
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import type { Released, ShotAuthority } from './shot-authority.ts';
-import type { ShotWorld } from './shot-world.ts';
+import type { Shot, ShotIntake, ShotStage } from './shot-stage.ts';
 
-/** An upload as the server keeps it. */
-export interface Shot {
-  readonly name: Ctx;
-  readonly upload: ShotUpload;
-  readonly body: Uint8Array;
+/** The stage, with the authorities that the server asks. */
+interface ServedStage extends ShotStage {
+  authority(index: number): ShotAuthority;
 }
 
 type Changed<Request> = Partial<Omit<Request, 'signature'>> & { readonly signer?: Signer };
 
-export class ShotServer {
-  readonly world: ShotWorld;
+export class ShotServer implements ShotIntake {
+  readonly world: ServedStage;
   readonly signer: Signer;
   readonly shots: Shot[] = [];
   readonly epochs = new Map<string, Epoch>();
   readonly models: ModelEntry[] = [];
   #batches = 0;
 
-  constructor(world: ShotWorld, signer: Signer) {
+  constructor(world: ServedStage, signer: Signer) {
     this.world = world;
     this.signer = signer;
   }

@@ -1,0 +1,230 @@
+"""A batch of the one-shot mode: statements, uploads, verdicts, votes, sums of masks, and the sum."""
+from types import SimpleNamespace
+
+from .agreement import agree, each_user, fields_of
+from .derived import ZEROS, column_sums, combine, prg, unpack
+from .ed25519 import verifies
+from .layouts import ONE_SHOT, check_signature, read
+from .slot_keys import BASE, header, is_key, open_with_pads, pad_of, seal_for, sha256, u16, x25519
+
+GOOD, GIVEN_UP, INCLUDED, EXPIRED = 0, 0, 2, 3
+RECORDS = {108: "epoch-opened", 109: "epoch-ended", 110: "batch-voted", 111: "batch-final", 140: "upload-expired"}
+
+
+def hexed(v, name):
+    return [bytes.fromhex(one) for one in v[name]] if isinstance(v[name], list) else bytes.fromhex(v[name])
+
+
+def part_masks(n, f):
+    """The sets of f authorities that must not know a part, as bit masks."""
+    return [mask for mask in range(2**n) if bin(mask).count("1") == f]
+
+
+def check_endorsed(b, message, signers):
+    """Signed by these, which are enough."""
+    agree(f"the authorities of {message.layout}", [a for a, _ in message.endorsements], signers)
+    agree(f"enough signatures of {message.layout}", len(signers) >= b.t)
+    for a, signature in message.endorsements:
+        agree(f"the signature of {message.layout}", verifies(b.keys[a], message.unsigned, signature))
+
+
+def check_task(v):
+    policy, keys = read("policy", hexed(v, "policy")), hexed(v, "authorityKeys")
+    b = SimpleNamespace(policy=policy, keys=keys, n=len(keys), t=policy.t, group=policy.group, task=sha256(policy.raw))
+    agree("task = SHA-256(policy)", hexed(v, "task"), b.task)
+    agree("keys of the policy", (policy.authorities, policy.server), (keys, hexed(v, "serverKey")))
+    agree("the engine, and the lines that only it has", policy.engine == ONE_SHOT and policy.oneShot is not None)
+    b.f, b.server = policy.oneShot.f, policy.server
+    agree("enough authorities for f that collude", b.n == 1 or 2 * b.t > b.n + b.f)
+    b.parts = part_masks(b.n, b.f)
+    b.all = list(range(b.n))
+    return b
+
+
+def check_standings(b, v):
+    b.entry = read("modelEntry", hexed(v, "entry"))
+    agree("the first version, of no sum", (b.entry.task, b.entry.version, b.entry.sums, b.entry.spoilt, b.entry.previous),
+          (b.task, 0, [], [], ZEROS))
+    check_endorsed(b, b.entry, b.all)
+    b.entry_hash = sha256(b.entry.unsigned)
+    standings = read("standings", hexed(v, "standings")).standings
+    agree("a standing of each authority", [s.authority for s in standings], b.all)
+    b.epochs, secrets = [s.epoch for s in standings], hexed(v, "secrets")
+    for a, (s, secret) in enumerate(zip(standings, secrets)):
+        agree("whose epoch and time it is", (s.epoch.authority, s.beacon.authority, s.epoch.task), (a, a, b.task))
+        agree("how long the epoch is", s.epoch.closes, s.epoch.opens + b.policy.oneShot.epochMs)
+        agree("the entry of the standing", s.beacon.entry.raw, b.entry.raw)
+        agree("the key of the epoch", x25519(secret, BASE) == s.epoch.key and is_key(s.epoch.key))
+        check_signature(s.epoch, b.keys[a])
+        check_signature(s.beacon, b.keys[a])
+    agree("a secret of 32 bytes for each", [len(secret) for secret in secrets], [32] * b.n)
+    b.secrets, b.statements = secrets, [sha256(epoch.unsigned) for epoch in b.epochs]
+    b.users = []
+
+
+def holders(b, part):
+    return [a for a in b.all if not part >> a & 1]
+
+
+def context(b, s, part):
+    return header(73) + b.task + s.g + s.u + u16(part)
+
+
+def check_user(b, user):
+    fields_of("the user", user, "deviceKey seeds input upload body")
+    device, seeds, body = hexed(user, "deviceKey"), hexed(user, "seeds"), hexed(user, "body")
+    upload = read("shotUpload", hexed(user, "upload"))
+    m = upload.header
+    s = SimpleNamespace(u=sha256(device), g=m.g, upload=upload, input=user["input"], name=sha256(m.unsigned), seeds=dict(zip(b.parts, seeds)))
+    agree("the certificate", (upload.certificate.task, upload.certificate.device), (b.task, device))
+    check_endorsed(b, upload.certificate, b.all)
+    agree("task, u and version of the header", (m.task, m.u, m.version, m.entry), (b.task, s.u, 0, b.entry_hash))
+    agree("the epochs of the header", [(e.authority, e.statement) for e in m.epochs], list(enumerate(b.statements)))
+    check_signature(m, device)
+    agree("a seed for each part", len(seeds), len(b.parts))
+    s.sealed = b"".join(seal_part(b, s, part) for part in b.parts)
+    agree("the hashes of body and parts", (m.bodyHash, m.partsHash), (sha256(body), sha256(s.sealed)))
+    agree("the sealed parts at the end of the body", body[-len(s.sealed) :], s.sealed)
+    s.y = unpack(body[: -len(s.sealed)], b.group, len(s.input))
+    masked = s.input
+    for part in b.parts:
+        masked = combine(masked, [(1, s.seeds[part])], sha256(context(b, s, part)), b.group)
+    agree("y", s.y, masked)
+    agree("guards of the input", s.input[:4], [1, 0, 0, 0])
+    agree("the length of the input", len(s.input), 5 + b.policy.d)
+    b.users.append(s)
+
+
+def seal_part(b, s, part):
+    """Every holder opens it to the same seed."""
+    c, keys = context(b, s, part), [(a, b.epochs[a].key) for a in holders(b, part)]
+    sealed = seal_for(s.seeds[part], keys, 1, sha256(c), c)
+    for place, (a, key) in enumerate(keys):
+        pad = pad_of(sealed[:32], b.secrets[a], key, sha256(c), c, a)
+        agree(f"part {part} opens with the secret of authority {a}", open_with_pads(sealed, {place: pad}, keys, 1, sha256(c), c), s.seeds[part])
+    return sealed
+
+
+def mask_of(b, s, part):
+    return prg(s.seeds[part], sha256(context(b, s, part)), b.group, len(s.input))
+
+
+def check_shown(b, uploads):
+    agree("the uploads that are shown", [(e["certificate"].raw, e["header"].raw, e["sealed"]) for e in uploads],
+          [(s.upload.certificate.raw, s.upload.header.raw, s.sealed) for s in b.users])
+
+
+def check_inspection(b, v):
+    q = read("inspectRequest", hexed(v, "inspectRequest"))
+    agree("task and entries of the inspectRequest", (q.task, [e["entry"].raw for e in q.models]), (b.task, [b.entry.raw]))
+    agree("its epochs", [e["epoch"].raw for e in q.epochs], [epoch.raw for epoch in b.epochs])
+    check_shown(b, q.uploads)
+    check_signature(q, b.server)
+    answers = [read("inspectAnswer", data) for data in hexed(v, "inspectAnswers")]
+    agree("an answer of each authority", len(answers), b.n)
+    for a, answer in enumerate(answers):
+        agree("the task of the inspectAnswer", answer.task, b.task)
+        check_signature(answer, b.keys[a])
+        own = [part for part in b.parts if a in holders(b, part)]
+        agree("the verdicts", [(e["upload"], e["verdict"], e["reason"], [(g["part"], g["words"]) for g in e["guards"]]) for e in answer.verdicts],
+              [(s.name, GOOD, None, [(part, mask_of(b, s, part)[:4]) for part in own]) for s in b.users])
+
+
+def check_votes(b, v):
+    batch, b.ctx = read("batch", hexed(v, "batch")), sha256(hexed(v, "batch"))
+    agree("task and uploads of the batch", (batch.task, batch.uploads), (b.task, [s.name for s in b.users]))
+    agree("ctx", hexed(v, "ctx"), b.ctx)
+    first = b.users[0]
+    agree("the name of a used upload", hexed(v, "used"), sha256(header(74), b.task, first.u, first.g))
+    agree("the name of an update on an entry", hexed(v, "given"), sha256(header(75), b.task, b.entry_hash, first.u))
+    q = read("batchVoteRequest", hexed(v, "voteRequest"))
+    agree("the batch of the request", (q.batch.raw, q.votes, q.models), (batch.raw, [], []))
+    check_signature(q, b.server)
+    answers = [read("batchVoteAnswer", data) for data in hexed(v, "voteAnswers")]
+    agree("an answer of each authority", len(answers), b.n)
+    b.batch, b.votes = batch, []
+    for a, answer in enumerate(answers):
+        agree("no batch that is in the way", answer.held, None)
+        check_vote(b, a, answer.vote)
+        b.votes += answer.vote.endorsements
+
+
+def check_vote(b, a, vote):
+    agree("what is voted for", (vote.task, vote.ctx, vote.closing), (b.task, b.ctx, b.ctx))
+    agree("who votes", [index for index, _ in vote.endorsements], [a])
+    agree("the signature of a vote", verifies(b.keys[a], vote.unsigned, vote.endorsements[0][1]))
+
+
+def check_releases(b, v):
+    vouched, vectors = {part: [] for part in b.parts}, {}
+    for release in v["releases"]:
+        a = release["authority"]
+        fields_of("the release", release, "authority request answer vectors")
+        q, answer = read("releaseRequest", hexed(release, "request")), read("releaseAnswer", hexed(release, "answer"))
+        agree("batch and votes of the request", (q.batch.raw, q.votes), (b.batch.raw, b.votes))
+        agree("its epochs", [e["epoch"].raw for e in q.epochs], [epoch.raw for epoch in b.epochs])
+        check_shown(b, q.uploads)
+        check_signature(q, b.server)
+        check_vote(b, a, answer.vote)
+        sums = [e["sum"] for e in answer.sums]
+        agree("the sums that were asked for", [m.part for m in sums], [e["part"] for e in q.wanted])
+        for m in sums:
+            agree("whose sum it is", (m.task, m.ctx, a in holders(b, m.part)), (b.task, b.ctx, True))
+            check_signature(m, b.keys[a])
+            vouched[m.part].append((a, m.hash))
+        sent = [e["part"] for e in q.wanted if e["vector"]]
+        agree("a vector for each that was asked for", len(release["vectors"]), len(sent))
+        vectors.update(zip(sent, hexed(release, "vectors")))
+    for part in b.parts:
+        agree(f"f + 1 holders of part {part}", len({a for a, _ in vouched[part]}), b.f + 1)
+        agree(f"one hash of part {part}", {h for _, h in vouched[part]}, {sha256(vectors[part])})
+    return {part: unpack(packed, b.group, len(b.users[0].input)) for part, packed in vectors.items()}
+
+
+def check_sum(b, v, sums):
+    for part in b.parts:
+        agree(f"the sum of the masks of part {part}", sums[part], column_sums([mask_of(b, s, part) for s in b.users], b.group))
+    opened = column_sums([s.y for s in b.users] + [[-word for word in sums[part]] for part in b.parts], b.group)
+    agree("the opened sum", opened, column_sums([s.input for s in b.users], b.group))
+    agree("guards, weight and sum", (opened[:4], opened[4], opened[5:]), ([len(b.users), 0, 0, 0], v["weightSum"], v["sum"]))
+
+
+def check_end(b, v):
+    first, other = b.users[0], bytes([7]) * 32
+    outcomes = [read("shotOutcome", data) for data in hexed(v, "outcomes")]
+    agree("two outcomes", [(m.task, m.u, m.g, m.statement, m.status) for m in outcomes],
+          [(b.task, first.u, g, b.statements[0], status) for g, status in ((first.g, INCLUDED), (other, EXPIRED))])
+    for m in outcomes:
+        check_signature(m, b.keys[0])
+    records = []
+    for data in hexed(v, "records"):
+        agree("a record of the mode", len(data) > 2 and data[2] in RECORDS)
+        records.append(read(RECORDS[data[2]], data))
+    names = [record.layout for record in records]
+    alone = ["epoch-opened", "batch-final", "upload-expired", "epoch-ended"]
+    agree("the records", names, alone if b.n == 1 else [alone[0], "batch-voted", *alone[1:]])
+    by = dict(zip(names, records))
+    agree("the epoch that opened", by["epoch-opened"].epoch.raw, b.epochs[0].raw)
+    listed = by["batch-final" if b.n == 1 else "batch-voted"].list
+    agree("the list of the batch", (listed.batch.raw, listed.entry, listed.version, [(e["u"], e["g"]) for e in listed.members]),
+          (b.batch.raw, b.entry_hash, 0, [(s.u, s.g) for s in b.users]))
+    agree("the final batch", (by["batch-final"].ctx, by["batch-final"].list is None), (b.ctx, b.n > 1))
+    gone = by["upload-expired"]
+    agree("the upload that expired", (gone.task, gone.u, gone.g, gone.statement), (b.task, first.u, other, b.statements[0]))
+    ended = by["epoch-ended"]
+    agree("the epoch that was given up", (ended.statement, ended.how), (b.statements[0], GIVEN_UP))
+    epoch, rules = b.epochs[0], b.policy.oneShot
+    agree("after the vote window, and after two more epochs", gone.at >= epoch.closes + rules.voteMs and ended.at >= epoch.closes + 2 * rules.epochMs)
+    agree("times that do not go back", [record.at for record in records[1:]], sorted(record.at for record in records[1:]))
+
+
+def check_one_shot(v):
+    fields_of("the vector", v, "name policy task authorityKeys serverKey entry standings secrets users inspectRequest inspectAnswers batch "
+              "ctx used given voteRequest voteAnswers releases sum weightSum outcomes records")
+    b = check_task(v)
+    check_standings(b, v)
+    each_user(v, lambda _, user: check_user(b, user))
+    check_inspection(b, v)
+    check_votes(b, v)
+    check_sum(b, v, check_releases(b, v))
+    check_end(b, v)

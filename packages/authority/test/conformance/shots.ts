@@ -1,0 +1,323 @@
+/** The one-shot mode over HTTP: uploads are inspected, voted for and their masks summed; what must be refused is refused. */
+import { addInPlace, subtractInPlace, toHex, toSigned } from '@basa/masking';
+import {
+  AUTHORITY_PATH,
+  batchCtxOf,
+  batchVoteAnswerCodec,
+  bufferRequestCodec,
+  type Epoch,
+  epochNameOf,
+  guardVerdict,
+  ONE_SHOT_DEFAULTS,
+  shotOutcomeCodec,
+  taskNoise,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { type Authority, type AuthorityOptions, verifyLog } from '../../src/index.ts';
+import { ask, newDevice } from '../asking.ts';
+import { AUDITOR, cleanUp, type NewHome, start, time } from '../homes.ts';
+import { type Enrolled, kernel, type TestUpload } from '../one-shot/shot-device.ts';
+import { loggedModel, openRelease, type ReleaseAsked, type ShotWorld, shotStage } from '../one-shot/shot-world.ts';
+import { opened, vectorsOf, votesOf } from '../one-shot/sums.ts';
+import { stage } from '../parties.ts';
+
+const HOUR_MS = 3_600_000;
+const VECTOR = [{ part: 0, vector: true }];
+
+export function testShots(freshHome: NewHome): void {
+  const begun = time.now;
+  afterEach(() => {
+    time.now = begun;
+  });
+  afterAll(cleanUp);
+  /** An authority of its own where the clock moves; else the one that tests share. */
+  let shared: Promise<Authority> | undefined;
+  const sharedAuthority = (): Promise<Authority> => {
+    shared ??= Promise.resolve(freshHome()).then((home) => start(home));
+    return shared;
+  };
+  const stand = async (count: number, more = {}, options?: Partial<AuthorityOptions>) => {
+    const authority = await (options === undefined ? sharedAuthority() : start(await freshHome(), options));
+    const world = await shotStage([authority], count, more);
+    const epochs = await world.epochs([authority]);
+    return { authority, world, epochs, uploads: await world.uploads([authority]) };
+  };
+
+  describe('a batch', () => {
+    it('with one authority: what is left after the masks is the sum of the inputs, and the same is given again', async () => {
+      const { authority, world, epochs, uploads } = await stand(5);
+      const { verdicts } = await world.inspected(authority, uploads, epochs);
+      for (const [n, { masked }] of uploads.entries())
+        expect(guardVerdict(world.policy, masked.slice(0, 4), [verdicts[n] as never])).toEqual({ kind: 'good' });
+      expect(verdicts.map(({ guards }) => guards.map(({ words }) => words.length))).toEqual(uploads.map(() => [4]));
+      const votes = await votesOf(world, [authority], uploads, epochs);
+      const total = await opened(world, [authority], uploads, { epochs, votes });
+      expect([...total]).toEqual([5, 0, 0, 0, ...Array(total.length - 4).fill(1 + 2 + 3 + 4 + 5)]);
+
+      const request = world.releaseRequest({ uploads, epochs, votes, wanted: VECTOR });
+      const head = (await ask(authority, '/v1/health')).head;
+      const answers = [await world.release(authority, request), await world.release(authority, request)];
+      expect(answers[0]?.bytes).toEqual(answers[1]?.bytes);
+      expect((await ask(authority, '/v1/health')).head).toBe(head);
+      const ctx = batchCtxOf(nodeSuite, world.batchOf(uploads));
+      expect((await loggedModel(world.server, [authority], { version: 1, sums: [ctx] })).version).toBe(1);
+      expect(await logProblems(authority)).toEqual([]);
+    });
+
+    it('of a private task whose authority adds the noise has one Gaussian on each coordinate, the same when asked again', async () => {
+      const privacy = { noiseMultiplier: 4, colluders: 0, delta: 1e-6, participations: 3 };
+      const oneShot = { ...ONE_SHOT_DEFAULTS, authorityNoise: true };
+      const more = { oneShot, privacy, dimension: 400, clip: 1, level: 64 };
+      const { authority, world, epochs, uploads } = await stand(5, more);
+      const votes = await votesOf(world, [authority], uploads, epochs);
+      const asked = { epochs, votes };
+      const total = await opened(world, [authority], uploads, asked);
+      const { deviation = 0 } = taskNoise(world.policy) ?? {};
+      const noise = [...total.subarray(5)].map((residue) => toSigned(residue, world.policy.modulus) - 15);
+      expect([...total.subarray(0, 4)]).toEqual([5, 0, 0, 0]);
+      const spread = Math.sqrt(noise.reduce((sum, value) => sum + value * value, 0) / noise.length);
+      expect(spread / deviation).toBeGreaterThan(0.8);
+      expect(spread / deviation).toBeLessThan(1.2);
+      expect([...(await opened(world, [authority], uploads, asked))]).toEqual([...total]);
+    });
+
+    it('with three of four authorities, not before three voted for it, by the plan of the server', async () => {
+      const authorities = await Promise.all(Array.from({ length: 4 }, async () => start(await freshHome())));
+      const oneShot = { ...ONE_SHOT_DEFAULTS, tolerated: 1 };
+      const world = await shotStage(authorities, 3, { threshold: 3, oneShot });
+      const epochs = await world.epochs(authorities);
+      const uploads = await world.uploads(authorities);
+      const two = await votesOf(world, authorities.slice(0, 2), uploads, epochs);
+      const [first, , third] = authorities as [Authority, Authority, Authority];
+      const asked = { uploads, epochs, votes: two, wanted: [{ part: 2, vector: true }] };
+      const early = await world.release(first, world.releaseRequest(asked));
+      expect([early.status, early.code]).toEqual([503, 'too-few-votes']);
+      const votes = [...two, ...(await votesOf(world, [third], uploads, epochs))];
+      const other = { ...asked, votes, batch: world.batchOf(uploads, 1) };
+      expect((await world.release(first, world.releaseRequest(other))).code).toBe('too-few-votes');
+      const total = await opened(world, authorities, uploads, { epochs, votes });
+      expect([...total].slice(0, 6)).toEqual([3, 0, 0, 0, 6, 6]);
+      for (const authority of authorities) expect(await logProblems(authority)).toEqual([]);
+    });
+
+    it('of a request longer than small bodies are, which threads share, and of vectors beyond four mebibytes', async () => {
+      const many = await stand(130, { bufferSize: 130 }, { workers: 3 });
+      const { authority } = many;
+      const long = { world: many.world, epochs: many.epochs, uploads: many.uploads };
+      const world = await shotStage([authority], 2, { dimension: 1_100_000 });
+      const wide = { world, epochs: await world.epochs([authority]), uploads: await world.uploads([authority]) };
+      const lengths = [];
+      for (const { world: at, epochs, uploads } of [long, wide]) {
+        const votes = await votesOf(at, [authority], uploads, epochs);
+        const request = at.releaseRequest({ uploads, epochs, votes, wanted: VECTOR });
+        const answer = await at.release(authority, request);
+        const { answer: head, vectors } = openRelease(answer);
+        lengths.push([request.length > 65_536, answer.bytes.length > 4 * 1024 * 1024]);
+        expect(head.sums[0]?.hash).toEqual(nodeSuite.sha256(vectors));
+        const total = vectorsOf(at, VECTOR, vectors).get(0) as Uint32Array;
+        for (const { masked, input } of uploads) {
+          subtractInPlace(total, masked, at.policy.modulus, kernel);
+          addInPlace(total, input, at.policy.modulus, kernel);
+        }
+        expect(total.every((word) => word === 0)).toBe(true);
+      }
+      expect(lengths).toEqual([
+        [true, false],
+        [false, true],
+      ]);
+    });
+
+    it('is voted for once: an upload of it in another batch gets the batch that holds it', async () => {
+      const { authority, world, epochs, uploads } = await stand(4);
+      await votesOf(world, [authority], uploads.slice(0, 3), epochs);
+      const other = world.batchOf(uploads.slice(2), 1);
+      await world.inspected(authority, uploads.slice(2), epochs);
+      const answer = batchVoteAnswerCodec.decode((await world.vote(authority, world.voteRequest(other))).bytes);
+      expect(answer).toEqual({ vote: undefined, held: world.batchOf(uploads.slice(0, 3)) });
+      expect(await logProblems(authority)).toEqual([]);
+    });
+  });
+
+  describe('what is refused', () => {
+    it('whatever the server did not sign, or is at the address of another task', async () => {
+      const { authority, world, epochs, uploads } = await stand(3);
+      const votes = await votesOf(world, [authority], uploads, epochs);
+      const stranger = createNodeSigner(nodeRandomBytes(32));
+      const shown = uploads.map((one) => one.shown);
+      const asked = { uploads, epochs, votes, wanted: VECTOR };
+      const answers = [
+        await world.inspect(authority, world.inspectRequest(shown, epochs, stranger)),
+        await world.vote(authority, world.voteRequest(world.batchOf(uploads), [], stranger)),
+        await world.release(authority, world.releaseRequest(asked, stranger)),
+      ];
+      expect(answers.map(({ code }) => code)).toEqual(['server-unknown', 'server-unknown', 'server-unknown']);
+      const other = await shotStage([authority], 0, { dimension: 9 });
+      const moved = [
+        await other.inspect(authority, world.inspectRequest(shown, epochs)),
+        await other.vote(authority, world.voteRequest(world.batchOf(uploads))),
+        await other.release(authority, world.releaseRequest(asked)),
+      ];
+      expect(moved.map(({ code }) => code)).toEqual(['malformed', 'malformed', 'malformed']);
+    });
+
+    it('a release without votes, of parts that it does not hold, or of other uploads than those of the batch', async () => {
+      const { authority, world, epochs, uploads } = await stand(3);
+      const asked: ReleaseAsked = { uploads, epochs, votes: [], wanted: VECTOR };
+      const code = async (more: Partial<ReleaseAsked>) =>
+        (await world.release(authority, world.releaseRequest({ ...asked, ...more }))).code;
+      expect(await code({})).toBe('too-few-votes');
+      const votes = await votesOf(world, [authority], uploads, epochs);
+      expect(await code({ votes, wanted: [{ part: 1, vector: false }] })).toBe('part-invalid');
+      expect(await code({ votes, wanted: [...VECTOR, ...VECTOR] })).toBe('part-invalid');
+      const batch = world.batchOf(uploads);
+      expect(await code({ votes, uploads: uploads.slice(1), batch })).toBe('batch-invalid');
+      expect(await code({ votes })).toBeUndefined();
+    });
+
+    it("parts of the server's own making under a device's header, when they are inspected and when they are summed", async () => {
+      const { authority, world, epochs, uploads } = await stand(3);
+      const own = (await world.uploads([authority]))[0] as TestUpload;
+      const swapped = uploads.map((one, n) =>
+        n === 1 ? { ...one, shown: { ...one.shown, sealed: own.shown.sealed } } : one,
+      );
+      const { verdicts } = await world.inspected(authority, swapped, epochs);
+      expect(verdicts.map(({ verdict, reason }) => [verdict, reason])).toEqual([
+        ['good', undefined],
+        ['bad', 'body-mismatch'],
+        ['good', undefined],
+      ]);
+      const votes = await votesOf(world, [authority], uploads, epochs);
+      const answer = await world.release(
+        authority,
+        world.releaseRequest({ uploads: swapped, epochs, votes, wanted: VECTOR }),
+      );
+      expect([answer.code, answer.json()]).toEqual(['body-mismatch', expect.objectContaining({ slots: [1] })]);
+    });
+
+    it('a vote for uploads that it has not inspected, whose positions it names', async () => {
+      const { authority, world, epochs, uploads } = await stand(4);
+      await world.inspected(authority, [uploads[0], uploads[2]] as TestUpload[], epochs);
+      const answer = await world.vote(authority, world.voteRequest(world.batchOf(uploads)));
+      expect([answer.code, answer.json()]).toEqual(['not-inspected', expect.objectContaining({ slots: [1, 3] })]);
+    });
+
+    it('a standing before there is a model, and whatever is asked of a task with buffers', async () => {
+      const authority = await sharedAuthority();
+      const bare = await shotStage([authority], 0);
+      expect((await bare.standing(authority)).epoch.number).toBe(0);
+      const { server } = await stage(authority, 0);
+      expect((await ask(authority, AUTHORITY_PATH.standing(server.task))).code).toBe('policy-invalid');
+      expect((await ask(authority, AUTHORITY_PATH.standing('0'.repeat(64)))).code).toBe('task-unknown');
+      const body = { task: bare.task, nonce: nodeRandomBytes(16), model: bare.entry, newest: bare.entry, plan: [] };
+      const signature = bare.server.signer.sign(bufferRequestCodec.statement(body));
+      const draw = bufferRequestCodec.encode({ ...body, signature });
+      expect((await ask(authority, AUTHORITY_PATH.buffers, { body: draw })).code).toBe('policy-invalid');
+    });
+
+    it('bodies that are longer than the task allows, or do not say how long they are', async () => {
+      const { authority, world } = await stand(0);
+      const paths = [AUTHORITY_PATH.batchVotes, AUTHORITY_PATH.inspections, AUTHORITY_PATH.releases];
+      for (const path of paths) {
+        const address = path(world.task);
+        expect((await ask(authority, address, { body: new Uint8Array(2_000_000) })).code).toBe('body-too-large');
+        expect((await ask(authority, address, { body: new Uint8Array(64) })).code).toBe('malformed');
+        const stream = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(64)) });
+        const init = {
+          method: 'POST',
+          body: stream,
+          duplex: 'half',
+          headers: { 'content-type': 'application/octet-stream' },
+        };
+        const answer = await fetch(authority.url + address, init as RequestInit);
+        expect([answer.status, await answer.text()]).toEqual([
+          400,
+          expect.stringContaining('content-length is missing'),
+        ]);
+      }
+    });
+  });
+
+  describe('what became of an upload', () => {
+    const pathOf = (world: ShotWorld, one: TestUpload, epoch: Epoch) => {
+      const { user, joinTag } = one.shown.header;
+      return AUTHORITY_PATH.shotOutcome(world.task, user, joinTag, epochNameOf(nodeSuite, epoch).statement);
+    };
+
+    it('is told to its own device alone: pending, included, and expired after the time for votes', async () => {
+      const { authority, world, epochs, uploads } = await stand(4, {}, {});
+      const [epoch] = epochs as [Epoch];
+      const told = async (n: number) => {
+        const path = pathOf(world, uploads[n] as TestUpload, epoch);
+        const answer = await world.outcome(world.enrolled[n] as Enrolled, authority, path);
+        return answer.status === 200 ? shotOutcomeCodec.decode(answer.bytes).status : answer.code;
+      };
+      expect(await told(3)).toBe('pending');
+      await votesOf(world, [authority], uploads.slice(0, 3), epochs);
+      expect(await told(0)).toBe('included');
+      const path = pathOf(world, uploads[0] as TestUpload, epoch);
+      expect((await world.outcome(world.enrolled[1] as Enrolled, authority, path)).code).toBe('not-yours');
+      expect((await ask(authority, path)).code).toBe('unsigned');
+      time.now += HOUR_MS + ONE_SHOT_DEFAULTS.voteMs;
+      expect([await told(3), await told(0)]).toEqual(['expired', 'included']);
+      // Once it said so, it never votes for it, not even on a clock that went back.
+      time.now -= HOUR_MS;
+      const late = [...uploads.slice(3), ...(await world.uploads([authority], 1))];
+      await world.inspected(authority, late, [epoch, ...(await world.epochs([authority]))]);
+      expect((await world.vote(authority, world.voteRequest(world.batchOf(late, 1)))).code).not.toBe(undefined);
+      expect(await logProblems(authority)).toEqual([]);
+    });
+
+    it('is unknown to an authority that never opened the epoch, and to a stranger', async () => {
+      const { authority, world } = await stand(1);
+      const one = world.enrolled[0] as Enrolled;
+      const path = AUTHORITY_PATH.shotOutcome(
+        world.task,
+        toHex(nodeSuite.sha256(one.device.deviceKey)),
+        '1'.repeat(64),
+        '2'.repeat(64),
+      );
+      const answer = await world.outcome(one, authority, path);
+      expect(answer.status === 200 ? shotOutcomeCodec.decode(answer.bytes).status : answer.code).toBe('unknown');
+      const stranger = { ...one, device: newDevice() };
+      expect((await world.outcome(stranger, authority, path)).code).toBe('not-yours');
+    });
+  });
+
+  describe('epochs', () => {
+    it('open when half of the one before is over, and are given up two epochs after they closed', async () => {
+      const { authority, world, epochs, uploads } = await stand(3, {}, {});
+      const votes = await votesOf(world, [authority], uploads, epochs);
+      const numbers = [];
+      for (let half = 0; half < 6; half++) {
+        await authority.tick();
+        numbers.push((await world.standing(authority)).epoch.number);
+        time.now += HOUR_MS / 2;
+      }
+      expect(numbers).toEqual([0, 1, 2, 3, 4, 5]);
+      const request = world.releaseRequest({ uploads, epochs, votes, wanted: VECTOR });
+      expect((await world.release(authority, request)).status).toBe(200);
+      await authority.tick(); // three hours after the first epoch opened
+      const over = await world.release(authority, request);
+      expect([over.code, over.json()]).toEqual(['epoch-over', expect.objectContaining({ slots: [0, 1, 2] })]);
+      expect(await logProblems(authority)).toEqual([]);
+    });
+
+    it('of a standing are signed anew when the log moves or a second has passed', async () => {
+      const { authority, world } = await stand(0, {}, {});
+      const first = await world.standing(authority);
+      time.now += 900;
+      expect(await world.standing(authority)).toEqual(first);
+      time.now += 200;
+      expect((await world.standing(authority)).beacon.at).toBe(time.now);
+      const more = await shotStage([authority], 0, { dimension: 5 });
+      expect((await world.standing(authority)).beacon.head.sequence).toBeGreaterThan(first.beacon.head.sequence);
+      expect(toHex(more.task)).not.toBe(toHex(world.task));
+    });
+  });
+}
+
+async function logProblems(authority: Authority): Promise<readonly string[]> {
+  const { bytes } = await ask(authority, AUTHORITY_PATH.log, { token: AUDITOR });
+  return verifyLog(bytes, authority.publicKey).problems;
+}

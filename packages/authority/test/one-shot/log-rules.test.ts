@@ -1,0 +1,196 @@
+/** The rules of the one-shot mode in a log: each of them bites, and an honest log breaks none. */
+import {
+  type AuthorityRecord,
+  type Batch,
+  batchCtxOf,
+  type Ctx,
+  ENGINE,
+  type EpochBody,
+  epochCodec,
+  type JoinTag,
+  type Millis,
+  millis,
+  modelEntryCodec,
+  ONE_SHOT_DEFAULTS,
+  type UserId,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { describe, expect, it } from 'vitest';
+import { LogRules } from '../../src/log/log-rules.ts';
+import { TestServer } from '../parties.ts';
+
+const signer = createNodeSigner(nodeRandomBytes(32));
+const { policy, task } = new TestServer({
+  engine: ENGINE.oneShot,
+  oneShot: ONE_SHOT_DEFAULTS,
+  authorities: [signer.publicKey],
+});
+const created: AuthorityRecord = { kind: 'task-created', policy };
+
+function epoch(number: number, opens: number, by = signer) {
+  const body: EpochBody = {
+    task,
+    authority: 0,
+    number,
+    key: new Uint8Array(32).fill(9),
+    opens: millis(opens),
+    closes: millis(opens + 1000),
+  };
+  return { ...body, signature: by.sign(epochCodec.statement(body)) };
+}
+
+const opened = (number: number, opens: number): AuthorityRecord => ({
+  kind: 'epoch-opened',
+  epoch: epoch(number, opens),
+});
+
+function ended(number: number, opens: number, at: number): AuthorityRecord {
+  const statement = epochCodec.statementHash(nodeSuite, epoch(number, opens));
+  return { kind: 'epoch-ended', statement, how: 'given-up', at: millis(at) };
+}
+
+const member = (n: number, tag = n) => ({
+  user: new Uint8Array(32).fill(n) as UserId,
+  joinTag: new Uint8Array(32).fill(tag) as JoinTag,
+});
+
+/** A batch of these users, final by the vote of the only authority. */
+function final(number: number, users: readonly number[], at: number, tag?: number): AuthorityRecord {
+  const uploads = users.map((n) => new Uint8Array(32).fill(100 + n) as Ctx);
+  const batch: Batch = { task, number, uploads };
+  const members = users.map((n) => member(n, tag ?? n));
+  const list = { batch, entry: new Uint8Array(32), version: 0, members };
+  return { kind: 'batch-final', ctx: batchCtxOf(nodeSuite, batch), list, at: millis(at) };
+}
+
+const expired = (n: number, at: number, opens = 10): AuthorityRecord => ({
+  kind: 'upload-expired',
+  task,
+  ...member(n),
+  statement: epochCodec.statementHash(nodeSuite, epoch(0, opens)),
+  at: at as Millis,
+});
+
+function problemsOf(records: readonly AuthorityRecord[]): readonly string[] {
+  const rules = new LogRules(signer.publicKey);
+  return records.flatMap((entry) => rules.check(entry));
+}
+
+const start = [created, opened(0, 10)];
+
+describe('an honest log', () => {
+  it('breaks no rule', () => {
+    const records = [
+      ...start,
+      final(0, [1, 2], 20),
+      expired(3, 30),
+      opened(1, 40),
+      ended(0, 10, 50),
+      final(1, [4, 5], 60),
+    ];
+    expect(problemsOf(records)).toEqual([]);
+  });
+});
+
+describe('a log is not good', () => {
+  const branch: AuthorityRecord = { kind: 'branch-begun', branch: new Uint8Array(16), met: [] };
+  const foreign: AuthorityRecord = {
+    kind: 'epoch-opened',
+    epoch: epoch(0, 10, createNodeSigner(nodeRandomBytes(32))),
+  };
+  const model = (version: number, sums: readonly Ctx[]): AuthorityRecord => {
+    const previous = new Uint8Array(32);
+    const body = { task, version, modelHash: new Uint8Array(32), sums, spoilt: [], previous };
+    const endorsements = [{ authority: 0, signature: signer.sign(modelEntryCodec.statement(body)) }];
+    return { kind: 'model-appended', entry: { ...body, endorsements } };
+  };
+  const ctxOf = (entry: AuthorityRecord): Ctx => (entry as Extract<AuthorityRecord, { kind: 'batch-final' }>).ctx;
+  const twice = final(0, [1, 2], 20);
+
+  it.each<[string, readonly AuthorityRecord[], string]>([
+    ['an epoch is opened twice', [...start, opened(0, 10)], 'the epoch was opened before'],
+    ['a number does not rise', [...start, opened(0, 20)], 'epoch 0 does not follow those before it'],
+    ['another signed the epoch', [created, foreign], 'the signature does not verify'],
+    ['an epoch ends twice', [...start, ended(0, 10, 20), ended(0, 10, 30)], 'the epoch was not open'],
+    [
+      'a batch comes after its epoch',
+      [...start, ended(0, 10, 20), final(0, [1, 2], 30)],
+      'no epoch of its task is open',
+    ],
+    ['an upload is in two batches', [...start, final(0, [1, 2], 20), final(1, [2, 3], 30)], 'in a final batch'],
+    [
+      'a device gives two updates on a version',
+      [...start, final(0, [1, 2], 20), final(1, [2, 3], 30, 7)],
+      'final batch',
+    ],
+    ['a device stands in a batch twice', [...start, final(0, [1, 1], 20)], 'a device stands in it twice'],
+    ['a batch is too small', [...start, final(0, [1], 20)], 'fewer or more uploads than the policy allows'],
+    ['a batch is too large', [...start, final(0, [1, 2, 3, 4], 20)], 'fewer or more uploads than the policy allows'],
+    ['an expired upload is voted for', [...start, expired(1, 20), final(0, [1, 2], 30)], 'called expired'],
+    ['an upload of a batch expires', [...start, final(0, [1, 2], 20), expired(1, 30)], 'the upload is in a batch'],
+    ['an upload expires of an epoch that never was', [...start, expired(1, 30, 11)], 'was never opened'],
+    ['time goes back', [...start, final(0, [1, 2], 5)], 'its time is before that of a record before it'],
+    ['an epoch survives a roll-back', [...start, branch], 'an epoch is still open'],
+    ['a batch is final twice', [...start, twice, twice], 'the batch was final before'],
+    [
+      'a batch makes two versions',
+      [...start, model(0, []), twice, model(1, [ctxOf(twice)]), model(2, [ctxOf(twice)])],
+      'made another version',
+    ],
+    [
+      'a version is made of no batch in the log',
+      [...start, model(0, []), model(1, [ctxOf(twice)])],
+      'there is no such buffer',
+    ],
+  ])('when %s', (_, records, problem) => {
+    expect(problemsOf(records).join('; ')).toContain(problem);
+  });
+});
+
+describe('with several authorities', () => {
+  const others = [nodeRandomBytes(32), nodeRandomBytes(32)];
+  const council = new TestServer({
+    engine: ENGINE.oneShot,
+    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: 1 },
+    authorities: [signer.publicKey, ...others],
+    threshold: 3,
+  });
+  const body: EpochBody = { ...epoch(0, 10), task: council.task };
+  const begin: readonly AuthorityRecord[] = [
+    { kind: 'task-created', policy: council.policy },
+    { kind: 'epoch-opened', epoch: { ...body, signature: signer.sign(epochCodec.statement(body)) } },
+  ];
+  const listOf = (number: number, users: readonly number[]) => {
+    const uploads = users.map((n) => new Uint8Array(32).fill(100 + n) as Ctx);
+    return {
+      batch: { task: council.task, number, uploads },
+      entry: new Uint8Array(32),
+      version: 0,
+      members: users.map((n) => member(n)),
+    };
+  };
+  const voted = (number: number, users: readonly number[]): AuthorityRecord => ({
+    kind: 'batch-voted',
+    list: listOf(number, users),
+    at: millis(20),
+  });
+  const finalOf = (number: number, users: readonly number[], isListed: boolean): AuthorityRecord => {
+    const list = listOf(number, users);
+    const ctx = batchCtxOf(nodeSuite, list.batch);
+    return { kind: 'batch-final', ctx, list: isListed ? list : undefined, at: millis(30) };
+  };
+
+  it('a batch that the others voted for is final, whatever this one voted for', () => {
+    expect(problemsOf([...begin, voted(0, [1, 2]), finalOf(0, [1, 2], false)])).toEqual([]);
+    expect(problemsOf([...begin, voted(0, [1, 2]), finalOf(1, [2, 3], true)])).toEqual([]);
+  });
+
+  it.each<[string, readonly AuthorityRecord[], string]>([
+    ['it votes twice for an upload', [voted(0, [1, 2]), voted(1, [2, 3])], 'an upload of it is in another batch'],
+    ['it votes for what is final elsewhere', [finalOf(0, [1, 2], true), voted(1, [2, 3])], 'is in a final batch'],
+    ['an upload is in two final batches', [finalOf(0, [1, 2], true), finalOf(1, [2, 3], true)], 'in another batch'],
+    ['nobody says what is in a final batch', [finalOf(0, [1, 2], false)], 'does not say what is in it'],
+  ])('a log is not good when %s', (_, records, problem) => {
+    expect(problemsOf([...begin, ...records]).join('; ')).toContain(problem);
+  });
+});

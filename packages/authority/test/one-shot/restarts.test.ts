@@ -1,0 +1,230 @@
+/** What survives in the one-shot mode: crashes between record and answer, lost secrets, backups that were restored, and rolled-back logs. */
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { AUTHORITY_PATH, type Epoch, epochNameOf, shotOutcomeCodec } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { openDatabase } from '@basa/service';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Authority, backupAuthority, restoreAuthority, rotateVault, verifyLog } from '../../src/index.ts';
+import { EMBEDDED_DATABASE } from '../../src/store/store.ts';
+import { type Answer, ask } from '../asking.ts';
+import { CuttingWitness } from '../cutting-witness.ts';
+import { AUDITOR, cleanUp, freshHome, type Home, start, stop, time } from '../homes.ts';
+import type { Enrolled, TestUpload } from './shot-device.ts';
+import { type ShotWorld, shotStage } from './shot-world.ts';
+import { votesOf } from './sums.ts';
+
+const HOUR_MS = 3_600_000;
+const VECTOR = [{ part: 0, vector: true }];
+const begun = time.now;
+afterEach(async () => {
+  time.now = begun;
+  await cleanUp();
+});
+
+async function logReport(authority: Authority) {
+  const { bytes } = await ask(authority, AUTHORITY_PATH.log, { token: AUDITOR });
+  return verifyLog(bytes, authority.publicKey);
+}
+
+/** The rows of secrets, behind the back of an authority that has stopped. */
+function secretsIn(dataFolder: string, change?: string): readonly { readonly sealed: Uint8Array }[] {
+  const { db, close } = openDatabase(dataFolder, EMBEDDED_DATABASE);
+  if (change !== undefined) db.exec(change);
+  const rows = db.prepare('SELECT sealed FROM shot_secrets').all() as { sealed: Uint8Array }[];
+  close();
+  return rows;
+}
+
+/** Whether a file below the folder holds these bytes. */
+function holds(folder: string, bytes: Uint8Array): boolean {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(Buffer.from(bytes)));
+}
+
+async function statusOf(world: ShotWorld, authority: Authority, n: number, one: TestUpload, epoch: Epoch) {
+  const { user, joinTag } = one.shown.header;
+  const path = AUTHORITY_PATH.shotOutcome(world.task, user, joinTag, epochNameOf(nodeSuite, epoch).statement);
+  const { bytes } = await world.outcome(world.enrolled[n] as Enrolled, authority, path);
+  return shotOutcomeCodec.decode(bytes).status;
+}
+
+/** Every epoch before the restart is dead: nothing is voted for, released or called expired, and the next epoch has a new number. */
+async function expectDead(
+  authority: Authority,
+  world: ShotWorld,
+  { uploads, epochs }: { readonly uploads: readonly TestUpload[]; readonly epochs: readonly Epoch[] },
+): Promise<void> {
+  const { verdicts } = await world.inspected(authority, uploads, epochs);
+  expect(new Set(verdicts.map(({ verdict, reason }) => `${verdict} ${reason}`))).toEqual(
+    new Set(['abstain epoch-over']),
+  );
+  const release = world.releaseRequest({ uploads, epochs, votes: [], wanted: VECTOR });
+  expect((await world.release(authority, release)).code).toBe('epoch-over');
+  time.now += 3 * HOUR_MS;
+  expect(await statusOf(world, authority, 0, uploads[0] as TestUpload, epochs[0] as Epoch)).toBe('unknown');
+  const fresh = (await world.standing(authority)).epoch;
+  expect(fresh.number).toBeGreaterThan((epochs[0] as Epoch).number);
+  expect((await logReport(authority)).problems).toEqual([]);
+}
+
+async function used(home: Home, options = {}) {
+  const authority = await start(home, options);
+  const world = await shotStage([authority], 3);
+  const epochs = await world.epochs([authority]);
+  const uploads = await world.uploads([authority]);
+  return { authority, world, epochs, uploads };
+}
+
+describe('a power cut between the record and the answer', () => {
+  it('loses neither an epoch, nor a vote, nor an expiry: the disk of that moment gives the same answer', async () => {
+    const home = freshHome();
+    const witness = new CuttingWitness();
+    const { authority, world, epochs, uploads } = await used(home, { witness });
+    let cuts = 0;
+    const survive = async (step: (at: Authority) => Promise<Answer>): Promise<Answer> => {
+      const image = join(home.root, `image-${++cuts}`);
+      const seen = witness.head;
+      witness.onWrite = () => {
+        cpSync(home.dataFolder, image, { recursive: true });
+        throw new Error('the power is cut');
+      };
+      expect((await step(authority)).status).toBe(500);
+      const restarted = new CuttingWitness();
+      restarted.head = seen;
+      const second = await start({ ...home, dataFolder: image }, { witness: restarted });
+      const again = await step(second);
+      expect([again.status, again.code]).toEqual([200, undefined]);
+      await stop(second);
+      const living = await step(authority);
+      expect(living.bytes).toEqual(again.bytes);
+      return living;
+    };
+    await world.inspected(authority, uploads, epochs);
+    const some = uploads.slice(0, 2);
+    // The restarted one has inspected nothing, but its record gives the vote.
+    await survive((at) => world.vote(at, world.voteRequest(world.batchOf(some))));
+    const votes = (await world.voted(authority, world.batchOf(some))).endorsements;
+    const request = world.releaseRequest({ uploads: some, epochs, votes, wanted: VECTOR });
+    const released = await world.release(authority, request);
+    const { user, joinTag } = (uploads[2] as TestUpload).shown.header;
+    const { statement } = epochNameOf(nodeSuite, epochs[0] as Epoch);
+    const path = AUTHORITY_PATH.shotOutcome(world.task, user, joinTag, statement);
+    time.now += HOUR_MS;
+    await survive((at) => ask(at, AUTHORITY_PATH.standing(world.task))); // opens an epoch
+    time.now += HOUR_MS;
+    const outcome = await survive((at) => world.outcome(world.enrolled[2] as Enrolled, at, path));
+    expect(shotOutcomeCodec.decode(outcome.bytes).status).toBe('expired');
+    await stop(authority);
+    const again = await start(home, { witness });
+    expect((await world.release(again, request)).bytes).toEqual(released.bytes);
+    expect((await logReport(again)).problems).toEqual([]);
+  });
+});
+
+describe('secrets of epochs', () => {
+  it('are sealed anew with the vault, and open afterwards', async () => {
+    const home = freshHome();
+    const { authority, world, epochs, uploads } = await used(home);
+    await stop(authority);
+    const passphrase = 'correct horse battery staple';
+    const places = {
+      environment: {
+        BASA_AUTHORITY_DATA_FOLDER: home.dataFolder,
+        BASA_AUTHORITY_KEY_FILE: home.keyFile,
+        BASA_AUTHORITY_PORT: '0',
+      },
+    };
+    await rotateVault(places, { passphrase });
+    const again = await start(home, { secret: { passphrase } });
+    expect((await world.inspected(again, uploads, epochs)).verdicts.map(({ verdict }) => verdict)).toEqual([
+      'good',
+      'good',
+      'good',
+    ]);
+  });
+
+  it('are gone from the folder when their epoch has ended', async () => {
+    const home = freshHome();
+    const { authority } = await used(home);
+    await stop(authority);
+    const [sealed] = secretsIn(home.dataFolder).map((row) => row.sealed) as [Uint8Array];
+    expect(holds(home.dataFolder, sealed)).toBe(true);
+    time.now += 4 * HOUR_MS;
+    const again = await start(home);
+    await again.tick();
+    await stop(again);
+    expect(secretsIn(home.dataFolder).length).toBe(1);
+    expect(holds(home.dataFolder, sealed)).toBe(false);
+  });
+
+  it.each([
+    ['missing', 'DELETE FROM shot_secrets'],
+    ['damaged', 'UPDATE shot_secrets SET sealed = zeroblob(80)'],
+  ])('that are %s at a start are a roll-back: every epoch is dead', async (_, change) => {
+    const home = freshHome();
+    const { authority, world, ...given } = await used(home);
+    await stop(authority);
+    secretsIn(home.dataFolder, change);
+    const again = await start(home);
+    await expectDead(again, world, given);
+    expect((await logReport(again)).counts['branch-begun']).toBe(1);
+  });
+
+  it('are in no backup; what is restored declares its epochs dead, though its witness saw nothing newer', async () => {
+    const home = freshHome();
+    const { authority, world, ...given } = await used(home);
+    const places = (dataFolder: string) => ({
+      environment: {
+        BASA_AUTHORITY_DATA_FOLDER: dataFolder,
+        BASA_AUTHORITY_KEY_FILE: home.keyFile,
+        BASA_AUTHORITY_PORT: '0',
+      },
+    });
+    const backup = join(home.root, 'backup');
+    await backupAuthority(places(home.dataFolder), backup);
+    await stop(authority);
+    const [sealed] = secretsIn(home.dataFolder).map((row) => row.sealed) as [Uint8Array];
+    expect([holds(home.dataFolder, sealed), holds(backup, sealed)]).toEqual([true, false]);
+    rmSync(home.dataFolder, { recursive: true });
+    await restoreAuthority(places(home.dataFolder), backup);
+    await expectDead(await start(home), world, given);
+  });
+});
+
+describe('a log that was rolled back', () => {
+  it('with its witness is noticed when the server shows an epoch that is not in it', async () => {
+    const home = freshHome();
+    const { authority, world, ...given } = await used(home);
+    await stop(authority);
+    const [data, witness] = [join(home.root, 'old'), `${home.dataFolder}.witness`];
+    cpSync(home.dataFolder, data, { recursive: true });
+    cpSync(witness, `${data}.witness`);
+    time.now += HOUR_MS / 2;
+    const later = await start(home);
+    const [lost] = await world.epochs([later]);
+    await votesOf(world, [later], given.uploads, given.epochs);
+    await stop(later);
+
+    const again = await start({ ...home, dataFolder: data });
+    expect((await world.standing(again)).epoch.number).toBe((lost as Epoch).number);
+    const alive = await world.inspected(again, given.uploads, given.epochs);
+    expect(alive.verdicts.map(({ verdict }) => verdict)).toEqual(['good', 'good', 'good']);
+    await world.inspected(again, given.uploads, [...given.epochs, lost as Epoch]);
+    await expectDead(again, world, given);
+  });
+
+  it('is not taken for one because of an epoch that somebody else signed, or that has ended here', async () => {
+    const home = freshHome();
+    const { authority, world, epochs, uploads } = await used(home);
+    const [epoch] = epochs as [Epoch];
+    const forged = { ...epoch, number: 9, signature: world.server.signer.sign(new Uint8Array(3)) };
+    await world.inspected(authority, uploads, [epoch, forged]);
+    time.now += 4 * HOUR_MS;
+    await authority.tick();
+    await world.inspected(authority, uploads, epochs);
+    const report = await logReport(authority);
+    expect([report.counts['branch-begun'], report.problems]).toEqual([0, []]);
+  });
+});

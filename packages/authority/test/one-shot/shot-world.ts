@@ -1,0 +1,205 @@
+/** A task of the one-shot mode with real authorities over real HTTP: what its server asks of them. */
+import { toHex } from '@basa/masking';
+import {
+  AUTHORITY_PATH,
+  type AuthorityStanding,
+  type Batch,
+  batchVoteAnswerCodec,
+  batchVoteRequestCodec,
+  type Certificate,
+  certificateCodec,
+  ENGINE,
+  type Endorsement,
+  type Epoch,
+  encodePolicy,
+  type InspectAnswer,
+  inspectAnswerCodec,
+  inspectRequestCodec,
+  type ModelEntry,
+  modelAppendCodec,
+  modelEntryCodec,
+  ONE_SHOT_DEFAULTS,
+  type ReleaseAnswer,
+  releaseAnswerCodec,
+  releaseRequestCodec,
+  type ShownUpload,
+  standingCodec,
+  type TaskPolicy,
+  unframeHeader,
+  uploadNameOf,
+  type Vote,
+  type WantedSum,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { Authority } from '../../src/index.ts';
+import { type Answer, ask, askAs, newDevice } from '../asking.ts';
+import { OPERATOR, time } from '../homes.ts';
+import { TestServer } from '../parties.ts';
+import { type Enrolled, type TestUpload, upload } from './shot-device.ts';
+
+export class ShotWorld {
+  readonly server: TestServer;
+  readonly enrolled: readonly Enrolled[];
+  entry: ModelEntry;
+
+  constructor(server: TestServer, enrolled: readonly Enrolled[], entry: ModelEntry) {
+    this.server = server;
+    this.enrolled = enrolled;
+    this.entry = entry;
+  }
+
+  get policy(): TaskPolicy {
+    return this.server.policy;
+  }
+
+  get task() {
+    return this.server.task;
+  }
+
+  async standing(authority: Authority): Promise<AuthorityStanding> {
+    const answer = await ask(authority, AUTHORITY_PATH.standing(this.task));
+    if (answer.status !== 200) throw new Error(`no standing: ${answer.code}`);
+    return standingCodec.decode(answer.bytes);
+  }
+
+  async epochs(authorities: readonly Authority[]): Promise<readonly Epoch[]> {
+    return Promise.all(authorities.map(async (authority) => (await this.standing(authority)).epoch));
+  }
+
+  /** One upload of each device, sealed to the open epochs of these authorities. */
+  async uploads(authorities: readonly Authority[], count = this.enrolled.length): Promise<readonly TestUpload[]> {
+    const epochs = await this.epochs(authorities);
+    const on = { policy: this.policy, entry: this.entry, epochs };
+    return this.enrolled.slice(0, count).map((one, n) => upload(one, on, n + 1));
+  }
+
+  inspectRequest(uploads: readonly ShownUpload[], epochs: readonly Epoch[], signer = this.server.signer): Uint8Array {
+    const body = { task: this.task, epochs, models: [], uploads };
+    return inspectRequestCodec.encode({ ...body, signature: signer.sign(inspectRequestCodec.statement(body)) });
+  }
+
+  inspect(authority: Authority, request: Uint8Array): Promise<Answer> {
+    return ask(authority, AUTHORITY_PATH.inspections(this.task), { body: request });
+  }
+
+  /** Good and bad ones alike. */
+  async inspected(
+    authority: Authority,
+    uploads: readonly TestUpload[],
+    epochs: readonly Epoch[],
+  ): Promise<InspectAnswer> {
+    const shown = uploads.map((one) => one.shown);
+    const answer = await this.inspect(authority, this.inspectRequest(shown, epochs));
+    if (answer.status !== 200) throw new Error(`not inspected: ${answer.code}`);
+    return inspectAnswerCodec.decode(answer.bytes);
+  }
+
+  batchOf(uploads: readonly TestUpload[], number = 0): Batch {
+    return { task: this.task, number, uploads: uploads.map(({ shown }) => uploadNameOf(nodeSuite, shown.header)) };
+  }
+
+  voteRequest(batch: Batch, votes: readonly Endorsement[] = [], signer = this.server.signer): Uint8Array {
+    const body = { batch, votes, models: [] };
+    return batchVoteRequestCodec.encode({ ...body, signature: signer.sign(batchVoteRequestCodec.statement(body)) });
+  }
+
+  vote(authority: Authority, request: Uint8Array): Promise<Answer> {
+    return ask(authority, AUTHORITY_PATH.batchVotes(this.task), { body: request });
+  }
+
+  async voted(authority: Authority, batch: Batch, votes: readonly Endorsement[] = []): Promise<Vote> {
+    const answer = await this.vote(authority, this.voteRequest(batch, votes));
+    const vote = answer.status === 200 ? batchVoteAnswerCodec.decode(answer.bytes).vote : undefined;
+    if (vote === undefined) throw new Error(`no vote: ${answer.code}`);
+    return vote;
+  }
+
+  releaseRequest(asked: ReleaseAsked, signer = this.server.signer): Uint8Array {
+    const { uploads, epochs, votes, wanted, batch = this.batchOf(uploads) } = asked;
+    const body = { batch, votes, epochs, uploads: uploads.map(({ shown }) => shown), wanted };
+    return releaseRequestCodec.encode({ ...body, signature: signer.sign(releaseRequestCodec.statement(body)) });
+  }
+
+  release(authority: Authority, request: Uint8Array): Promise<Answer> {
+    return ask(authority, AUTHORITY_PATH.releases(this.task), { body: request });
+  }
+
+  outcome({ device }: Enrolled, authority: Authority, path: string): Promise<Answer> {
+    const signed = { audience: authority.publicKey, method: 'GET', target: path, body: new Uint8Array(), at: time.now };
+    return ask(authority, path, { headers: device.headers(signed) });
+  }
+}
+
+export interface ReleaseAsked {
+  readonly uploads: readonly TestUpload[];
+  readonly epochs: readonly Epoch[];
+  readonly votes: readonly Endorsement[];
+  readonly wanted: readonly WantedSum[];
+  readonly batch?: Batch;
+}
+
+/** The head of a release answer, and the bytes behind it. */
+export function openRelease({ bytes }: Answer): { readonly answer: ReleaseAnswer; readonly vectors: Uint8Array } {
+  const { header, bodyStart } = unframeHeader(bytes, 65_536);
+  return { answer: releaseAnswerCodec.decode(header), vectors: bytes.subarray(bodyStart) };
+}
+
+/** Authorities with a task, version 0 of its model, and so many devices with certificates of all of them. */
+export async function shotStage(
+  authorities: readonly Authority[],
+  count: number,
+  more: Partial<TaskPolicy> = {},
+): Promise<ShotWorld> {
+  const server = new TestServer({
+    engine: ENGINE.oneShot,
+    oneShot: ONE_SHOT_DEFAULTS,
+    authorities: authorities.map(({ publicKey }) => publicKey),
+    bufferSize: 10,
+    ...more,
+  });
+  const body = encodePolicy(server.policy);
+  for (const authority of authorities) await ask(authority, AUTHORITY_PATH.tasks, { body, token: OPERATOR });
+  const entry = await loggedModel(server, authorities, { version: 0, sums: [] });
+  const enrolled = await Promise.all(Array.from({ length: count }, () => enrolledAt(server, authorities)));
+  return new ShotWorld(server, enrolled, entry);
+}
+
+/** All sign the version, and all are shown what all signed. */
+export async function loggedModel(
+  server: TestServer,
+  authorities: readonly Authority[],
+  { version, sums }: Pick<ModelEntry, 'version' | 'sums'>,
+): Promise<ModelEntry> {
+  const body = {
+    task: server.task,
+    version,
+    modelHash: new Uint8Array(32).fill(version),
+    sums,
+    spoilt: [],
+    closed: [],
+  };
+  const append = modelAppendCodec.encode({ ...body, signature: server.signer.sign(modelAppendCodec.statement(body)) });
+  const path = AUTHORITY_PATH.modelLog(server.task);
+  const answers = await Promise.all(authorities.map((authority) => ask(authority, path, { body: append })));
+  const entries = answers.map(({ bytes }) => modelEntryCodec.decode(bytes));
+  const entry = { ...(entries[0] as ModelEntry), endorsements: entries.flatMap(({ endorsements }) => endorsements) };
+  const shown = { method: 'PUT', body: modelEntryCodec.encode(entry) };
+  for (const authority of authorities) await ask(authority, AUTHORITY_PATH.adoptedModel(server.task), shown);
+  return entry;
+}
+
+async function enrolledAt(server: TestServer, authorities: readonly Authority[]): Promise<Enrolled> {
+  const device = newDevice();
+  const list = { method: 'PUT', body: { deviceKeys: [toHex(device.deviceKey)] }, token: OPERATOR };
+  const path = AUTHORITY_PATH.enrolments(server.task);
+  const certificates: Certificate[] = [];
+  for (const authority of authorities) {
+    await ask(authority, AUTHORITY_PATH.allowList(server.task), list);
+    const [first] = certificates;
+    const like = first && { issuedAt: first.issuedAt, notAfter: first.notAfter };
+    const answer = await askAs(device, authority, path, like === undefined ? {} : { like });
+    certificates.push(certificateCodec.decode(answer.bytes));
+  }
+  const endorsements = certificates.flatMap((one) => one.endorsements);
+  return { device, certificate: { ...(certificates[0] as Certificate), endorsements } };
+}

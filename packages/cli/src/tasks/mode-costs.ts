@@ -1,0 +1,54 @@
+/** What K costs a device in each mode, by count: masks that it expands, and bytes that it sends. */
+import { mostTolerated } from '@basa/client/operator';
+import { type Modulus, packedLength, slotSealedBytes } from '@basa/masking';
+import { defaultThreshold, ONE_SHOT_DEFAULTS, oneShotProblem, partsOf, prefixElements } from '@basa/protocol';
+import { MOST_UPDATES, type ModeChoice } from '../flags/modes.ts';
+
+export interface ModeCost {
+  readonly masks: number;
+  readonly sealedBytes: number;
+  readonly bytesPerUpload: number;
+  /** One-shot: how many seeds a device seals, and how many authorities may collude. */
+  readonly parts?: number;
+  readonly tolerated?: number;
+}
+
+export type ModeCosts = Readonly<Record<ModeChoice, ModeCost | { readonly impossible: string }>>;
+
+export interface PlannedTask {
+  readonly bufferSize: number;
+  readonly dimension: number;
+  readonly modulus: Modulus;
+  readonly authorities: number;
+  readonly threshold: number | undefined;
+  readonly unchecked: boolean;
+}
+
+export function modeCosts(task: PlannedTask): ModeCosts {
+  return { sealed: sealedCost(task), 'one-shot': shotCost(task) };
+}
+
+/** With slot keys, in the last place of a buffer, which has most to do. */
+function sealedCost(task: PlannedTask): ModeCosts[ModeChoice] {
+  const { bufferSize, authorities } = task;
+  const most = MOST_UPDATES.sealed;
+  if (bufferSize > most) return { impossible: `a buffer has at most ${most} positions` };
+  return costOf(task, bufferSize, bufferSize * slotSealedBytes(authorities));
+}
+
+function shotCost(task: PlannedTask): ModeCosts[ModeChoice] {
+  const { authorities, unchecked, threshold = defaultThreshold(authorities) } = task;
+  const keys = Array.from({ length: authorities }, () => new Uint8Array(32));
+  const council = { authorities: keys, threshold, unsafeThreshold: false };
+  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums: unchecked };
+  const tolerated = mostTolerated(council, oneShot);
+  const impossible = oneShotProblem(council, { ...oneShot, tolerated }, false);
+  if (impossible !== undefined) return { impossible };
+  const parts = partsOf(authorities, tolerated).length;
+  return { ...costOf(task, parts, parts * slotSealedBytes(authorities - tolerated)), parts, tolerated };
+}
+
+function costOf({ dimension, modulus }: PlannedTask, masks: number, sealedBytes: number): ModeCost {
+  const elements = dimension + prefixElements({ metrics: [], versions: 'one' });
+  return { masks, sealedBytes, bytesPerUpload: packedLength(elements, modulus) + sealedBytes };
+}

@@ -1,0 +1,43 @@
+/** An update as it is offered, and the integers that are made of it. */
+import { type Block, type BuiltInput, buildInput, type SumRules } from '@basa/protocol';
+import type { DeviceContext } from './device-context.ts';
+
+/** An update to offer. */
+export interface Update {
+  readonly delta: Float32Array;
+  /** The version of the model it was trained on. */
+  readonly trainedOn: number;
+  /**
+   * 16 random bytes of this training, in a private task: two trainings that end in the same numbers are two updates then. Without
+   * them, or in another task, the same numbers are one.
+   */
+  readonly training?: Uint8Array;
+  /** In (0, 1]: how much it counts besides its staleness; 1 by default, and always in a private task. */
+  readonly exampleWeight?: number;
+  /** The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update is one. */
+  readonly blocks?: readonly Block[];
+  /** A finite number for each metric that the task names; it is clipped to its range, and only the mean is learnt. */
+  readonly metrics?: Readonly<Record<string, number>>;
+}
+
+/** The way out of an update on a version whose entry this process does not have. */
+export function notSeen(version: number): string {
+  return `this device has not seen version ${version} lately; fetch the newest with model() and train on it`;
+}
+
+/** Clipped, weighed and rounded by the rules of the sum; tells how much of it lay beyond the clip. */
+export function quantised(context: DeviceContext, rules: SumRules, update: Update): BuiltInput {
+  const { events, outside } = context;
+  const randomWords = (words: Uint32Array): void => fillWords(context, words);
+  const built = buildInput(rules, { ...update, randomWords, kernel: outside.kernel });
+  if (built.kind === 'refused') return built;
+  const { clipped, staleness } = built;
+  events.emit('quantized', { clipped, entries: update.delta.length, staleness });
+  return built;
+}
+
+function fillWords({ outside }: DeviceContext, words: Uint32Array): void {
+  const bytes = outside.randomBytes(words.byteLength);
+  new Uint8Array(words.buffer, words.byteOffset, words.byteLength).set(bytes);
+  bytes.fill(0);
+}

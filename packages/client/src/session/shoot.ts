@@ -1,0 +1,45 @@
+/** Gives an update in the one-shot mode: sealed to the keys that the authorities have now, masked, and sent as one message. */
+import { inputDigestOf, isRefused, sumRules } from '@basa/protocol';
+import type { Contribution, Rejection } from './contribution.ts';
+import type { DeviceContext } from './device-context.ts';
+import { withCertificate } from './enrol.ts';
+import { finishSession, type NewShot } from './finish.ts';
+import type { Meter } from './meter.ts';
+import { notSeen, quantised, type Update } from './quantised.ts';
+import { rejected } from './rejections.ts';
+
+export async function shoot(
+  context: DeviceContext,
+  update: Update,
+  deltaId: Uint8Array,
+  meter: Meter,
+  signal: AbortSignal,
+): Promise<Contribution | Rejection> {
+  context.events.emit('progress', { step: 'mask' });
+  const shot = await meter.measure('mask', () => prepare(context, update, deltaId, signal));
+  return 'given' in shot ? await finishSession(context, meter, signal, shot) : shot;
+}
+
+/** Nothing of it is given away yet: whatever is wrong leaves the update free. */
+function prepare(
+  context: DeviceContext,
+  update: Update,
+  deltaId: Uint8Array,
+  signal: AbortSignal,
+): Promise<NewShot | Rejection> {
+  const { outside, pins, standings } = context;
+  const { policy } = pins;
+  const { trainedOn } = update;
+  return withCertificate(context, signal, async (certificate): Promise<NewShot | Rejection> => {
+    const gathered = await standings.fresh(signal);
+    if (isRefused(gathered)) return rejected(gathered.reason, 'free', gathered);
+    if (gathered.entry.version - trainedOn > policy.maxStaleness) return rejected('version-over', 'free');
+    const entry = standings.entryOf(trainedOn);
+    if (entry === undefined) return rejected('model-not-logged', 'free', { detail: notSeen(trainedOn) });
+    const built = quantised(context, sumRules(policy, entry.version), update);
+    if (built.kind === 'refused') return rejected(built.reason, 'free', built);
+    const inputDigest = inputDigestOf(outside.suite, built.vector);
+    const { epochs } = gathered;
+    return { given: { policy, certificate, entry, epochs, deltaId, inputDigest }, input: built.vector };
+  });
+}

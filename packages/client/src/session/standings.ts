@@ -1,0 +1,94 @@
+/** One-shot: what the authorities say of themselves, as the server hands it on; the device judges each statement by its own clock. */
+import {
+  type AuthorityStanding,
+  type DeviceStep,
+  type Gathered,
+  type HeadBody,
+  isRefused,
+  type ModelEntry,
+  type Refused,
+  receiveStandings,
+  type TaskId,
+  type TaskPolicy,
+} from '@basa/protocol';
+import type { DeviceState } from '../device/device-state.ts';
+import { isOfLeftBranch } from '../device/heads.ts';
+import type { Outside } from '../outside.ts';
+import type { Authorities } from '../services/authorities.ts';
+import type { ServerClient } from '../services/server-client.ts';
+
+/** What a wrong clock looks like: the authorities are asked for the time once before it is believed. */
+const OF_THE_CLOCK: ReadonlySet<string> = new Set(['standings-stale', 'epoch-over']);
+
+interface StandingsSource {
+  readonly outside: Pick<Outside, 'suite'>;
+  readonly server: ServerClient;
+  readonly authorities: Authorities;
+  readonly state: DeviceState;
+  readonly policy: TaskPolicy;
+  readonly task: TaskId;
+}
+
+export class Standings {
+  readonly #source: StandingsSource;
+  #shown: readonly AuthorityStanding[] = [];
+  #gathered: Gathered | undefined;
+  /** Signed entries of the versions that this process has seen as the newest. */
+  readonly #entries = new Map<number, ModelEntry>();
+
+  constructor(source: StandingsSource) {
+    this.#source = source;
+  }
+
+  /** The entry of a version that an update may be trained on. */
+  entryOf(version: number): ModelEntry | undefined {
+    return this.#entries.get(version);
+  }
+
+  /** Asks the server. What is newer than anything seen before is durable before it is believed. */
+  async newest(signal: AbortSignal): Promise<Gathered | Refused> {
+    const { policy, server, state, task } = this.#source;
+    const shown = await server.standings(task, signal);
+    const gathered = await state.take(await judged(this.#source, shown, signal));
+    if (isRefused(gathered)) return gathered;
+    const { entry } = gathered;
+    this.#entries.set(entry.version, entry);
+    for (const version of this.#entries.keys())
+      if (version < entry.version - policy.maxStaleness) this.#entries.delete(version);
+    [this.#shown, this.#gathered] = [shown, gathered];
+    return gathered;
+  }
+
+  /** What was shown last, or newer statements where an upload that names it could come too late. */
+  async fresh(signal: AbortSignal): Promise<Gathered | Refused> {
+    const known = this.#gathered;
+    return known === undefined || this.#isOld(known) ? await this.newest(signal) : known;
+  }
+
+  /** An epoch of it closes soon, or half of the time is over for which a signed time counts. */
+  #isOld({ epochs }: Gathered): boolean {
+    const { authorities, policy } = this.#source;
+    const [now, freshMs] = [authorities.now(), policy.oneShot?.freshMs ?? 0];
+    return epochs.some(({ authority, closes }) => {
+      const at = this.#shown.find((one) => one.authority === authority)?.beacon.at ?? 0;
+      return closes - now < freshMs || now - at > freshMs / 2;
+    });
+  }
+}
+
+async function judged(
+  { authorities, outside, policy, state, task }: StandingsSource,
+  shown: readonly AuthorityStanding[],
+  signal: AbortSignal,
+): Promise<DeviceStep<Gathered>> {
+  const seen = authorities.seen();
+  const isPast = (head: HeadBody, authority: number): boolean => isOfLeftBranch(seen.get(authority) ?? [], head);
+  const judge = (): DeviceStep<Gathered> => {
+    const question = { suite: outside.suite, policy, task, now: authorities.now(), isPast };
+    return receiveStandings(question, state, shown);
+  };
+  const step = judge();
+  if (!isRefused(step.answer) || !OF_THE_CLOCK.has(step.answer.reason)) return step;
+  await authorities.readClocks(signal);
+  return judge();
+}

@@ -1,0 +1,56 @@
+/** The policy of a one-shot task: how many authorities may collude is the most that keeps sums checked, and it says why none can. */
+import { ENGINE, MAX_BATCH, POLICY_DEFAULTS, partsOf } from '@basa/protocol';
+import { describe, expect, it } from 'vitest';
+import { makePolicy, type PolicyChoice } from '../src/operator/policy.ts';
+import { tinyModel } from './support/tiny.ts';
+
+function choiceOf(authorities: number, more: Partial<PolicyChoice> = {}): PolicyChoice {
+  return {
+    name: 'one shot',
+    model: tinyModel,
+    mode: 'one-shot',
+    serverKey: new Uint8Array(32).fill(200),
+    authorities: Array.from({ length: authorities }, (_, n) => new Uint8Array(32).fill(n + 1)),
+    bufferSize: 10,
+    training: POLICY_DEFAULTS.training,
+    uploadLeaseMs: 60_000,
+    openMs: 60_000,
+    closeMs: 60_000,
+    ...more,
+  };
+}
+
+describe('a one-shot task', () => {
+  it.each([
+    [1, 1, 0, 1],
+    [3, 3, 1, 3],
+    [4, 3, 1, 4],
+    [5, 4, 1, 5],
+    [6, 4, 1, 6],
+    [8, 6, 2, 28],
+    [7, 5, 2, 21],
+  ])('of %i authorities needs %i, withstands %i that collude, and has %i parts', async (count, threshold, f, parts) => {
+    const policy = await makePolicy(choiceOf(count, { threshold }));
+    expect(policy).toMatchObject({
+      engine: ENGINE.oneShot,
+      threshold,
+      oneShot: { tolerated: f, uncheckedSums: false },
+    });
+    expect(partsOf(count, f).length).toBe(parts);
+  });
+
+  it('may have sums of ten thousand updates, and a sealed one may not', async () => {
+    expect((await makePolicy(choiceOf(1, { bufferSize: MAX_BATCH }))).bufferSize).toBe(MAX_BATCH);
+    await expect(makePolicy(choiceOf(1, { bufferSize: MAX_BATCH, mode: 'sealed' }))).rejects.toThrow(/from 2 to 1024/);
+  });
+
+  it('of two authorities has sums that nobody checks, and is one only where somebody accepts that', async () => {
+    await expect(makePolicy(choiceOf(2))).rejects.toThrow(/nobody could check a sum of masks/);
+    const unchecked = await makePolicy(choiceOf(2, { unsafeUncheckedSums: true }));
+    expect(unchecked.oneShot).toMatchObject({ tolerated: 1, uncheckedSums: true });
+  });
+
+  it('has no engine to choose', async () => {
+    await expect(makePolicy(choiceOf(1, { engine: 'cp-abe' }))).rejects.toThrow(/leave the engine out/);
+  });
+});

@@ -1,0 +1,200 @@
+/** The one-shot mode: one message, the same bytes after a crash, and outcomes. */
+import { allSamples, createReferenceBackend, createTrainer } from '@basa/learning';
+import { fromHex, toHex } from '@basa/masking';
+import { HEADER, ONE_SHOT_DEFAULTS, prefixElements, shotHeaderCodec, shotUploadCodec } from '@basa/protocol';
+import { describe, expect, it } from 'vitest';
+import type { DeviceStore } from '../src/node/index.ts';
+import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
+import { type Crashes, crashingStore, ProcessDied } from './support/crashing-store.ts';
+import type { HttpServices } from './support/http-services.ts';
+import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
+import { DIMENSION, ONE_SHOT } from './support/test-world.ts';
+import { tinyDataset, tinyModel } from './support/tiny.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Every header that was signed, and every piece by its place: one value each, however often it was sent. */
+function whatLeft(services: HttpServices): Map<string, Set<string>> {
+  const left = new Map<string, Set<string>>();
+  const note = (name: string, value: string): void => void left.set(name, (left.get(name) ?? new Set()).add(value));
+  for (const { path, method, headers, body } of services.asked) {
+    if (method !== 'PUT' || !path.includes('/shots/')) continue;
+    const { header } = shotUploadCodec.decode(fromHex(String(headers[HEADER.upload])) ?? new Uint8Array());
+    note('header', toHex(shotHeaderCodec.statement(header)));
+    if (body.length > 0) note(String(headers[HEADER.uploadOffset]), toHex(body));
+  }
+  return left;
+}
+
+describe('a contribution in one message', () => {
+  it('opens in the sum of its batch; the device asks the server alone, and the authority only what became of it', async () => {
+    const services = await startServices(ONE_SHOT);
+    const clients = [await startClient(services), await startClient(services), await startClient(services)];
+    services.asked.length = 0;
+    const contributions = [];
+    for (const [n, client] of clients.entries()) {
+      expect((await client.model()).version).toBe(0);
+      contributions.push(accepted(await client.contribute(deltaOf(n), { trainedOn: 0 })));
+    }
+    expect(services.asked.filter(({ service }) => service === 'authority')).toEqual([]);
+    const [first] = contributions;
+    expect(first).toMatchObject({ slot: undefined, ctx: toHex(services.shots.taken[0]?.name as Uint8Array) });
+    expect(Object.keys(first?.costs ?? {})).toEqual(['mask', 'upload']);
+    expect(await clients[0]?.outcome(first as never)).toBe('undecided');
+
+    const sum = services.shots.openBatch();
+    const { policy, version } = services.world;
+    expect(version).toBe(1);
+    const prefix = prefixElements(policy);
+    expect([...sum.subarray(0, 4)]).toEqual([3, 0, 0, 0]);
+    const expected = [0, 1, 2].map(deltaOf);
+    for (let k = 0; k < DIMENSION; k++) {
+      const real = expected.reduce((total, delta) => total + (delta[k] as number), 0);
+      expect(((sum[prefix + k] as number) | 0) / policy.level).toBeCloseTo(real, 2);
+    }
+    expect(await clients[0]?.outcome(first as never)).toBe('included');
+    expect((await clients[0]?.model())?.version).toBe(1);
+  });
+
+  it('takes four requests, all to the server: a place, statements, the model, the upload', async () => {
+    const services = await startServices(ONE_SHOT);
+    const client = await startClient(services);
+    services.asked.length = 0;
+    const trainer = createTrainer(createReferenceBackend(tinyModel));
+    const ran = await client.run(trainer, allSamples(tinyDataset), { rounds: 1 });
+    expect(ran).toEqual({ accepted: 1, rejected: 0, ended: 'rounds' });
+    const rooms = services.asked.map(({ method, path }) => `${method} ${path.split('/')[4]}`);
+    expect(rooms).toEqual(['POST admissions', 'GET standings', 'GET models', 'PUT shots']);
+  });
+
+  it('of a device that comes back takes no authority at all', async () => {
+    const services = await startServices(ONE_SHOT);
+    const store = memoryStore();
+    await (await connectTo(services, { identity: store })).close();
+    services.asked.length = 0;
+    const back = await startClient(services, { identity: store });
+    accepted(await back.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(services.asked.filter(({ service }) => service === 'authority')).toEqual([]);
+  });
+
+  it('of a private task is charged once, and given back where it expires', async () => {
+    const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
+    const policy = { ...ONE_SHOT.policy, level: 16, clip: 1, minimum: 3, privacy };
+    const services = await startServices({ ...ONE_SHOT, policy });
+    const client = await startClient(services);
+    const lost = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(client.privacy).toMatchObject({ inclusions: 1 });
+    expect(reasonOf(await client.contribute(deltaOf(2), { trainedOn: 0 }))).toBe('budget-spent');
+    services.shots.taken = [];
+    const { epochMs, voteMs } = ONE_SHOT_DEFAULTS;
+    services.world.aheadMs = epochMs + voteMs + MINUTE_MS;
+    accepted(await client.contribute(deltaOf(2), { trainedOn: 0 }));
+    expect(client.privacy).toMatchObject({ inclusions: 1 });
+    expect(await client.outcome(lost)).toBe('unknown'); // its update is another one's by now
+  });
+
+  it('is one for each version, and another on the next one', async () => {
+    const services = await startServices(ONE_SHOT);
+    const [client, other] = [await startClient(services), await startClient(services)];
+    await client.model();
+    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(reasonOf(await client.contribute(deltaOf(2), { trainedOn: 0 }))).toBe('version-given');
+    accepted(await other.contribute(deltaOf(3), { trainedOn: 0 }));
+    services.shots.openBatch();
+    expect(reasonOf(await client.contribute(deltaOf(1), { trainedOn: 0 }))).toBe('delta-committed');
+    await client.model();
+    accepted(await client.contribute(deltaOf(2), { trainedOn: 1 }));
+  });
+
+  it('on a version that the task leaves behind is kept: nothing of it is given away', async () => {
+    const services = await startServices({ ...ONE_SHOT, maxStaleness: 0 });
+    const clients = [await startClient(services), await startClient(services), await startClient(services)];
+    await clients[2]?.model();
+    for (const [n, client] of clients.slice(0, 2).entries())
+      accepted(await client.contribute(deltaOf(n), { trainedOn: 0 }));
+    services.shots.openBatch();
+    await clients[2]?.model();
+    const late = await clients[2]?.contribute(deltaOf(7), { trainedOn: 0 });
+    expect(late).toMatchObject({ reason: 'version-over', update: 'free' });
+    expect(services.shots.taken).toEqual([]);
+  });
+});
+
+async function dieAndComeBack(services: HttpServices, store: DeviceStore, crashes: Crashes): Promise<boolean> {
+  const doomed = await connectTo(services, { identity: crashingStore(store, crashes), pieceBytes: 100 }).catch(died);
+  const offered = await doomed?.contribute(deltaOf(3), { trainedOn: 0 }).catch(died);
+  if (offered !== undefined) return false;
+  const back = await startClient(services, { identity: store, pieceBytes: 100 });
+  const resumed = await back.resume();
+  if (resumed?.kind === 'accepted') return true;
+  expect(resumed).toBeUndefined();
+  const again = await back.contribute(deltaOf(3), { trainedOn: 0 });
+  if (again.kind === 'rejected') expect(again.reason).toBe('delta-committed');
+  return true;
+}
+
+function died(error: unknown): undefined {
+  if (!(error instanceof ProcessDied)) throw error;
+}
+
+describe.each(['before', 'after'] as const)('a process that dies right %s a durable step', (when) => {
+  it('comes back, sends the same bytes or none, and contributes exactly once', async () => {
+    let steps = 0;
+    for (let at = 0; ; at++) {
+      const services = await startServices(ONE_SHOT);
+      const hasDied = await dieAndComeBack(services, memoryStore(), { at, when, steps: 0 });
+      expect(services.shots.taken.length, `step ${at}`).toBe(1);
+      for (const [name, values] of whatLeft(services)) expect(values.size, `step ${at}: ${name}`).toBe(1);
+      if (!hasDied) break;
+      steps = at + 1;
+    }
+    // Input dropped at opening, certificate, policy, version and epoch seen, input, shot, ended, input dropped.
+    expect(steps).toBe(8);
+  });
+});
+
+describe('an upload', () => {
+  it('that is stopped goes on from where the server has it, with the same bytes', async () => {
+    const services = await startServices(ONE_SHOT);
+    const client = await startClient(services, { pieceBytes: 50 });
+    const controller = new AbortController();
+    const off = client.on('progress', ({ step, sent = 0 }) => step === 'upload' && sent >= 50 && controller.abort());
+    const { signal } = controller;
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0, signal })).rejects.toThrow();
+    off();
+    const sentBefore = services.count('/shots/', 'PUT');
+    accepted(await client.resume());
+    expect(services.count('/shots/', 'HEAD')).toBe(1);
+    expect(sentBefore).toBeGreaterThan(0);
+    for (const [name, values] of whatLeft(services)) expect(values.size, name).toBe(1);
+  });
+
+  it('that is given up after its bytes may have left keeps its update held', async () => {
+    const services = await startServices(ONE_SHOT);
+    const client = await startClient(services);
+    const controller = new AbortController();
+    const off = client.on('progress', ({ step }) => step === 'upload' && controller.abort());
+    const { signal } = controller;
+    await client.contribute(deltaOf(1), { trainedOn: 0, signal }).catch(() => undefined);
+    off();
+    expect(client.isInterrupted).toBe(true);
+    await client.discard();
+    expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({
+      reason: 'delta-committed',
+      update: 'held',
+    });
+  });
+
+  it('that nobody ever voted for expires, which frees its update for another', async () => {
+    const services = await startServices(ONE_SHOT);
+    const client = await startClient(services);
+    const lost = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    services.shots.taken = [];
+    const { epochMs, voteMs } = ONE_SHOT_DEFAULTS;
+    services.world.aheadMs = epochMs + voteMs + MINUTE_MS;
+    expect(await client.outcome(lost)).toBe('expired');
+    const again = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    expect(again.ctx).not.toBe(lost.ctx);
+    expect(services.shots.taken.length).toBe(1);
+  });
+});

@@ -1,0 +1,181 @@
+/** The one-shot mode for client tests: the real cores of server and authority, with the epoch keys of one authority in memory. */
+import { addPackedInPlace, equalBytes, fromHex, type Signer, subtractInPlace, toHex } from '@basa/masking';
+import {
+  type AuthorityStanding,
+  addMasksInPlace,
+  batchVoteRequestCodec,
+  type Ctx,
+  type Epoch,
+  type ExaminedUpload,
+  type ExaminePorts,
+  epochNameOf,
+  examineUpload,
+  HEADER,
+  type IntakeView,
+  isRefused,
+  type JoinTag,
+  modelAppendCodec,
+  type OpenedPart,
+  openParts,
+  problemOfRefusal,
+  type Refused,
+  refused,
+  type ShotUpload,
+  type ShownEpochs,
+  type ShownUpload,
+  type Signature,
+  type SignedCodec,
+  shotLayout,
+  shotOutcomeCodec,
+  shotProblem,
+  shotUploadCodec,
+  shownEpochs,
+  standingsCodec,
+  type UserId,
+  uploadNameOf,
+  type Vote,
+} from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { Asked } from './http-listener.ts';
+import { bytes, documented, json, problem, type Reply } from './http-replies.ts';
+import { Pieces } from './pieces.ts';
+import type { TestWorld } from './test-world.ts';
+
+interface Taken extends ShownUpload {
+  readonly name: Ctx;
+  readonly vector: Uint8Array;
+  readonly examined: ExaminedUpload;
+}
+
+export class ShotService {
+  readonly #world: TestWorld;
+  readonly #secrets = new Map<string, Uint8Array>();
+  readonly #epochs: Epoch[] = [];
+  readonly #pieces = new Pieces();
+  /** Uploads that wait for their batch. */
+  taken: Taken[] = [];
+  #batches = 0;
+
+  constructor(world: TestWorld) {
+    this.#world = world;
+  }
+
+  /** What the authority says now; it opens an epoch where one is due. */
+  standing(): AuthorityStanding {
+    const { authority, now, randomBytes, task } = this.#world;
+    if (authority.core.isEpochDue(task, now)) {
+      const secret = randomBytes(32);
+      authority.persist(authority.core.openEpoch(task, nodeSuite.x25519(secret).publicKey, now));
+      const { epoch } = granted(authority.core.standing(task, now));
+      this.#secrets.set(toHex(epochNameOf(nodeSuite, epoch).statement), secret);
+      this.#epochs.push(epoch);
+    }
+    return granted(authority.core.standing(task, now));
+  }
+
+  /** A task's room `standings` or `shots` at the server. */
+  reply(asked: Asked): Reply {
+    const [, , , , room, name = '', last] = asked.path.split('/');
+    if (room === 'standings') return bytes(standingsCodec.encode({ standings: [this.standing()] }));
+    if (last === 'fate') return json({ fate: 'included' });
+    const upload = shotUploadCodec.decode(fromHex(String(asked.headers[HEADER.upload])) ?? new Uint8Array());
+    if (toHex(uploadNameOf(nodeSuite, upload.header)) !== name) return problem('not-found');
+    const no = shotProblem(this.#view(), upload);
+    if (no !== undefined) return documented(problemOfRefusal(no));
+    const { bodyBytes } = shotLayout(this.#world.policy, upload.header.epochs);
+    const isKnown = this.taken.some((one) => toHex(one.name) === name);
+    return this.#pieces.receive(asked, { name, bodyBytes, isKnown, accept: (body) => this.#accept(upload, body) });
+  }
+
+  /** The authority's word on one upload of the device that asks. */
+  outcome(path: string): Reply {
+    const { authority, now, task } = this.#world;
+    const [user, joinTag, statement] = path.split('/').slice(5).map(fromHex) as [UserId, JoinTag, Uint8Array];
+    const answer = authority.persist(authority.core.shotOutcome(task, { user, joinTag, statement }, now));
+    return isRefused(answer) ? documented(problemOfRefusal(answer)) : bytes(shotOutcomeCodec.encode(answer));
+  }
+
+  /** Forms a batch of all that wait, has it voted for, and opens its sum, which makes the next version. */
+  openBatch(): Uint32Array {
+    const { authority, now, server, task } = this.#world;
+    const batch = { task, number: this.#batches++, uploads: this.taken.map(({ name }) => name) };
+    const request = signed(batchVoteRequestCodec, server.ports.signer, { batch, votes: [], models: [] });
+    const examinedOf = (name: Ctx): ExaminedUpload | undefined =>
+      this.taken.find((one) => equalBytes(one.name, name))?.examined;
+    const { vote } = granted(authority.persist(authority.core.voteForBatch(request, examinedOf, now)));
+    if (vote === undefined) throw new Error('the authority does not vote');
+    const sum = this.#sum();
+    this.taken = [];
+    this.#append(vote);
+    return sum;
+  }
+
+  /** Of y less the masks of the one part that there is with one authority. */
+  #sum(): Uint32Array {
+    const { environment, policy, task } = this.#world;
+    const { tools } = environment;
+    const { elements } = shotLayout(policy, this.taken[0]?.header.epochs ?? []);
+    const [sum, masks] = [new Uint32Array(elements), new Uint32Array(elements)];
+    for (const { vector } of this.taken) addPackedInPlace(sum, vector, policy.modulus, tools.kernel);
+    const seeds = this.taken.map((one) => {
+      const [opened] = granted(openParts(this.#ports, { id: task, policy }, one, this.#shown()));
+      return { name: one.header, seed: (opened as OpenedPart).seed };
+    });
+    addMasksInPlace(masks, { suite: nodeSuite, tools }, policy, 0, seeds);
+    subtractInPlace(sum, masks, policy.modulus, tools.kernel);
+    return sum;
+  }
+
+  #accept(upload: ShotUpload, body: Uint8Array): { readonly kind: 'accepted' } | Refused {
+    const { policy, task } = this.#world;
+    const { header } = upload;
+    if (!equalBytes(nodeSuite.sha256(body), header.bodyHash)) return refused('body-mismatch');
+    const { vectorBytes } = shotLayout(policy, header.epochs);
+    const [vector, sealed] = [body.slice(0, vectorBytes), body.slice(vectorBytes)];
+    const examined = examineUpload(this.#ports, { id: task, policy }, { ...upload, sealed }, this.#shown());
+    if (isRefused(examined)) return examined;
+    this.taken.push({ ...upload, sealed, vector, examined, name: examined.name });
+    return { kind: 'accepted' };
+  }
+
+  #append(vote: Vote): void {
+    const { authority, server, task, version } = this.#world;
+    const modelHash = nodeSuite.sha256(server.modelBytes(version + 1));
+    const body = { task, version: version + 1, modelHash, sums: [vote.ctx], spoilt: [], closed: [vote] };
+    granted(authority.appendModel(modelAppendCodec.encode(signed(modelAppendCodec, server.ports.signer, body))));
+  }
+
+  #view(): IntakeView {
+    const { authority, now, policy, task, version } = this.#world;
+    const isNamed = (one: Epoch, statement: Uint8Array): boolean =>
+      equalBytes(epochNameOf(nodeSuite, one).statement, statement);
+    return {
+      suite: nodeSuite,
+      task,
+      policy,
+      now,
+      newest: version,
+      entry: (of) => authority.core.model(task, of),
+      epoch: (statement) => this.#epochs.find((one) => isNamed(one, statement)),
+    };
+  }
+
+  #shown(): ShownEpochs {
+    const { policy, task } = this.#world;
+    return shownEpochs(nodeSuite, { id: task, policy }, this.#epochs);
+  }
+
+  get #ports(): ExaminePorts {
+    const { tools } = this.#world.environment;
+    return { suite: nodeSuite, authority: 0, tools, epochSecret: (name) => this.#secrets.get(toHex(name)) };
+  }
+}
+
+function granted<Answer extends object>(answer: Answer | Refused): Answer {
+  if ('reason' in answer) throw new Error(`refused: ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+function signed<Body extends object>(codec: SignedCodec<Body>, signer: Signer, body: Body): Body & Signature {
+  return { ...body, signature: signer.sign(codec.statement(body)) };
+}

@@ -1,0 +1,103 @@
+/** A private task of the one-shot mode: who adds the noise, and how often a device may be in a sum. */
+import { addAuthorityNoise, buildInput, type Ctx, policyProblem, sumRules, taskNoise } from '@basa/protocol';
+import { granted, reasonOf } from '@basa/simulator';
+import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
+import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+import { plainTools } from '@basa/testkit/core/tools.ts';
+import { describe, expect, it } from 'vitest';
+import { inspected, verdicts, voted } from './scene.ts';
+
+const PRIVATE: ShotOptions = {
+  count: 1,
+  level: 64,
+  privacy: { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 1 },
+};
+const CENTRAL: ShotOptions = { ...PRIVATE, shot: { authorityNoise: true } };
+const PREFIX = 5;
+
+describe('noise that the authority adds', () => {
+  const tools = plainTools();
+  const { suite } = tools;
+  const { policy } = new ShotWorld(CENTRAL);
+  const [secret, ctx] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2) as Ctx];
+  const noiseOf = (task = policy, key = secret, of = ctx) => {
+    const sum = new Uint32Array(PREFIX + 8);
+    addAuthorityNoise(sum, { suite, tools }, task, key, of);
+    return [...sum];
+  };
+
+  it('is the same whenever it is asked for, and another one in another batch or epoch', () => {
+    expect(noiseOf()).toEqual(noiseOf());
+    expect(noiseOf().some((word) => word !== 0)).toBe(true);
+    expect(noiseOf(policy, new Uint8Array(32).fill(3))).not.toEqual(noiseOf());
+    expect(noiseOf(policy, secret, new Uint8Array(32).fill(3) as Ctx)).not.toEqual(noiseOf());
+  });
+
+  it('is on no word before the update, and on none where devices add it', () => {
+    expect(noiseOf().slice(0, PREFIX)).toEqual([0, 0, 0, 0, 0]);
+    expect(noiseOf(new ShotWorld(PRIVATE).policy)).toEqual(Array(PREFIX + 8).fill(0));
+    expect(noiseOf(new ShotWorld({ count: 1 }).policy)).toEqual(Array(PREFIX + 8).fill(0));
+  });
+
+  it('is that of one party, and leaves the inputs of devices without any', () => {
+    const devices = new ShotWorld(PRIVATE).policy;
+    expect(taskNoise(policy)).toMatchObject({ honest: 1, isCentral: true });
+    expect(taskNoise(devices)).toMatchObject({ honest: devices.minimum - 1, isCentral: false });
+    const zero = {
+      delta: new Float32Array(8),
+      trainedOn: 0,
+      randomWords: (words: Uint32Array) => words.fill(0xf7777777),
+    };
+    const wordsOf = (task: typeof policy) => [...granted(buildInput(sumRules(task, 0), zero)).vector.subarray(PREFIX)];
+    expect(wordsOf(policy)).toEqual(Array(8).fill(0));
+    expect(wordsOf(devices)).not.toEqual(Array(8).fill(0));
+  });
+
+  it('is for one authority of a private task alone', () => {
+    expect(policyProblem({ ...policy, privacy: undefined })).toContain('authorityNoise needs a private task');
+    expect(() => new ShotWorld({ ...CENTRAL, count: 4, shot: { authorityNoise: true, tolerated: 1 } })).toThrow(
+      'authorityNoise',
+    );
+  });
+});
+
+describe('a device of a private task', () => {
+  it('is in as many sums as it has participations, and counted once for one', () => {
+    const { world, batch, votes, devices, shots } = voted({ ...PRIVATE, count: 4 });
+    const { server } = world;
+    for (const index of world.indices) granted(server.releaseBy(index, batch, { votes }));
+    // Inspected again for its own batch, an upload is as good as before.
+    expect(verdicts(server.inspectBy(0, shots))).toEqual(Array(3).fill('good'));
+    world.append({ sums: [server.closing(batch).ctx], spoilt: [] });
+    const [device] = devices as [ShotDevice];
+    device.deltaId = world.randomBytes(16);
+    expect(device.contribute()).toEqual({ kind: 'left', reason: 'budget-spent' });
+    // A device that lost its ledger is refused by the authorities.
+    device.records = [];
+    expect(device.contribute()).toEqual({ kind: 'acknowledged' });
+    expect(verdicts(server.inspectBy(0, server.shots.slice(-1)))).toEqual(['bad: budget-spent']);
+  });
+
+  it('with two participations is in a second sum', () => {
+    const privacy = { noiseMultiplier: 1, colluders: 1, delta: 1e-6, participations: 2 };
+    const { world, batch, votes, devices } = voted({ ...PRIVATE, count: 4, privacy });
+    const { server } = world;
+    for (const index of world.indices) granted(server.releaseBy(index, batch, { votes }));
+    world.append({ sums: [server.closing(batch).ctx], spoilt: [] });
+    for (const device of devices) {
+      device.deltaId = world.randomBytes(16);
+      expect(device.contribute()).toEqual({ kind: 'acknowledged' });
+    }
+    const second = server.shots.slice(-3);
+    expect(verdicts(server.inspectBy(0, second))).toEqual(Array(3).fill('good'));
+    expect(granted(server.voteBy(0, server.batch(second))).vote).toBeDefined();
+  });
+
+  it('whose sum was refused for another reason keeps its participation', () => {
+    const { world, batch } = inspected({ ...PRIVATE, count: 4 });
+    const { server } = world;
+    const two = { ...batch, uploads: batch.uploads.slice(0, 2) };
+    expect(reasonOf(server.voteBy(0, two))).toBe('too-few');
+    expect(granted(server.voteBy(0, batch)).vote).toBeDefined();
+  });
+});

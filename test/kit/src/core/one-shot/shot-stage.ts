@@ -1,0 +1,39 @@
+/** What the parties of a one-shot task in memory see of each other and of the outside. */
+import type { RandomBytes } from '@basa/masking';
+import type {
+  AuthorityStanding,
+  Ctx,
+  Millis,
+  Refused,
+  ShotUpload,
+  ShownUpload,
+  TaskId,
+  TaskPolicy,
+} from '@basa/protocol';
+import type { Environment } from '@basa/simulator';
+
+/** An upload as the server keeps it. */
+export interface Shot {
+  readonly name: Ctx;
+  readonly upload: ShotUpload;
+  readonly body: Uint8Array;
+}
+
+/** The server as devices reach it, and what it keeps of them. */
+export interface ShotIntake {
+  readonly shots: Shot[];
+  take(sent: ShotUpload, body: Uint8Array): { readonly kind: 'accepted' } | Refused;
+  shown(shot: Shot): ShownUpload;
+}
+
+export interface ShotStage {
+  readonly environment: Environment;
+  readonly randomBytes: RandomBytes;
+  readonly policy: TaskPolicy;
+  readonly task: TaskId;
+  readonly now: Millis;
+  readonly server: ShotIntake;
+  /** Of the authorities that are there. */
+  readonly indices: readonly number[];
+  standings(): readonly AuthorityStanding[];
+}

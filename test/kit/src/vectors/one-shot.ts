@@ -1,0 +1,109 @@
+/** Batches of the one-shot mode as vectors, from the statements of the authorities to the sum. */
+import { toHex } from '@basa/masking';
+import {
+  batchCodec,
+  batchCtxOf,
+  batchVoteAnswerCodec,
+  batchVoteRequestCodec,
+  encodeAuthorityRecord,
+  encodePolicy,
+  givenNameOf,
+  inspectAnswerCodec,
+  inspectRequestCodec,
+  judgeSum,
+  modelEntryCodec,
+  releaseAnswerCodec,
+  releaseRequestCodec,
+  shotOutcomeCodec,
+  shotUploadCodec,
+  standingsCodec,
+  sumPlan,
+  sumRules,
+  usedNameOf,
+} from '@basa/protocol';
+import { granted } from '@basa/simulator';
+import type { ShotDevice } from '../core/one-shot/shot-device.ts';
+import type { Shot } from '../core/one-shot/shot-stage.ts';
+import { ShotWorld } from '../core/one-shot/shot-world.ts';
+
+/** The records that only this mode has. */
+const RECORDS: readonly string[] = ['epoch-opened', 'epoch-ended', 'batch-voted', 'batch-final', 'upload-expired'];
+
+export function oneShotVector(name: string, count: 1 | 4): object {
+  const world = new ShotWorld({ count, dimension: 4, minimum: 2, seed: 45 });
+  const { server, policy, task, environment } = world;
+  const { suite } = environment.tools;
+  const standings = standingsCodec.encode({ standings: world.standings() });
+  const secrets = world.authorities.map(({ secrets: own }) => toHex([...own.values()][0] as Uint8Array));
+  const users = world.contributed(2).map((device, n) => userVector(device, server.shots[n] as Shot));
+  const inspectRequest = inspectRequestCodec.encode(server.inspectRequest(server.shots));
+  const inspected = world.indices.map((index) => granted(server.inspectBy(index, server.shots)));
+  const batch = server.batch();
+  const voteRequest = batchVoteRequestCodec.encode(server.voteRequest(batch));
+  const voted = world.indices.map((index) => granted(server.voteBy(index, batch)));
+  const votes = server.votes(batch);
+  const plan = sumPlan(server.closing(batch), batch.number) ?? [];
+  const releases = plan.map(({ authority, wanted }) => {
+    const request = server.releaseRequest(batch, { votes, wanted });
+    const { answer, vectors } = granted(server.releaseBy(authority, batch, { votes, wanted }));
+    return {
+      authority,
+      request: toHex(releaseRequestCodec.encode(request)),
+      answer: toHex(releaseAnswerCodec.encode(answer)),
+      vectors: vectors.map(toHex),
+    };
+  });
+  const verdict = judgeSum(sumRules(policy, 0), server.release(batch, votes), 2);
+  if (verdict.kind !== 'good') throw new Error(verdict.why);
+  const { header } = (server.shots[0] as Shot).upload;
+  return {
+    name,
+    policy: toHex(encodePolicy(policy)),
+    task: toHex(task),
+    authorityKeys: policy.authorities.map(toHex),
+    serverKey: toHex(policy.serverKey),
+    entry: toHex(modelEntryCodec.encode(server.models[0] as (typeof server.models)[number])),
+    standings: toHex(standings),
+    secrets,
+    users,
+    inspectRequest: toHex(inspectRequest),
+    inspectAnswers: inspected.map((answer) => toHex(inspectAnswerCodec.encode(answer))),
+    batch: toHex(batchCodec.encode(batch)),
+    ctx: toHex(batchCtxOf(suite, batch)),
+    used: toHex(usedNameOf(suite, task, header)),
+    given: toHex(givenNameOf(suite, task, header.entry, header.user)),
+    voteRequest: toHex(voteRequest),
+    voteAnswers: voted.map((answer) => toHex(batchVoteAnswerCodec.encode(answer))),
+    releases,
+    sum: [...verdict.sum],
+    weightSum: verdict.weightSum,
+    ...endOf(world, header),
+  };
+}
+
+function userVector(device: ShotDevice, { upload, body }: Shot): object {
+  const shot = device.records.find((entry) => entry.kind === 'shot');
+  if (shot === undefined) throw new Error('nothing was frozen');
+  return {
+    deviceKey: toHex(device.signer.publicKey),
+    seeds: shot.seeds.map(toHex),
+    input: [...(device.input as Uint32Array)],
+    upload: toHex(shotUploadCodec.encode(upload)),
+    body: toHex(body),
+  };
+}
+
+/** What authority 0 says of the first upload, and of one that never came; then its epoch is given up. */
+function endOf(world: ShotWorld, { user, joinTag, epochs }: Shot['upload']['header']): object {
+  const authority = world.authority(0);
+  const question = { user, joinTag, statement: epochs[0]?.statement as Uint8Array };
+  const included = authority.outcome(question);
+  world.pass(4 * 3_600_000);
+  const expired = authority.outcome({ ...question, joinTag: new Uint8Array(32).fill(7) as never });
+  authority.tick();
+  const records = authority.log.filter(({ kind }) => RECORDS.includes(kind));
+  return {
+    outcomes: [included, expired].map((outcome) => toHex(shotOutcomeCodec.encode(outcome))),
+    records: records.map((entry) => toHex(encodeAuthorityRecord(entry))),
+  };
+}
