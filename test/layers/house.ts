@@ -33,6 +33,7 @@ const SERVER_FOLDERS = fromGroundUp([
   'admission',
   'uploads',
   'nodes',
+  'shots',
   'tasks',
   'live',
   'routes',

@@ -266,6 +266,7 @@ export type { AuthorityStanding, Beacon, Epoch, EpochBody, EpochName, Standings 
 export {
   beaconCodec,
   epochCodec,
+  epochEnd,
   epochNameOf,
   isEpochOf,
   standingCodec,

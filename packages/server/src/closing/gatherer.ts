@@ -9,7 +9,7 @@ import type { OpenedSum } from './opening.ts';
 import type { GoodPrefix } from './work/tasks.ts';
 
 /** What the steps of the end of a sum are taken with. */
-export interface EndingKeeper<Sum extends SumState> {
+interface EndingKeeper<Sum extends SumState> {
   find(ctx: Ctx): Promise<Sum | undefined>;
   step<Answer>(
     ctx: Ctx,

@@ -9,6 +9,7 @@ import {
   type Batch,
   type ClosingBatch,
   type Ctx,
+  epochEnd,
   isRefusalReason,
   loseBatch,
   meanAgeOf,
@@ -157,8 +158,8 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     const { standings, policy, store } = this.#options;
     const statements = shots.flatMap(({ upload }) => upload.header.epochs.map(({ statement }) => statement));
     const known = await standings.epochs(statements);
-    const closes = statements.map((statement) => known.get(toHex(statement))?.closes ?? 0);
-    return (await store.now()) >= Math.max(0, ...closes) + 2 * policy.oneShot.epochMs;
+    const named = [...new Set(statements.map(toHex))].flatMap((statement) => known.get(statement) ?? []);
+    return (await store.now()) >= Math.max(0, ...named.map((epoch) => epochEnd(policy.oneShot, epoch)));
   }
 
   async lost(sum: ShotBatch, fence: Fence | undefined): Promise<void> {

@@ -1,18 +1,39 @@
 /** The one-shot mode of one task: takes uploads, has them inspected, makes batches of them, and says what became of each. */
-import type { Ctx, OneShotPolicy, RefusalReason, Slot, TaskId, TaskPolicy } from '@basa/protocol';
+import type {
+  BasaEvent,
+  Ctx,
+  OneShotPolicy,
+  RefusalReason,
+  ServerPorts,
+  Slot,
+  TaskId,
+  TaskPolicy,
+} from '@basa/protocol';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Fence } from '../store/leases.ts';
 import type { StoredShot } from '../store/shots.ts';
-import type { TaskTools } from '../tasks/task-tools.ts';
+import type { Store } from '../store/store.ts';
+import type { ServerWatch } from '../watch/server-watch.ts';
 import { Batcher, type Coming } from './batcher.ts';
 import { Inspector } from './inspector.ts';
 import { ShotIntake } from './intake.ts';
 import { Standings } from './standings.ts';
 
-export interface ShotTaskOptions extends TaskTools {
+export interface ShotTaskOptions {
   readonly task: TaskId;
   readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly batches: BatchKeeper;
+  readonly ports: ServerPorts;
+  readonly watch: ServerWatch;
+  /** This node's. */
+  readonly clock: () => number;
+  onEvent(event: BasaEvent): void;
+  onTrouble(what: string, error: unknown): void;
 }
 
 export interface ShotTaskParts {

@@ -4,6 +4,7 @@ import {
   type AuthorityStanding,
   type Epoch,
   epochCodec,
+  epochEnd,
   isEpochOf,
   type OneShotPolicy,
   type ServerPorts,
@@ -117,8 +118,8 @@ export class Standings {
       throw new Error(`authority ${authority} told an epoch that is not its own`);
     const statement = epochCodec.statementHash(ports.suite, epoch);
     if (!this.#epochs.has(toHex(statement))) {
-      // Released until two epochs after its close; one more for clocks that differ.
-      await store.addEpoch(statement, epoch, epoch.closes + 3 * policy.oneShot.epochMs);
+      // One epoch more, for clocks that differ.
+      await store.addEpoch(statement, epoch, epochEnd(policy.oneShot, epoch) + policy.oneShot.epochMs);
       await this.#read();
     }
     this.#heard.set(authority, { standing, at });

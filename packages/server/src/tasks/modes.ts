@@ -2,10 +2,10 @@
 import { type Ctx, ENGINE, type LiveBuffer, type SecureBuffer, type ShotBatch, type SumState } from '@basa/protocol';
 import type { TaskAdmission } from '../admission/task-admission.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
+import { liveBatch, liveBuffer } from '../buffers/live-sums.ts';
 import { Closer } from '../closing/closer.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import { SlotGatherer } from '../closing/slot-gatherer.ts';
-import { liveBatch, liveBuffer } from '../live/live-sums.ts';
 import { ShotGatherer } from '../shots/shot-gatherer.ts';
 import { ShotTask } from '../shots/shot-task.ts';
 import type { ReadTask } from '../specification/task-specification.ts';

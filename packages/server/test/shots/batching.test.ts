@@ -1,11 +1,11 @@
 /** Which uploads become a batch, and when. */
-import type { Ctx, ShotHeader, TaskPolicy, UserId } from '@basa/protocol';
+import { type Ctx, ONE_SHOT_DEFAULTS, type ShotHeader, type TaskPolicy, type UserId } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { groupsOf, isBatchDue, pickBatch, voteWindow } from '../../src/shots/batching.ts';
 import type { StoredShot } from '../../src/store/shots.ts';
 import { bytes, policy as sample } from '../support/store-samples.ts';
 
-const oneShot = { tolerated: 1, uncheckedSums: false, authorityNoise: false, epochMs: 1000, voteMs: 500, freshMs: 100 };
+const oneShot = { ...ONE_SHOT_DEFAULTS, tolerated: 1 };
 const policy: TaskPolicy = {
   ...sample,
   engine: 4,

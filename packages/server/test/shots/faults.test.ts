@@ -1,8 +1,8 @@
 /** Servers that stop at any point, authorities that are silent or lie, and servers that were restored. */
-import { until } from '@basa/conformance/until.ts';
+
+import type { Asking } from '@basa/testkit/services/core-authorities.ts';
+import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Asking } from '../support/core-authorities.ts';
-import { type SceneOptions, type SentShot, ShotScene, stepOf } from '../support/shot-scene.ts';
 
 let scene: ShotScene;
 afterEach(() => scene.close());

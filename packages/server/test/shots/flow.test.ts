@@ -1,8 +1,8 @@
 /** The one message of a device, from its first byte to the version that it is in. */
-import { until } from '@basa/conformance/until.ts';
+
 import { SERVER_PATH } from '@basa/protocol';
+import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type SceneOptions, type SentShot, ShotScene, stepOf } from '../support/shot-scene.ts';
 
 let scene: ShotScene;
 afterEach(() => scene.close());

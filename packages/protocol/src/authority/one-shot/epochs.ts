@@ -9,6 +9,7 @@ import {
   beaconCodec,
   type EpochBody,
   epochCodec,
+  epochEnd,
 } from '../../wire/one-shot/epoch.ts';
 import type { OneShotPolicy } from '../../wire/one-shot/policy.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
@@ -54,11 +55,6 @@ export function openEpoch(
   };
   const epoch = { ...body, signature: signer.sign(epochCodec.statement(body)) };
   return { state: task, records: [{ kind: 'epoch-opened', epoch }], answer: { kind: 'opened' }, events: [] };
-}
-
-/** When its secret is destroyed: two further epochs after it closed, so that a batch has time to be released. */
-export function epochEnd({ epochMs }: OneShotPolicy, { closes }: EpochBody): Millis {
-  return millis(closes + 2 * epochMs);
 }
 
 /** Gives up what is over. */

@@ -1,6 +1,6 @@
 /** Statements of one authority that devices rely on in the one-shot mode: its epoch key, and what it knew at which time. */
 import type { Suite } from '@basa/masking';
-import type { Millis, TaskId } from '../brands.ts';
+import { type Millis, millis, type TaskId } from '../brands.ts';
 import { type Codec, message, nested } from '../codec.ts';
 import { byRisingIndex, type Council } from '../council.ts';
 import { fixed, record, u8, u53 } from '../fields.ts';
@@ -8,6 +8,7 @@ import { KIND } from '../kinds.ts';
 import { type HeadBody, headField, MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../model-log.ts';
 import { field, STATEMENT_BYTES } from '../named-fields.ts';
 import { isSigned, type Signature, type SignedCodec, signedMessage } from '../signed.ts';
+import type { OneShotPolicy } from './policy.ts';
 
 /** Seeds may be sealed to this key until `closes`. The statement is known by its hash, never by its number alone. */
 export interface EpochBody {
@@ -48,6 +49,11 @@ export function epochNameOf(suite: Suite, epoch: EpochBody): EpochName {
 export function isEpochOf(suite: Suite, { authorities }: Pick<Council, 'authorities'>, epoch: Epoch): boolean {
   const key = authorities[epoch.authority];
   return key !== undefined && isSigned(suite, epochCodec, epoch, key);
+}
+
+/** When its secret is destroyed: two further epochs after it closed, so that a batch has time to be released. */
+export function epochEnd({ epochMs }: Pick<OneShotPolicy, 'epochMs'>, { closes }: Pick<EpochBody, 'closes'>): Millis {
+  return millis(closes + 2 * epochMs);
 }
 
 /** The newest entry of the model log that this authority knew at this time of its own clock. */

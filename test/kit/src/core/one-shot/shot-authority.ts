@@ -40,7 +40,7 @@ import {
   standingCodec,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import type { AuthorityStage } from './shot-stage.ts';
+import type { ShotStage } from './shot-stage.ts';
 
 /** What an authority sends for a release. */
 export interface Released {
@@ -50,7 +50,7 @@ export interface Released {
 }
 
 export class ShotAuthority {
-  readonly world: AuthorityStage;
+  readonly world: ShotStage;
   readonly index: number;
   readonly ports: AuthorityPorts;
   log: AuthorityRecord[] = [];
@@ -59,7 +59,7 @@ export class ShotAuthority {
   readonly secrets = new Map<string, Uint8Array>();
   readonly examined = new Map<string, ExaminedUpload>();
 
-  constructor(world: AuthorityStage, suite: Suite, signer: Signer, index: number) {
+  constructor(world: ShotStage, suite: Suite, signer: Signer, index: number) {
     this.world = world;
     this.index = index;
     this.ports = { suite, signer, issuerFor: () => undefined };

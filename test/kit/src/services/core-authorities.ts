@@ -14,14 +14,14 @@ import {
   releaseAnswerCodec,
   standingCodec,
 } from '@basa/protocol';
-import type { Released, ShotAuthority } from '@basa/testkit/core/one-shot/shot-authority.ts';
-import type { AuthorityStage } from '@basa/testkit/core/one-shot/shot-stage.ts';
+import type { Released, ShotAuthority } from '../core/one-shot/shot-authority.ts';
+import type { ShotStage } from '../core/one-shot/shot-stage.ts';
 
 /** What a server may ask an authority for. */
 export type Asking = 'standing' | 'inspections' | 'batch-votes' | 'releases' | 'model-log';
 
 export class CoreAuthorities {
-  readonly #stage: AuthorityStage;
+  readonly #stage: ShotStage;
   readonly all: readonly ShotAuthority[];
   /** By index: those that answer nothing. */
   readonly away = new Set<number>();
@@ -32,7 +32,7 @@ export class CoreAuthorities {
   /** How often each of them was asked for what. */
   readonly asked: string[] = [];
 
-  constructor(stage: AuthorityStage, all: readonly ShotAuthority[]) {
+  constructor(stage: ShotStage, all: readonly ShotAuthority[]) {
     this.#stage = stage;
     this.all = all;
   }

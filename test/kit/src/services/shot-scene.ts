@@ -29,14 +29,15 @@ import {
   uploadNameOf,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
 import { granted } from '@basa/simulator';
-import { ShotAuthority } from '@basa/testkit/core/one-shot/shot-authority.ts';
-import { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
-import type { AuthorityStage, DeviceStage } from '@basa/testkit/core/one-shot/shot-stage.ts';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
-import { type RunningServer, startServer } from '../../src/process/server.ts';
-import type { ServerOptions } from '../../src/process/settings.ts';
+import { ShotAuthority } from '../core/one-shot/shot-authority.ts';
+import { ShotDevice } from '../core/one-shot/shot-device.ts';
+import type { ShotIntake, WholeStage } from '../core/one-shot/shot-stage.ts';
 import { CoreAuthorities } from './core-authorities.ts';
+
+export { until };
 
 const TOKEN = 'operator-of-the-tests';
 const OPERATORS = [{ tokenHash: toHex(nodeSuite.sha256(ascii(TOKEN))), roles: ['operator'] }] as const;
@@ -50,20 +51,18 @@ export interface SceneOptions {
 
 /** What a device sends, before it is sent. */
 export interface SentShot {
-  readonly device: ShotDevice<DeviceStage>;
+  readonly device: ShotDevice;
   readonly upload: ShotUpload;
   readonly body: Uint8Array;
 }
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly offset: string | null;
   readonly json: { readonly type?: string; readonly received?: number; readonly accepted?: boolean };
 }
 
-export class ShotScene implements AuthorityStage {
-  readonly environment = nodeEnvironment;
-  readonly randomBytes = nodeRandomBytes;
+export class ShotScene {
   readonly folder = mkdtempSync(join(tmpdir(), 'basa-shots-'));
   readonly authorities: CoreAuthorities;
   policy!: TaskPolicy;
@@ -75,10 +74,38 @@ export class ShotScene implements AuthorityStage {
 
   private constructor(options: SceneOptions) {
     this.#options = options;
+    const stage = this.#stage();
     const all = Array.from({ length: options.count ?? 1 }, (_, index) => {
-      return new ShotAuthority(this, nodeSuite, createNodeSigner(nodeRandomBytes(32)), index);
+      return new ShotAuthority(stage, nodeSuite, createNodeSigner(nodeRandomBytes(32)), index);
     });
-    this.authorities = new CoreAuthorities(this, all);
+    this.authorities = new CoreAuthorities(stage, all);
+  }
+
+  /** What authorities and devices see: devices are shown these statements, and hand over what they would send. */
+  #stage(
+    standings: readonly AuthorityStanding[] = [],
+    take: ShotIntake['take'] = () => ({ kind: 'accepted' }),
+  ): WholeStage {
+    const scene = this;
+    const shown = (): never => {
+      throw new Error('uploads are shown by the real server');
+    };
+    return {
+      environment: nodeEnvironment,
+      randomBytes: nodeRandomBytes,
+      get policy() {
+        return scene.policy;
+      },
+      get task() {
+        return scene.task;
+      },
+      get now() {
+        return scene.now;
+      },
+      server: { shots: [], take, shown },
+      indices: standings.map(({ authority }) => authority),
+      standings: () => standings,
+    };
   }
 
   static async open(options: SceneOptions = {}): Promise<ShotScene> {
@@ -99,7 +126,12 @@ export class ShotScene implements AuthorityStage {
   }
 
   async start(): Promise<void> {
-    this.server = await startServer({
+    this.server = await this.node();
+  }
+
+  /** A further node, if the scene is on a database that nodes share; whoever asks for it closes it. */
+  node(): Promise<RunningServer> {
+    return startServer({
       dataFolder: join(this.folder, 'server'),
       authorities: this.authorities.all.map(({ ports, index }) => ({
         url: this.authorities.urlOf(index),
@@ -199,20 +231,10 @@ export class ShotScene implements AuthorityStage {
     const { signer, certificate } = this.device();
     const standings = await this.standings();
     let sent: Omit<SentShot, 'device'> | undefined;
-    const stage: DeviceStage = {
-      environment: this.environment,
-      policy: this.policy,
-      task: this.task,
-      now: this.now,
-      randomBytes: this.randomBytes,
-      standings: () => standings,
-      server: {
-        take(upload, body) {
-          sent = { upload, body };
-          return { kind: 'accepted' };
-        },
-      },
-    };
+    const stage = this.#stage(standings, (upload, body) => {
+      sent = { upload, body };
+      return { kind: 'accepted' };
+    });
     const device = new ShotDevice(stage, this.#devices++, signer, certificate);
     const end = device.contribute();
     if (sent === undefined) throw new Error(`nothing was sent: ${JSON.stringify(end)}`);

@@ -1,0 +1,53 @@
+/** Several nodes on one database: uploads come to all of them, and whoever has the lease makes batches. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migratePostgres } from '@basa/service';
+import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
+import { type SentShot, ShotScene, stepOf } from '@basa/testkit/services/shot-scene.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SERVER_DATABASE } from '../../src/store/schema.ts';
+
+let postgres: LocalPostgres;
+let folder = '';
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'basa-postgres-'));
+  postgres = await startLocalPostgres({ folder });
+}, 120_000);
+afterAll(async () => {
+  await postgres?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('take the pieces of one upload, make one batch of what came to each, and go on without each other', async () => {
+  const url = await postgres.database('shots');
+  await migratePostgres(url, SERVER_DATABASE);
+  const database = { url, signingKey: new Uint8Array(32).fill(5), leaseMs: 1000 };
+  const scene = await ShotScene.open({ count: 4, server: { database, blobs: { kind: 'database', url } } });
+  const first = scene.server;
+  const second = await scene.node();
+  try {
+    const made: SentShot[] = [];
+    for (let n = 0; n < 8; n++) made.push(await scene.shot());
+    const [split, ...rest] = made.slice(0, 4) as [SentShot, ...SentShot[]];
+    await scene.send(split, 0, 40);
+    scene.server = second;
+    expect(await scene.standingOf(split)).toMatchObject({ status: 200, offset: '40' });
+    expect(await scene.send(split, 40)).toMatchObject({ json: { accepted: true } });
+    for (const [n, shot] of rest.entries()) {
+      scene.server = n % 2 === 0 ? first : second;
+      expect(await scene.send(shot)).toMatchObject({ json: { accepted: true } });
+    }
+    expect([...(await scene.reached(1))]).toEqual(stepOf(made.slice(0, 4)));
+    scene.server = second;
+    for (const shot of made.slice(0, 4)) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
+    await first.close();
+    for (const shot of made.slice(4)) expect(await scene.send(shot)).toMatchObject({ json: { accepted: true } });
+    await scene.reached(2);
+    for (const shot of made.slice(4)) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 2 });
+  } finally {
+    scene.server = second;
+    await scene.close();
+  }
+}, 180_000);
