@@ -27,10 +27,10 @@ import {
   type WantedSum,
 } from '@basa/protocol';
 import type { ShotAuthority } from './one-shot-authority.ts';
-import type { ShotServer } from './one-shot-server.ts';
 import { newBatch, type StoredBatch } from './one-shot-store.ts';
+import { type ClosingStore, shotsOf } from './one-shot-world.ts';
 
-export function closeBatch(server: ShotServer, ctx: Ctx): SumVerdict | Refused {
+export function closeBatch(server: ClosingStore, ctx: Ctx): SumVerdict | Refused {
   const voted = gatherVotes(server, server.batch(ctx));
   if (isRefused(voted)) return voted;
   const summed = gatherSums(server, voted);
@@ -38,17 +38,17 @@ export function closeBatch(server: ShotServer, ctx: Ctx): SumVerdict | Refused {
   return applied(server, summed, opened(server, summed));
 }
 
-function closingOf(server: ShotServer, { ctx, batch }: StoredBatch): ClosingBatch {
+function closingOf(server: ClosingStore, { ctx, batch }: StoredBatch): ClosingBatch {
   const { suite, task, policy } = server.view;
   return { suite, task, policy, ctx, headers: headersOf(server, batch) };
 }
 
-function headersOf(server: ShotServer, { uploads }: Batch): readonly ShotHeader[] {
-  return uploads.map((name) => server.shot(name).upload.header);
+function headersOf(server: ClosingStore, batch: Batch): readonly ShotHeader[] {
+  return shotsOf(server, batch).map(({ upload }) => upload.header);
 }
 
 /** Asks all, then all again with the votes that there are: honest races strand nobody. */
-function gatherVotes(server: ShotServer, start: StoredBatch): StoredBatch | Refused {
+function gatherVotes(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
   const { threshold } = server.world.policy;
   let stored = start;
   let no: Refused | undefined;
@@ -65,7 +65,7 @@ function gatherVotes(server: ShotServer, start: StoredBatch): StoredBatch | Refu
 
 /** An authority that started since has them inspected again. */
 function voteOf(
-  server: ShotServer,
+  server: ClosingStore,
   keeper: ShotAuthority,
   stored: StoredBatch,
 ): { readonly endorsements: StoredBatch['votes'] } | { readonly held: Batch } | Refused {
@@ -73,7 +73,7 @@ function voteOf(
   const ask = () => server.world.call('vote', () => keeper.vote(bytes));
   let answer = ask();
   if (isRefused(answer) && answer.reason === 'not-inspected') {
-    const shots = stored.batch.uploads.map((name) => server.shot(name));
+    const shots = shotsOf(server, stored.batch);
     server.world.call('inspect', () => keeper.inspect(server.inspectRequest(shots)));
     answer = ask();
   }
@@ -83,25 +83,25 @@ function voteOf(
   return { endorsements: batchVote(closingOf(server, stored), keeper.base.index, vote) };
 }
 
-function voteRequest(server: ShotServer, stored: StoredBatch): Uint8Array {
+function voteRequest(server: ClosingStore, stored: StoredBatch): Uint8Array {
   const { batch, votes } = stored;
   const body = { batch, votes, models: server.modelsOf(headersOf(server, batch)).slice(0, 1) };
   return batchVoteRequestCodec.encode({ ...body, signature: server.sign(batchVoteRequestCodec.statement(body)) });
 }
 
 /** A batch that an authority voted for in a life that this server lost: it goes on with that one. */
-function adopted(server: ShotServer, batch: Batch): StoredBatch | Refused {
+function adopted(server: ClosingStore, batch: Batch): StoredBatch | Refused {
   const ctx = batchCtxOf(server.view.suite, batch);
   const known = server.batches.get(toHex(ctx)) ?? server.keepBatch(newBatch(ctx, batch));
   return gatherVotes(server, known);
 }
 
-function present({ world }: ShotServer): readonly ShotAuthority[] {
+function present({ world }: ClosingStore): readonly ShotAuthority[] {
   return world.keepers.filter(({ base }) => !world.isAway(base.index));
 }
 
 /** Plans again without those that failed, until every part has a sum that enough holders signed alike. */
-function gatherSums(server: ShotServer, start: StoredBatch): StoredBatch | Refused {
+function gatherSums(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
   const { policy } = server.world;
   const closing = closingOf(server, start);
   const failed = new Set(policy.authorities.map((_, n) => n).filter((n) => server.world.isAway(n)));
@@ -135,13 +135,13 @@ function gatherSums(server: ShotServer, start: StoredBatch): StoredBatch | Refus
   }
 }
 
-function askSums(server: ShotServer, stored: StoredBatch, authority: number, wanted: readonly WantedSum[]) {
+function askSums(server: ClosingStore, stored: StoredBatch, authority: number, wanted: readonly WantedSum[]) {
   const { batch, votes } = stored;
   const body = {
     batch,
     votes,
     epochs: distinctEpochs(server.view, headersOf(server, batch)),
-    uploads: batch.uploads.map((name) => server.shown(server.shot(name))),
+    uploads: shotsOf(server, batch).map((shot) => server.shown(shot)),
     wanted,
   };
   const bytes = releaseRequestCodec.encode({ ...body, signature: server.sign(releaseRequestCodec.statement(body)) });
@@ -156,10 +156,10 @@ function askSums(server: ShotServer, stored: StoredBatch, authority: number, wan
 }
 
 /** Sum of y minus all M_A, judged. */
-function opened(server: ShotServer, { batch, sums }: StoredBatch): SumVerdict {
+function opened(server: ClosingStore, { batch, sums }: StoredBatch): SumVerdict {
   const { policy, environment } = server.world;
   const { kernel } = environment.tools;
-  const shots = batch.uploads.map((name) => server.shot(name));
+  const shots = shotsOf(server, batch);
   const [first, ...rest] = shots.map((shot) => server.vector(shot));
   if (first === undefined) throw new Error('an empty batch');
   for (const vector of rest) addInPlace(first, vector, policy.modulus, kernel);
@@ -173,7 +173,7 @@ function opened(server: ShotServer, { batch, sums }: StoredBatch): SumVerdict {
 }
 
 /** A good sum makes the next version; a spoilt one is left out. Asked again, a batch that has ended gives the same verdict. */
-function applied(server: ShotServer, stored: StoredBatch, verdict: SumVerdict): SumVerdict {
+function applied(server: ClosingStore, stored: StoredBatch, verdict: SumVerdict): SumVerdict {
   if (stored.end !== undefined) return verdict;
   if (verdict.kind === 'quarantine') server.keepBatch({ ...stored, end: 'quarantined' });
   else {
@@ -184,7 +184,7 @@ function applied(server: ShotServer, stored: StoredBatch, verdict: SumVerdict): 
 }
 
 /** Asked again after a crash it finds the entry there. */
-function logVersion(server: ShotServer, { ctx, votes }: StoredBatch): void {
+function logVersion(server: ClosingStore, { ctx, votes }: StoredBatch): void {
   const { world } = server;
   const newest = world.server.entry();
   if (newest.sums.some((sum) => equalBytes(sum, ctx))) return;

@@ -24,7 +24,7 @@ import {
 import { Crash } from './crash.ts';
 import type { FederationDevice } from './device.ts';
 import { ACCEPTED, type Accepted, Damaged } from './drive.ts';
-import type { OneShotFederation } from './one-shot-federation.ts';
+import type { OneShotWorld } from './one-shot-world.ts';
 
 /** What a device sends: its upload before the body, and the body. */
 export interface SentShot {
@@ -34,7 +34,7 @@ export interface SentShot {
 
 export class ShotDevice {
   readonly own: FederationDevice;
-  readonly world: OneShotFederation;
+  readonly world: OneShotWorld;
   /** How far its clock is from the time of the world. */
   clockMs = 0;
   /** Called with every plan before it is applied. */
@@ -42,7 +42,7 @@ export class ShotDevice {
   /** On disk: the newest head of each authority's log that it saw. */
   readonly #heads = new Map<number, HeadBody>();
 
-  constructor(world: OneShotFederation, own: FederationDevice) {
+  constructor(world: OneShotWorld, own: FederationDevice) {
     this.world = world;
     this.own = own;
   }

@@ -6,6 +6,7 @@ import { Federation, type FederationOptions } from './federation.ts';
 import { ShotAuthority } from './one-shot-authority.ts';
 import { ShotDevice } from './one-shot-device.ts';
 import { ShotServer } from './one-shot-server.ts';
+import type { OneShotWorld } from './one-shot-world.ts';
 import { transparentSealings } from './transparent-sealings.ts';
 import type { Environment } from './world.ts';
 
@@ -17,7 +18,7 @@ export interface OneShotOptions extends Omit<FederationOptions, 'sealings' | 'on
   readonly guardTools?: Environment['tools'];
 }
 
-export class OneShotFederation extends Federation {
+export class OneShotFederation extends Federation implements OneShotWorld {
   readonly shots: ShotServer;
   readonly keepers: readonly ShotAuthority[];
   readonly shooters: ShotDevice[] = [];

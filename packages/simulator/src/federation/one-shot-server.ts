@@ -28,21 +28,21 @@ import {
 } from '@basa/protocol';
 import { ACCEPTED, type Accepted } from './drive.ts';
 import { closeBatch } from './one-shot-close.ts';
-import type { OneShotFederation } from './one-shot-federation.ts';
 import { newBatch, type StoredBatch, type StoredShot } from './one-shot-store.ts';
+import type { ClosingStore, OneShotWorld, ShotPeer } from './one-shot-world.ts';
 
 /** The first words of y, that show whether it is one. */
 const GUARDS = 4;
 
-export class ShotServer {
-  readonly world: OneShotFederation;
+export class ShotServer implements ShotPeer, ClosingStore {
+  readonly world: OneShotWorld;
   /** On disk. */
   readonly uploads = new Map<string, StoredShot>();
   readonly batches = new Map<string, StoredBatch>();
   readonly epochs = new Map<string, Epoch>();
   readonly #byTag = new Map<string, StoredShot>();
 
-  constructor(world: OneShotFederation) {
+  constructor(world: OneShotWorld) {
     this.world = world;
   }
 

@@ -1,9 +1,11 @@
 /** A federation of the one-shot mode in memory: sums are exact, whoever drops out, and whoever crashes. */
 import { millis, shotUploadCodec } from '@basa/protocol';
 import { OneShotFederation, type OneShotOptions } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
 import { granted } from '../../src/federation/granted.ts';
+
+const { environment } = nodeFederation({ bufferSize: 2 });
 
 const COUNCILS: readonly [string, Partial<OneShotOptions>][] = [
   ['one authority', {}],
@@ -11,7 +13,7 @@ const COUNCILS: readonly [string, Partial<OneShotOptions>][] = [
 ];
 
 function filled(options: Partial<OneShotOptions>, devices = 3): OneShotFederation {
-  const world = new OneShotFederation(nodeEnvironment, { bufferSize: 4, ...options });
+  const world = new OneShotFederation(environment, { bufferSize: 4, ...options });
   for (let n = 0; n < devices; n++) granted(world.shooter().contribute());
   world.shots.inspect();
   return world;
@@ -58,7 +60,7 @@ describe.each(COUNCILS)('with %s', (_, options) => {
     expect(records).toBeGreaterThan(10);
     // With several authorities many records are alike.
     for (let n = 1; n <= records; n += options.council === undefined ? 1 : 4) {
-      const world = new OneShotFederation(nodeEnvironment, { bufferSize: 4, ...options });
+      const world = new OneShotFederation(environment, { bufferSize: 4, ...options });
       const devices = [world.shooter(), world.shooter(), world.shooter()];
       world.crashIn = n;
       for (const device of devices) granted(device.contribute());
@@ -73,7 +75,7 @@ describe.each(COUNCILS)('with %s', (_, options) => {
 });
 
 function filledRecords(options: Partial<OneShotOptions>): number {
-  const world = new OneShotFederation(nodeEnvironment, { bufferSize: 4, ...options });
+  const world = new OneShotFederation(environment, { bufferSize: 4, ...options });
   const devices = [world.shooter(), world.shooter(), world.shooter()];
   const before = world.records;
   for (const device of devices) granted(device.contribute());

@@ -1,9 +1,8 @@
 /** Attacks of the one-shot mode on who is in a batch: overlapping batches, too few devices, several models, too few votes. */
 import type { Ctx } from '@basa/protocol';
 import type { AttackReport } from '../trace.ts';
-import { COUNCIL, type Colluder, colluders, honestUploads } from './attacks-on-parts.ts';
-import type { ShotAttacks } from './shot-attacks.ts';
 import { ShotOracle } from './shot-oracle.ts';
+import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttacks } from './shot-scene.ts';
 
 export const ATTACKS_ON_BATCHES: ShotAttacks = {
   'one upload is in two batches': overlapping,

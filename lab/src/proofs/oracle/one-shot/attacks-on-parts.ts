@@ -3,29 +3,8 @@ import { applyMasksInPlace, toHex } from '@basa/masking';
 import { type Ctx, isHolder, isRefused, type JoinTag, partTerm, taskParts } from '@basa/protocol';
 import type { ShotDevice } from '@basa/simulator';
 import type { AttackReport } from '../trace.ts';
-import type { ShotAttacks } from './shot-attacks.ts';
 import { ShotOracle } from './shot-oracle.ts';
-
-/** Four authorities, three of which are needed, the first on the server's side. */
-export const COUNCIL = { council: { authorities: 4, threshold: 3 }, tolerated: 1, colluding: [0] };
-
-export interface Colluder {
-  readonly device: ShotDevice;
-  readonly name: Ctx;
-}
-
-/** Devices of the adversary that gave an upload each. */
-export function colluders(oracle: ShotOracle, count: number): readonly Colluder[] {
-  return Array.from({ length: count }, () => {
-    const device = oracle.world.shooter();
-    return { device, name: oracle.colluderGives(device) };
-  });
-}
-
-/** Uploads of honest devices. */
-export function honestUploads(oracle: ShotOracle, count: number): readonly Ctx[] {
-  return Array.from({ length: count }, () => oracle.give(oracle.world.shooter()) as Ctx);
-}
+import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttacks } from './shot-scene.ts';
 
 export const ATTACKS_ON_PARTS: ShotAttacks = {
   "a colluder's upload has the sealed part of a victim": copiedPart,

@@ -12,9 +12,8 @@ import {
 import type { ReleasedSums, ShotAuthority } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import type { AttackReport } from '../trace.ts';
-import { COUNCIL, honestUploads } from './attacks-on-parts.ts';
-import type { ShotAttacks } from './shot-attacks.ts';
 import { ShotOracle } from './shot-oracle.ts';
+import { COUNCIL, honestUploads, type ShotAttacks } from './shot-scene.ts';
 
 export const ATTACKS_ON_SUMS: ShotAttacks = {
   'an authority signs a sum of masks that is none': wrongSum,

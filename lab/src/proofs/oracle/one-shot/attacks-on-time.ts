@@ -3,9 +3,8 @@ import { toHex } from '@basa/masking';
 import { type Ctx, type DeltaCommitment, isRefused, millis, type ShotOutcomeOf } from '@basa/protocol';
 import type { ShotDevice } from '@basa/simulator';
 import type { AttackReport } from '../trace.ts';
-import { COUNCIL, type Colluder, colluders, honestUploads } from './attacks-on-parts.ts';
-import type { ShotAttacks } from './shot-attacks.ts';
 import { ShotOracle } from './shot-oracle.ts';
+import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttacks } from './shot-scene.ts';
 
 const EPOCH_MS = 3_600_000;
 const VOTE_MS = 900_000;

@@ -8,8 +8,23 @@ import {
   type ShotOutcomeOf,
   standingsCodec,
 } from '@basa/protocol';
-import type { ShotAuthority } from '@basa/simulator';
-import { keep, type Scene } from './shot-schedule.ts';
+import type { ShotAuthority, ShotDevice } from '@basa/simulator';
+import type { Dice } from '../dice.ts';
+import type { ShotOracle } from './shot-oracle.ts';
+
+/** What moves are made with. */
+export interface Scene {
+  readonly oracle: ShotOracle;
+  readonly dice: Dice;
+  readonly devices: ShotDevice[];
+  readonly colluders: ShotDevice[];
+  /** All uploads that there are, forged ones as well. */
+  readonly names: Ctx[];
+  /** Batches that were asked for. */
+  readonly asked: { readonly names: readonly Ctx[]; readonly number: number }[];
+  /** Statements and answers that the server kept, to show them again. */
+  readonly standings: Uint8Array[];
+}
 
 type Move = (scene: Scene) => void;
 
@@ -28,6 +43,11 @@ export const MOVES: Readonly<Record<string, Move>> = {
   "a colluder's upload has the parts of another": (scene) =>
     forged(scene, (victim) => scene.oracle.world.shots.shown(scene.oracle.stored(victim)).sealed),
   "a colluder's upload has the tag of another": (scene) => forged(scene, undefined),
+  "an upload is inspected with parts of the server's own": ({ oracle, dice, names }) => {
+    if (names.length === 0) return;
+    const shown = oracle.world.shots.shown(oracle.stored(dice.pick(names)));
+    oracle.inspectShown(dice.pick(oracle.honest), [{ ...shown, sealed: oracle.ownParts(shown.header) }]);
+  },
   'a batch is asked for': vote,
   'a batch is asked for, again': vote,
   'every authority is asked for one batch': voteAll,
@@ -165,4 +185,9 @@ function logVersion({ oracle, dice, asked }: Scene): void {
   } catch {
     // The authorities said no.
   }
+}
+
+/** The adversary has this upload. */
+export function keep({ names }: Pick<Scene, 'names'>, name: Ctx | undefined): void {
+  if (name !== undefined && !names.some((known) => toHex(known) === toHex(name))) names.push(name);
 }

@@ -1,29 +1,12 @@
 /** A schedule of the one-shot mode, named by one number: honest devices come, and the adversary asks the authorities what it likes. */
-import { toHex } from '@basa/masking';
-import type { Ctx } from '@basa/protocol';
-import type { ShotDevice } from '@basa/simulator';
 import { Dice } from '../dice.ts';
 import type { AttackReport } from '../trace.ts';
-import { MOVES } from './shot-moves.ts';
+import { keep, MOVES, type Scene } from './shot-moves.ts';
 import { ShotOracle } from './shot-oracle.ts';
 
 export interface ShotReport extends AttackReport {
   readonly seed: number;
   readonly colluders: number;
-}
-
-/** What moves are made with. */
-export interface Scene {
-  readonly oracle: ShotOracle;
-  readonly dice: Dice;
-  readonly devices: ShotDevice[];
-  readonly colluders: ShotDevice[];
-  /** All uploads that there are, forged ones as well. */
-  readonly names: Ctx[];
-  /** Batches that were asked for. */
-  readonly asked: { readonly names: readonly Ctx[]; readonly number: number }[];
-  /** Statements and answers that the server kept, to show them again. */
-  readonly standings: Uint8Array[];
 }
 
 const COUNCILS = [
@@ -47,11 +30,6 @@ export function runShotSchedule(seed: number): ShotReport {
   for (const { names, number } of scene.asked)
     for (const keeper of oracle.honest) oracle.release(keeper, names, number);
   return { seed, colluders: scene.colluders.length, ...oracle.trace.judge() };
-}
-
-/** The adversary has this upload. */
-export function keep({ names }: Pick<Scene, 'names'>, name: Ctx | undefined): void {
-  if (name !== undefined && !names.some((known) => toHex(known) === toHex(name))) names.push(name);
 }
 
 export interface ShotTally {
