@@ -54,7 +54,7 @@ addEventListener('message', async ({ data: { device, ...pins } }: MessageEvent<J
   try {
     const client = await BasaClient.connect({ ...pins, identity: \`\${pins.task.slice(0, 16)}-\${device}\` }); // a name in IndexedDB
     client.on('trained', ({ version, loss }) => postMessage(\`trained on version \${version}, loss \${loss.toFixed(3)}\`));
-    client.on('accepted', ({ slot }) => postMessage(\`accepted in slot \${slot}\`));
+    client.on('accepted', ({ slot }) => postMessage(\`accepted\${slot === undefined ? '' : \` in slot \${slot}\`}\`));
     await client.run(trainer, await data({ device: Number(device), devices: 3 }), { rounds: 1 });
     await client.close();
     postMessage('done');

@@ -47,7 +47,7 @@ const { tokens, ...pins } = JSON.parse(await readFile('task.json', 'utf8'));
 
 const client = await BasaClient.connect({ ...pins, token: tokens[device], identity: \`devices/\${pins.task.slice(0, 8)}/\${device}\` });
 client.on('trained', ({ version, loss }) => console.log(\`device \${device}: trained on version \${version}, loss \${loss.toFixed(3)}\`));
-client.on('accepted', ({ slot }) => console.log(\`device \${device}: accepted in slot \${slot}\`));
+client.on('accepted', ({ slot }) => console.log(\`device \${device}: accepted\${slot === undefined ? '' : \` in slot \${slot}\`}\`));
 await client.run(${trainer}, await data({ device, devices }), { rounds: 1 });
 await client.close();
 `;
