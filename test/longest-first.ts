@@ -6,7 +6,7 @@ const LONGEST = [
   'cli/test/demo',
   'test/commands',
   'browser/pages',
-  'verification/test/oracle',
+  'proofs/oracle',
   'cli/test/operator',
   'services/crashes',
   'browser/join',
@@ -14,7 +14,7 @@ const LONGEST = [
   'services/tasks',
   'services/conformance',
   'authority/test/folder',
-  'verification/test/attacks',
+  'proofs/attacks',
 ];
 
 export class LongestFirst extends BaseSequencer {

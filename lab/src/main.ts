@@ -6,7 +6,6 @@ import { runLab } from './commands/lab.ts';
 const GROUPS: Readonly<Record<string, string>> = {
   prove: './proofs/main.ts',
   trial: './trials/main.ts',
-  learn: './learn/learn.ts',
 };
 
 const words = process.argv.slice(2);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort } from '@basa/service/free-port';
 import { launchChromium } from '@basa/testkit/browser/chromium.ts';
 import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
-import { start } from '@basa/testkit/programs/basa.ts';
+import { start } from '@basa/testkit/programs/basa-process.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
 

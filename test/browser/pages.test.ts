@@ -7,6 +7,8 @@ import { BUFFER_SIZE, TestPages, wholeUpdate } from '@basa/testkit/browser/test-
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+/** As often as the page looks at the log. */
+const LOOK_MS = 3_000;
 const FOR_LONG = { timeout: 600_000, interval: 50 };
 let pages: TestPages;
 let browser: Browser;
@@ -86,6 +88,7 @@ it('a head that the authority did not sign, or of a log that shrank, is said', a
   const older = await headNow();
   await pages.client('one more'); // its enrolment makes the log longer
   const page = await context.newPage();
+  await page.clock.install();
   let head = await headNow();
   expect(head).not.toBe(older);
   await page.route(about, async (route) => {
@@ -96,8 +99,10 @@ it('a head that the authority did not sign, or of a log that shrank, is said', a
   await shows(page, '#log-status').toMatch(/signature checked in this page$/);
   const last = head.slice(-2);
   head = head.slice(0, -2) + (last === '00' ? '01' : '00');
+  await page.clock.fastForward(LOOK_MS);
   await shows(page, '#log-status').toBe('a head that the authority did not sign');
   head = older;
+  await page.clock.fastForward(LOOK_MS);
   await shows(page, '#log-status').toBe('the log is shorter than it was');
   await page.close();
 });

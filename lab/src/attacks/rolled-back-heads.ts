@@ -35,5 +35,5 @@ function closedTwice(setting: AttackSetting, show: (authority: FederationAuthori
 }
 
 function meet(authority: FederationAuthority, head: Head): void {
-  authority.persist(authority.core.meetHead(head, authority.world.randomBytes(16)));
+  authority.persist(authority.core.meetHead(head, authority.world.randomBytes(16), authority.world.now));
 }

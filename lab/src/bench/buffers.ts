@@ -1,7 +1,8 @@
-/** What K costs: users, server and authority for buffers of 10 to 300 slots with slot keys, or 1000; and a real close beside its masks. */
+/** What K costs: buffers of 10 to 300 slots with slot keys, or 1000; batches of the one-shot mode; and a real close beside its masks. */
 import { nodeTools } from '@basa/virtual-time';
 import { measureClose } from './buffers/close.ts';
 import { closeText } from './buffers/close-text.ts';
+import { costsOfShots, type ShotSize, shotsText } from './buffers/shots.ts';
 import { costsOfSizes, sizesText } from './buffers/sizes.ts';
 import type { BenchResult } from './result.ts';
 
@@ -15,6 +16,13 @@ const [QUICK, USUAL, WHOLE] = [
   [10, 30, 100, 300, 1000],
 ];
 
+/** What slots are too many for. */
+const SHOTS: readonly ShotSize[] = [
+  { bufferSize: 1000, dimension: 1_000_000 },
+  { bufferSize: 10_000, dimension: 7850 },
+];
+const QUICK_SHOTS: readonly ShotSize[] = [{ bufferSize: 100, dimension: 1_000_000 }];
+
 export async function benchBuffers({
   quick,
   whole,
@@ -23,9 +31,10 @@ export async function benchBuffers({
   readonly whole: boolean;
 }): Promise<BenchResult> {
   const sizes = costsOfSizes(quick ? QUICK : whole ? WHOLE : USUAL, nodeTools());
+  const shots = costsOfShots(quick ? QUICK_SHOTS : SHOTS, nodeTools());
   const close = await measureClose(quick ? QUICK_CLOSE : CLOSE);
   return {
-    text: [sizesText(sizes), closeText(close)].join('\n\n'),
-    json: { buffers: { sizes, close } },
+    text: [sizesText(sizes), shotsText(shots), closeText(close)].join('\n\n'),
+    json: { buffers: { sizes, shots, close } },
   };
 }

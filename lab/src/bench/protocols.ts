@@ -1,4 +1,4 @@
-/** Every protocol, BASA's two modes included: what a user and the server compute and send for one sum. */
+/** Every protocol, BASA's three modes included: what a user and the server compute and send for one sum. */
 import { type AggregationTools, fedmlCode, publishedCode } from '@basa/baselines';
 import { nodeTools } from '@basa/virtual-time';
 import { CHECKED, checkComposition } from './protocols/check.ts';

@@ -1,12 +1,13 @@
 /**
  * `npm run lab -- attacks`: every attack of docs/threat-model.md, with real cryptography and the real state machines, against the mode
- * it breaks and against `sealed` with both of its engines; then those of a server with one of four authorities. What was learned is
- * calculated from what the adversary holds.
+ * it breaks and against `sealed` with both of its engines; then those of a server with one of four authorities, and those on the one-shot
+ * mode. What was learned is calculated from what the adversary holds.
  */
 
 import { type Command, command, EXIT_CODE } from '@basa/cli/internal/shell/command.ts';
 import { type Terminal, table } from '@basa/cli/internal/shell/terminal.ts';
 import type { Attack, AttackResult, AttackSetting } from '../attacks/attack.ts';
+import type { Mutant } from '../proofs/mutants/mutant.ts';
 import type { MutantVerdict } from '../proofs/mutants/runs.ts';
 
 interface Played {
@@ -21,7 +22,7 @@ export const attacks: Command = command({
   summary: 'plays the attacks on the paper, and shows what stops them in sealed mode',
   flags: {},
   notes: [
-    'Attacks A1 to R1 against paper mode (or a mutant of sealed) and against sealed, then those of a server with one of four authorities; each takes a second or two.',
+    'Attacks A1 to R1 against paper mode (or a mutant of sealed) and against sealed, then those of a server with one of four authorities and those on the one-shot mode; each takes a second or two.',
   ],
   opening: 'preparing the attacks',
   async run({ terminal, signal }) {
@@ -49,21 +50,24 @@ export const attacks: Command = command({
       `${played.length} attacks; against sealed, with slot keys and CP-ABE, ${broken.length} learned or stopped anything.`,
     );
     const councils = await playCouncils(terminal);
-    const isGood = broken.length === 0 && councils.every(isStopped);
+    const oneShot = await playOneShot(terminal);
+    const isGood = broken.length === 0 && [...councils, ...oneShot].every(isStopped);
     return {
-      json: { attacks: played.map(toJson), councils },
+      json: { attacks: played.map(toJson), councils, oneShot },
       exitCode: isGood ? EXIT_CODE.fine : EXIT_CODE.failed,
     };
   },
 });
 
-/** The attacks on several authorities: on the core as it is, and on one without the rule that stops them. */
-async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[]> {
-  const { MUTANTS_OF_COUNCILS } = await import('../proofs/mutants/of-councils.ts');
+/** Attacks on the core as it is, and on one without the rule that stops them. */
+async function playMutants(
+  terminal: Terminal,
+  { heading, of, mutants }: { readonly heading: string; readonly of: string; readonly mutants: readonly Mutant[] },
+): Promise<readonly MutantVerdict[]> {
   const { judgeMutant } = await import('../proofs/mutants/runs.ts');
-  terminal.line('\nFour authorities, of which three are needed, one of them with the server:');
+  terminal.line(`\n${heading}`);
   const verdicts: MutantVerdict[] = [];
-  for (const mutant of MUTANTS_OF_COUNCILS) {
+  for (const mutant of mutants) {
     const verdict = await judgeMutant(mutant);
     verdicts.push(verdict);
     const { attack, name, unpatchedHolds, learned: without, broken } = verdict;
@@ -72,10 +76,20 @@ async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[
     terminal.line(`    ${name}: ${[...without, ...broken].join(', ') || 'NOT NOTICED'}`);
   }
   const stopped = verdicts.filter(isStopped).length;
-  terminal.line(
-    `\n${stopped} of ${verdicts.length} attacks on several authorities are stopped, each by the rule that is named.`,
-  );
+  terminal.line(`\n${stopped} of ${verdicts.length} attacks on ${of} are stopped, each by the rule that is named.`);
   return verdicts;
+}
+
+async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[]> {
+  const { MUTANTS_OF_COUNCILS: mutants } = await import('../proofs/mutants/of-councils.ts');
+  const heading = 'Four authorities, of which three are needed, one of them with the server:';
+  return playMutants(terminal, { heading, of: 'several authorities', mutants });
+}
+
+async function playOneShot(terminal: Terminal): Promise<readonly MutantVerdict[]> {
+  const { MUTANTS_OF_ONE_SHOT: mutants } = await import('../proofs/mutants/of-one-shot.ts');
+  const heading = 'The one-shot mode; its rules are S1 to S22:';
+  return playMutants(terminal, { heading, of: 'the one-shot mode', mutants });
 }
 
 function isStopped({ unpatchedHolds, caught }: MutantVerdict): boolean {

@@ -15,79 +15,66 @@ const FLAGS = {
 };
 type BenchOptions = CommandInput<typeof FLAGS>['flags'];
 
-const BENCHMARKS: Readonly<
-  Record<
-    string,
-    {
-      readonly about: string;
-      readonly run: (options: BenchOptions) => Promise<BenchResult>;
-    }
-  >
-> = {
-  abe: {
-    about: 'attribute-based encryption, beside the bare operations of its library',
-    run: async () => (await import('../bench/abe.ts')).benchAbe(),
-  },
-  browser: {
-    about: 'masking in a worker of Chromium, beside the same in Node',
-    run: async () => (await import('../bench/browser.ts')).benchBrowser(),
-  },
-  buffers: {
-    about: 'users, server and authority for buffers of K = 10 to 300, and a close beside its mask expansions',
-    run: async (options) => (await import('../bench/buffers.ts')).benchBuffers(options),
-  },
-  contribution: {
-    about: 'a contribution of a device, beside the operations it cannot do without (--engine, --buffer, --parameters)',
-    run: benchContribution,
-  },
-  masking: {
-    about: 'expanding and adding masks, beside openssl speed on the same bytes',
-    run: async () => (await import('../bench/masking.ts')).benchMasking(),
-  },
-  messages: {
-    about: 'bytes of every message of a user, by K and width',
-    run: async () => (await import('../bench/messages.ts')).benchMessages(),
-  },
-  nodes: {
-    about: 'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
-    run: async () => (await import('../bench/nodes.ts')).benchNodes(),
-  },
-  protocols: {
-    about: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
-    run: async (options) => (await import('../bench/protocols.ts')).benchProtocols(options),
-  },
-  sealing: {
-    about: 'one seed sealed and opened with slot keys and with CP-ABE, beside X25519 and pairings',
-    run: async () => (await import('../bench/sealing.ts')).benchSealing(),
-  },
-  server: {
-    about: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
-    run: async (options) => (await import('../bench/server.ts')).benchServer(options),
-  },
-  training: {
-    about: 'samples a second of the four models, beside the matrix product of the same kernel',
-    run: async () => (await import('../bench/training.ts')).benchTraining(),
-  },
+type Benchmark = (options: BenchOptions) => BenchResult | Promise<BenchResult>;
+
+const ABOUT = {
+  abe: 'attribute-based encryption, beside the bare operations of its library',
+  browser: 'masking in a worker of Chromium, beside the same in Node',
+  buffers: 'users, server and authority for buffers of K = 10 to 300, and a close beside its mask expansions',
+  contribution:
+    'a contribution of a device, beside the operations it cannot do without (--engine, --buffer, --parameters)',
+  masking: 'expanding and adding masks, beside openssl speed on the same bytes',
+  messages: 'bytes of every message of a user, by K and width',
+  nodes: 'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
+  protocols: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
+  sealing: 'one seed sealed and opened with slot keys and with CP-ABE, beside X25519 and pairings',
+  server: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
+  training: 'samples a second of the four models, beside the matrix product of the same kernel',
+} as const;
+
+/** Loaded when they are asked for. */
+const LOAD: Readonly<Record<keyof typeof ABOUT, () => Promise<Benchmark>>> = {
+  abe: async () => (await import('../bench/abe.ts')).benchAbe,
+  browser: async () => (await import('../bench/browser.ts')).benchBrowser,
+  buffers: async () => (await import('../bench/buffers.ts')).benchBuffers,
+  contribution: async () => benchContribution,
+  masking: async () => (await import('../bench/masking.ts')).benchMasking,
+  messages: async () => (await import('../bench/messages.ts')).benchMessages,
+  nodes: async () => (await import('../bench/nodes.ts')).benchNodes,
+  protocols: async () => (await import('../bench/protocols.ts')).benchProtocols,
+  sealing: async () => (await import('../bench/sealing.ts')).benchSealing,
+  server: async () => (await import('../bench/server.ts')).benchServer,
+  training: async () => (await import('../bench/training.ts')).benchTraining,
 };
 
 export const bench: Command = command({
   name: 'bench',
   summary: 'measures one part of the product, beside a named limit or peer',
-  takes: Object.fromEntries(Object.entries(BENCHMARKS).map(([name, { about }]) => [name, about])),
+  takes: ABOUT,
   flags: FLAGS,
   opening: 'measuring',
   async run(input) {
-    const [name] = input.positionals;
-    const benchmark = name === undefined ? undefined : BENCHMARKS[name];
-    if (benchmark === undefined)
-      throw new CommandError(`a benchmark is one of ${Object.keys(BENCHMARKS).join(', ')}, got "${name ?? ''}"`);
-    const { text, json } = await benchmark.run(input.flags).catch((error: unknown) => {
-      throw error instanceof MissingError ? new CommandError(error.message) : error;
-    });
+    const [name = ''] = input.positionals;
+    if (!isBenchmark(name))
+      throw new CommandError(`a benchmark is one of ${Object.keys(ABOUT).join(', ')}, got "${name}"`);
+    const { text, json } = await measured(await LOAD[name](), input.flags);
     input.terminal.line(text);
     return { json };
   },
 });
+
+function isBenchmark(name: string): name is keyof typeof ABOUT {
+  return Object.hasOwn(ABOUT, name);
+}
+
+/** A program that is missing is said as any other mistake of a command. */
+async function measured(run: Benchmark, options: BenchOptions): Promise<BenchResult> {
+  try {
+    return await run(options);
+  } catch (error) {
+    throw error instanceof MissingError ? new CommandError(error.message) : error;
+  }
+}
 
 /** One contribution of a device on this machine. */
 async function benchContribution({ buffer: bufferSize, parameters, engine }: BenchOptions): Promise<BenchResult> {

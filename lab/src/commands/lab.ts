@@ -15,7 +15,6 @@ const LAB: Program = {
     'Groups, with a list of their own:',
     '  npm run lab -- prove [part]       the long checks of the protocol: explorer, oracle, faults, mutants and more',
     '  npm run lab -- trial <name>       the product as real processes, under load, faults and attack',
-    '  npm run lab -- learn <task>       plain FedBuff until the target of the paper',
     '',
     'Every command takes --help and --json.',
   ],

@@ -9,7 +9,7 @@ if (given.some((word) => ['--quick', '--json'].includes(word)) && given.every((w
 
 await runNamed('lab -- prove', {
   all: {
-    about: 'the attacks and the next six, one after the other (hours; --quick for minutes)',
+    about: 'the attacks and the next seven, one after the other (hours; --quick for minutes)',
     program: at('prove/all.ts'),
   },
   mutants: { about: 'every wrong core of a list, and what the oracle says of it', program: at('prove/mutants.ts') },
@@ -23,6 +23,10 @@ await runNamed('lab -- prove', {
   councils: {
     about: 'what a server computes with some of the authorities, over 10^5 schedules',
     program: at('prove/councils.ts'),
+  },
+  shots: {
+    about: 'the one-shot mode: every short course, generated schedules, faults',
+    program: at('prove/shots.ts'),
   },
   decoders: { about: '10^7 hostile inputs at the decoder of every message', program: at('prove/decoders.ts') },
   uniformity: { about: 'what a server stores, against noise, over many seeds', program: at('prove/uniformity.ts') },

@@ -2,15 +2,10 @@
 
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
-import {
-  CORE_RULES,
-  COUNCIL_WORLDS,
-  HOST_RULES,
-  LARGE_WORLDS,
-  SMALL_WORLDS,
-} from '../../src/proofs/explorer/explorations.ts';
 import { type explore as Explore, explore, exploreWays } from '../../src/proofs/explorer/explore.ts';
 import type { SettledFate } from '../../src/proofs/explorer/invariants.ts';
+import { CORE_RULES, HOST_RULES } from '../../src/proofs/explorer/missing-rules.ts';
+import { COUNCIL_WORLDS, LARGE_WORLDS, SMALL_WORLDS } from '../../src/proofs/explorer/worlds.ts';
 import { drawFrom } from '../../src/proofs/faults/draw.ts';
 import { importPatched } from '../../src/proofs/patched-core.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
 import { expect, it } from 'vitest';
-import { CORE_RULES } from '../../src/proofs/explorer/explorations.ts';
+import { CORE_RULES } from '../../src/proofs/explorer/missing-rules.ts';
 import { MUTANTS } from '../../src/proofs/mutants/list.ts';
 import type { SourcePatch } from '../../src/proofs/patched-core.ts';
 

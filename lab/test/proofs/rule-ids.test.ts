@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
 import { describe, expect, it } from 'vitest';
-import { CORE_RULES, HOST_RULES } from '../../src/proofs/explorer/explorations.ts';
+import { CORE_RULES, HOST_RULES } from '../../src/proofs/explorer/missing-rules.ts';
 import { MUTANTS } from '../../src/proofs/mutants/list.ts';
 import { MISSING_RULES } from '../../src/proofs/rules/worlds.ts';
 
@@ -34,4 +34,11 @@ describe.each(needed)('rule $id, "$name"', ({ id, name, problem }) => {
 it('no test names a rule that nobody leaves out', () => {
   const ids = new Set([...names.matchAll(/\[(R\d+)\]/g)].map(([, id]) => id));
   expect(new Set(needed.map(({ id }) => id))).toEqual(ids);
+});
+
+it('every mutant with an id of the one-shot mode is a line of docs/rules.md, and every line has a mutant', () => {
+  const ids = MUTANTS.flatMap(({ name }) => [...name.matchAll(/\[(S\d+)\]/g)].map(([, id]) => id));
+  const lines = [...page.matchAll(/^\| (S\d+) \|/gm)].map(([, id]) => id);
+  expect(new Set(lines).size).toBe(lines.length);
+  expect(new Set(ids)).toEqual(new Set(lines));
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { migratePostgres } from '@basa/service';
-import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
+import { type TestPostgres, testPostgres } from '@basa/testkit/processes/test-postgres.ts';
 import { type Authority, type AuthorityOptions, createAuthority } from '../src/index.ts';
 import { AUTHORITY_DATABASE } from '../src/store/store.ts';
 
@@ -41,10 +41,9 @@ export function freshHome(): Home {
 const homes: string[] = [];
 const running = new Set<Authority>();
 
-/** The PostgreSQL of a test file. It survives the kill of a process, not of the machine: these tests kill no machine. */
-export async function testPostgres(): Promise<LocalPostgres & { freshHome(): Promise<Home>; remove(): Promise<void> }> {
-  const folder = mkdtempSync(join(tmpdir(), 'basa-postgres-'));
-  const postgres = await startLocalPostgres({ folder, settings: { fsync: 'off' } });
+/** A PostgreSQL with databases for authorities. */
+export async function authorityPostgres(): Promise<TestPostgres & { freshHome(): Promise<Home> }> {
+  const postgres = await testPostgres();
   let databases = 0;
   return {
     ...postgres,
@@ -52,10 +51,6 @@ export async function testPostgres(): Promise<LocalPostgres & { freshHome(): Pro
       const databaseUrl = await postgres.database(`authority_${databases++}`);
       await migratePostgres(databaseUrl, AUTHORITY_DATABASE);
       return { ...freshHome(), databaseUrl };
-    },
-    async remove() {
-      await postgres.stop();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

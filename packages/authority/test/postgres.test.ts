@@ -6,16 +6,24 @@ import { testEnrolment } from './conformance/enrolment.ts';
 import { testFailures } from './conformance/failures.ts';
 import { testFlow } from './conformance/flow.ts';
 import { testMemory } from './conformance/memory.ts';
+import { testRefusals } from './conformance/refusals.ts';
 import { testShots } from './conformance/shots.ts';
-import { freshHome, testPostgres } from './homes.ts';
+import { authorityPostgres, freshHome } from './homes.ts';
 
-let postgres: Awaited<ReturnType<typeof testPostgres>>;
+let postgres: Awaited<ReturnType<typeof authorityPostgres>>;
 beforeAll(async () => {
-  postgres = await testPostgres();
+  postgres = await authorityPostgres();
 });
 afterAll(() => postgres?.remove());
 
-for (const [name, test] of Object.entries({ testFlow, testEnrolment, testMemory, testFailures, testShots })) {
+for (const [name, test] of Object.entries({
+  testFlow,
+  testRefusals,
+  testEnrolment,
+  testMemory,
+  testFailures,
+  testShots,
+})) {
   describe(name, () => test(() => postgres.freshHome()));
 }
 

@@ -1,4 +1,4 @@
-/** One shape for every protocol, BASA's two modes included: parties, phases, messages with sizes, who computes what. */
+/** One shape for every protocol, BASA's modes included: parties, phases, messages with sizes, who computes what. */
 import type { Keystream, MaskTools, Modulus, RandomBytes } from '@basa/masking';
 import type { CombinationKernel } from './field/combination-kernel.ts';
 

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { basaHere as basa, basa as basaProcess, lastLine, start } from '@basa/testkit/programs/basa.ts';
+import { basaHere as basa, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basa as basaProcess, start } from '@basa/testkit/programs/basa-process.ts';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../src/index.ts';
 import { programName } from '../src/shell/invocation.ts';

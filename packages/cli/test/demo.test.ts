@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { basa, basaHere, lastLine, start } from '@basa/testkit/programs/basa.ts';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basa, start } from '@basa/testkit/programs/basa-process.ts';
 import { describe, expect, it } from 'vitest';
 
 // Four of nine make a sum: drop-outs, who come again when their lease is over, hold up nobody.
@@ -31,6 +32,29 @@ describe('the demo', () => {
     });
     expect(errors).toContain('this run used CP-ABE; for the other: npm start -- --engine slot-keys');
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(['authority', 'server', 'devices', 'server.log']));
+  });
+
+  it('in the one-shot mode sends one sealed seed, and learns as well as without security', async () => {
+    const run = ['demo', ...SMALL, '--mode', 'one-shot', '--target', '99', '--buffers', '2', '--json'];
+    const { code, out, errors } = await basa(run);
+    expect(code).toBe(1);
+    expect(errors).toContain('enrolling 9 devices; one-shot mode, K = 5');
+    expect(errors).toContain('this run used the one-shot mode');
+    const result = lastLine(out) as Readonly<Record<string, number>>;
+    expect([2, 3]).toContain(result['buffers']);
+    expect(Math.abs((result['accuracy'] ?? 0) - (result['plainAccuracy'] ?? 1))).toBeLessThan(0.005);
+    // 7,850 masked entries of 20 bits, one sealed seed, and the answer of the server.
+    expect(result['bytesPerContribution']).toBeLessThan(2.5 * 7850 + 500);
+    expect(lastLine(out)).toMatchObject({
+      mode: 'one-shot',
+      steps: { seat: { ms: 0 }, deposit: { ms: 0 }, key: { ms: 0 }, mask: { sent: 0 } },
+      engines: { 'cp-abe': { requests: 7 }, 'one-shot': { sealedBytes: 64, requests: 4 } },
+    });
+  });
+
+  it('has no engine to choose in the one-shot mode', async () => {
+    const { code, errors } = await basaHere(['demo', '--mode', 'one-shot', '--engine', 'cp-abe']);
+    expect([code, errors]).toEqual([2, expect.stringContaining('--engine is for sealed mode')]);
   });
 
   it('does not count an earlier run in a folder that was used', async () => {

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@basa/service/free-port';
-import { basaHere, lastLine, start } from '@basa/testkit/programs/basa.ts';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
+import { start } from '@basa/testkit/programs/basa-process.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-init-'));

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFolderStore } from '@basa/client/node';
 import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
-import { AUTHORITY_PATH, decodePolicy, SERVER_PATH } from '@basa/protocol';
+import { AUTHORITY_PATH, decodePolicy, ENGINE, SERVER_PATH } from '@basa/protocol';
 import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '@basa/testkit/pages/snippets.ts';
-import { basa, basaHere, exportsOf, lastLine, type Running, start } from '@basa/testkit/programs/basa.ts';
+import { basaHere, exportsOf, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basa, type Running, start } from '@basa/testkit/programs/basa-process.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const servicePrograms = (page: string) => snippetsOf(readPage(page)).filter(({ needs }) => needs.includes('services'));
@@ -182,6 +183,22 @@ describe('with `basa dev` in one terminal, another', () => {
       const { code, errors } = await type('task', 'create', flag, value);
       expect([flag, code, errors.includes(flag)]).toEqual([flag, 2, true]);
     }
+  });
+
+  it('creates a task of the one-shot mode, and is told what does not go with it', async () => {
+    const asked = ['task', 'create', '--name', 'shots', '--mode', 'one-shot'];
+    const created = lastLine((await type(...asked, '--buffer', '2000', '--json')).out) as { task: string };
+    const answer = await fetch(new URL(AUTHORITY_PATH.policy(created.task), environment['BASA_AUTHORITY']));
+    expect(decodePolicy(new Uint8Array(await answer.arrayBuffer()))).toMatchObject({
+      engine: ENGINE.oneShot,
+      oneShot: { tolerated: 0, uncheckedSums: false },
+      bufferSize: 2000,
+    });
+    const told = async (...words: readonly string[]) => (await type('task', 'create', ...words)).errors;
+    expect(await told('--mode', 'one-shot', '--engine', 'cp-abe')).toContain('--engine is for sealed mode');
+    expect(await told('--mode', 'one-shot', '--unsafe-paper')).toContain('are two modes: choose one');
+    expect(await told('--unsafe-unchecked-sums')).toContain('--unsafe-unchecked-sums is for --mode one-shot');
+    expect(await told('--buffer', '2000')).toContain('--buffer takes a whole number from 2 to 1024');
   });
 
   it('is told what to do about a used token, a wrong pinned key and a device that nobody knows', async () => {

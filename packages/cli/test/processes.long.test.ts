@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { start } from '@basa/testkit/programs/basa.ts';
+import { start } from '@basa/testkit/programs/basa-process.ts';
 import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startersOf } from '../src/shell/starters.ts';

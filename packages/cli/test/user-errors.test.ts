@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UnreachableError } from '@basa/client/operator';
-import { basa, basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basa } from '@basa/testkit/programs/basa-process.ts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { retrySentence, sentenceOf } from '../src/shell/sentences.ts';
 
@@ -101,7 +102,7 @@ describe('one sentence and no stack for', () => {
   });
 
   it('a cache that cannot be written, and names the variable that moves it', async () => {
-    const { code, errors } = await basa(['demo', '--json'], { BASA_CACHE: file });
+    const { code, errors } = await basa(['dev', '--folder', join(folder, 'dev'), '--json'], { BASA_CACHE: file });
     expect(errors).toContain(
       `data cannot be kept in ${file} (EEXIST); name a folder that you may write in the variable BASA_CACHE`,
     );

@@ -50,6 +50,20 @@ describe('a one-shot task', () => {
     expect(unchecked.oneShot).toMatchObject({ tolerated: 1, uncheckedSums: true });
   });
 
+  it('of one authority may leave the noise of a private task to it, and no other task may', async () => {
+    const privacy = { noiseMultiplier: 4, participations: 3 };
+    const [central, devices] = await Promise.all(
+      [true, false].map((authorityNoise) => makePolicy(choiceOf(1, { bufferSize: 100, privacy, authorityNoise }))),
+    );
+    expect(central?.oneShot?.authorityNoise).toBe(true);
+    expect(devices?.oneShot?.authorityNoise).toBe(false);
+    await expect(makePolicy(choiceOf(4, { privacy, authorityNoise: true }))).rejects.toThrow(/with one authority/);
+    await expect(makePolicy(choiceOf(1, { authorityNoise: true }))).rejects.toThrow(/needs a private task/);
+    await expect(makePolicy(choiceOf(1, { mode: 'sealed', privacy, authorityNoise: true }))).rejects.toThrow(
+      /one-shot/,
+    );
+  });
+
   it('has no engine to choose', async () => {
     await expect(makePolicy(choiceOf(1, { engine: 'cp-abe' }))).rejects.toThrow(/leave the engine out/);
   });

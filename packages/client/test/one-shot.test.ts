@@ -185,6 +185,30 @@ describe('an upload', () => {
     });
   });
 
+  it('that the server leaves out is said to be, and stays held: the word of the server frees nothing', async () => {
+    const services = await startServices(ONE_SHOT);
+    const client = await startClient(services);
+    const given = accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+    services.shots.fate = 'waiting';
+    expect(await client.outcome(given)).toBe('undecided');
+    services.shots.fate = 'version-over';
+    expect(await client.outcome(given)).toBe('discarded');
+    expect(await client.contribute(deltaOf(1), { trainedOn: 0 })).toMatchObject({
+      reason: 'delta-committed',
+      detail: 'discarded',
+    });
+  });
+
+  it('whose sum was spoilt is in it all the same', async () => {
+    const services = await startServices(ONE_SHOT);
+    const clients = [await startClient(services), await startClient(services)];
+    const [given] = await Promise.all(clients.map((one, n) => one.contribute(deltaOf(n), { trainedOn: 0 })));
+    services.shots.openBatch();
+    services.shots.fate = 'quarantined';
+    expect(await clients[0]?.outcome(accepted(given))).toBe('quarantined');
+    expect(await clients[0]?.contribute(deltaOf(0), { trainedOn: 0 })).toMatchObject({ reason: 'delta-committed' });
+  });
+
   it('that nobody ever voted for expires, which frees its update for another', async () => {
     const services = await startServices(ONE_SHOT);
     const client = await startClient(services);

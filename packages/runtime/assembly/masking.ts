@@ -31,69 +31,54 @@ function drawn(first: usize, width: i32): v128 {
   return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(first, AREA)));
 }
 
-/** The addend holds elements of `width` bytes, 1 to 4, one after the other. */
-export function addRing(at: usize, words: i32, width: i32): void {
-  const end = endOf(words);
-  const whole = end & ~63;
-  let n: usize = 0;
-  if (width == 4) {
-    for (; n < whole; n += 64) {
-      const to = at + n;
-      v128.store(to, i32x4.add(v128.load(to), v128.load(n, AREA)));
-      v128.store(to, i32x4.add(v128.load(to, 16), v128.load(n, AREA + 16)), 16);
-      v128.store(to, i32x4.add(v128.load(to, 32), v128.load(n, AREA + 32)), 32);
-      v128.store(to, i32x4.add(v128.load(to, 48), v128.load(n, AREA + 48)), 48);
-    }
-  } else if (width == 3) {
-    for (let from: usize = 0; n < whole; n += 64, from += 48) {
-      const to = at + n;
-      v128.store(to, i32x4.add(v128.load(to), triples(v128.load(from, AREA))));
-      v128.store(to, i32x4.add(v128.load(to, 16), triples(v128.load(from, AREA + 12))), 16);
-      v128.store(to, i32x4.add(v128.load(to, 32), triples(v128.load(from, AREA + 24))), 32);
-      v128.store(to, i32x4.add(v128.load(to, 48), triples(v128.load(from, AREA + 36))), 48);
-    }
-  } else if (width == 2) {
-    for (let from: usize = 0; n < whole; n += 64, from += 32) {
-      const to = at + n;
-      v128.store(to, i32x4.add(v128.load(to), v128.load_ext<u16>(from, AREA)));
-      v128.store(to, i32x4.add(v128.load(to, 16), v128.load_ext<u16>(from, AREA + 8)), 16);
-      v128.store(to, i32x4.add(v128.load(to, 32), v128.load_ext<u16>(from, AREA + 16)), 32);
-      v128.store(to, i32x4.add(v128.load(to, 48), v128.load_ext<u16>(from, AREA + 24)), 48);
-    }
+/** Sum and difference are one loop each time: `isSum` is known where it is compiled, and costs nothing. */
+class Ring {
+  @inline
+  static moved(isSum: bool, a: v128, b: v128): v128 {
+    return isSum ? i32x4.add(a, b) : i32x4.sub(a, b);
   }
-  for (; n < end; n += 16) v128.store(at + n, i32x4.add(v128.load(at + n), drawn(n >> 2, width)));
+
+  /** The addend holds elements of `width` bytes, 1 to 4, one after the other. */
+  @inline
+  static move(at: usize, words: i32, width: i32, isSum: bool): void {
+    const end = endOf(words);
+    const whole = end & ~63;
+    let n: usize = 0;
+    if (width == 4) {
+      for (; n < whole; n += 64) {
+        const to = at + n;
+        v128.store(to, Ring.moved(isSum, v128.load(to), v128.load(n, AREA)));
+        v128.store(to, Ring.moved(isSum, v128.load(to, 16), v128.load(n, AREA + 16)), 16);
+        v128.store(to, Ring.moved(isSum, v128.load(to, 32), v128.load(n, AREA + 32)), 32);
+        v128.store(to, Ring.moved(isSum, v128.load(to, 48), v128.load(n, AREA + 48)), 48);
+      }
+    } else if (width == 3) {
+      for (let from: usize = 0; n < whole; n += 64, from += 48) {
+        const to = at + n;
+        v128.store(to, Ring.moved(isSum, v128.load(to), triples(v128.load(from, AREA))));
+        v128.store(to, Ring.moved(isSum, v128.load(to, 16), triples(v128.load(from, AREA + 12))), 16);
+        v128.store(to, Ring.moved(isSum, v128.load(to, 32), triples(v128.load(from, AREA + 24))), 32);
+        v128.store(to, Ring.moved(isSum, v128.load(to, 48), triples(v128.load(from, AREA + 36))), 48);
+      }
+    } else if (width == 2) {
+      for (let from: usize = 0; n < whole; n += 64, from += 32) {
+        const to = at + n;
+        v128.store(to, Ring.moved(isSum, v128.load(to), v128.load_ext<u16>(from, AREA)));
+        v128.store(to, Ring.moved(isSum, v128.load(to, 16), v128.load_ext<u16>(from, AREA + 8)), 16);
+        v128.store(to, Ring.moved(isSum, v128.load(to, 32), v128.load_ext<u16>(from, AREA + 16)), 32);
+        v128.store(to, Ring.moved(isSum, v128.load(to, 48), v128.load_ext<u16>(from, AREA + 24)), 48);
+      }
+    }
+    for (; n < end; n += 16) v128.store(at + n, Ring.moved(isSum, v128.load(at + n), drawn(n >> 2, width)));
+  }
+}
+
+export function addRing(at: usize, words: i32, width: i32): void {
+  Ring.move(at, words, width, true);
 }
 
 export function subtractRing(at: usize, words: i32, width: i32): void {
-  const end = endOf(words);
-  const whole = end & ~63;
-  let n: usize = 0;
-  if (width == 4) {
-    for (; n < whole; n += 64) {
-      const to = at + n;
-      v128.store(to, i32x4.sub(v128.load(to), v128.load(n, AREA)));
-      v128.store(to, i32x4.sub(v128.load(to, 16), v128.load(n, AREA + 16)), 16);
-      v128.store(to, i32x4.sub(v128.load(to, 32), v128.load(n, AREA + 32)), 32);
-      v128.store(to, i32x4.sub(v128.load(to, 48), v128.load(n, AREA + 48)), 48);
-    }
-  } else if (width == 3) {
-    for (let from: usize = 0; n < whole; n += 64, from += 48) {
-      const to = at + n;
-      v128.store(to, i32x4.sub(v128.load(to), triples(v128.load(from, AREA))));
-      v128.store(to, i32x4.sub(v128.load(to, 16), triples(v128.load(from, AREA + 12))), 16);
-      v128.store(to, i32x4.sub(v128.load(to, 32), triples(v128.load(from, AREA + 24))), 32);
-      v128.store(to, i32x4.sub(v128.load(to, 48), triples(v128.load(from, AREA + 36))), 48);
-    }
-  } else if (width == 2) {
-    for (let from: usize = 0; n < whole; n += 64, from += 32) {
-      const to = at + n;
-      v128.store(to, i32x4.sub(v128.load(to), v128.load_ext<u16>(from, AREA)));
-      v128.store(to, i32x4.sub(v128.load(to, 16), v128.load_ext<u16>(from, AREA + 8)), 16);
-      v128.store(to, i32x4.sub(v128.load(to, 32), v128.load_ext<u16>(from, AREA + 16)), 32);
-      v128.store(to, i32x4.sub(v128.load(to, 48), v128.load_ext<u16>(from, AREA + 24)), 48);
-    }
-  }
-  for (; n < end; n += 16) v128.store(at + n, i32x4.sub(v128.load(at + n), drawn(n >> 2, width)));
+  Ring.move(at, words, width, false);
 }
 
 /** Whether a word of the addend lies outside the field: five in 2^32 do. */
@@ -128,36 +113,36 @@ function differenceInField(a: v128, b: v128): v128 {
   return i32x4.sub(i32x4.sub(a, b), v128.andnot(i32x4.splat(GAP), i32x4.eq(i32x4.max_u(a, b), a)));
 }
 
-/** Lazy addition modulo q; words >= q are left out. Returns 1 where there was one. */
-export function addField(at: usize, words: i32): i32 {
-  const end = endOf(words);
-  const hasRejected = hasOutside(end);
-  if (hasRejected) leaveOut(end);
-  const whole = end & ~31;
-  let n: usize = 0;
-  for (; n < whole; n += 32) {
-    const to = at + n;
-    v128.store(to, sumInField(v128.load(to), v128.load(n, AREA)));
-    v128.store(to, sumInField(v128.load(to, 16), v128.load(n, AREA + 16)), 16);
+class Field {
+  @inline
+  static moved(isSum: bool, a: v128, b: v128): v128 {
+    return isSum ? sumInField(a, b) : differenceInField(a, b);
   }
-  if (n < end) v128.store(at + n, sumInField(v128.load(at + n), v128.load(n, AREA)));
-  return i32(hasRejected);
+
+  /** Lazy, modulo q; words >= q are left out. Returns 1 where there was one. */
+  @inline
+  static move(at: usize, words: i32, isSum: bool): i32 {
+    const end = endOf(words);
+    const hasRejected = hasOutside(end);
+    if (hasRejected) leaveOut(end);
+    const whole = end & ~31;
+    let n: usize = 0;
+    for (; n < whole; n += 32) {
+      const to = at + n;
+      v128.store(to, Field.moved(isSum, v128.load(to), v128.load(n, AREA)));
+      v128.store(to, Field.moved(isSum, v128.load(to, 16), v128.load(n, AREA + 16)), 16);
+    }
+    if (n < end) v128.store(at + n, Field.moved(isSum, v128.load(at + n), v128.load(n, AREA)));
+    return i32(hasRejected);
+  }
 }
 
-/** Lazy subtraction modulo q, with the same rule. */
+export function addField(at: usize, words: i32): i32 {
+  return Field.move(at, words, true);
+}
+
 export function subtractField(at: usize, words: i32): i32 {
-  const end = endOf(words);
-  const hasRejected = hasOutside(end);
-  if (hasRejected) leaveOut(end);
-  const whole = end & ~31;
-  let n: usize = 0;
-  for (; n < whole; n += 32) {
-    const to = at + n;
-    v128.store(to, differenceInField(v128.load(to), v128.load(n, AREA)));
-    v128.store(to, differenceInField(v128.load(to, 16), v128.load(n, AREA + 16)), 16);
-  }
-  if (n < end) v128.store(at + n, differenceInField(v128.load(at + n), v128.load(n, AREA)));
-  return i32(hasRejected);
+  return Field.move(at, words, false);
 }
 
 /** The whole block from its start. min(y, y + 5) as unsigned words: y - q where y >= q, y elsewhere. */

@@ -1,6 +1,6 @@
 /** Small sums that are run with nothing left out, beside what composing them says. */
 import { type AggregationProtocol, type AggregationTools, lightSecAgg, publishedCode } from '@basa/baselines';
-import { costOf, priceOf } from './composed.ts';
+import { type Charges, costOf, priceOf } from './composed.ts';
 import type { Contender } from './contenders.ts';
 import type { Amounts, Cost } from './cost.ts';
 import { lightSecAggCost } from './lightsecagg.ts';
@@ -52,9 +52,18 @@ export function checkComposition(
   ];
 }
 
+const NOTHING_CHARGED: Charges = {
+  callMs: {},
+  userUploadMs: 0,
+  serverUploadMs: 0,
+  serverCloseMs: 0,
+  authorityCloseMs: 0,
+  uploadBytes: 0,
+};
+
 function realCost(make: () => AggregationProtocol): Cost | undefined {
   const run = runOnce(CHECKED, make);
-  return run && costOf(run, { callMs: {}, userUploadMs: 0, serverUploadMs: 0, uploadBytes: 0 });
+  return run && costOf(run, NOTHING_CHARGED);
 }
 
 function minOf(protocol: string, measure: () => Cost | undefined): Amounts {

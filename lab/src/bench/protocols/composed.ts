@@ -21,9 +21,17 @@ export interface VectorHashes {
 export interface Charged {
   readonly sealingMs?: SealingCosts;
   readonly hashes?: VectorHashes;
+  readonly maskSums?: MaskSums;
+}
+
+/** Sums of masks that authorities make of one batch, and how many of them the server takes off. */
+export interface MaskSums {
+  readonly made: number;
+  readonly taken: number;
 }
 
 const NO_HASHES: VectorHashes = { user: 0, server: 0 };
+const NO_SUMS: MaskSums = { made: 0, taken: 0 };
 
 type SealingCosts = Partial<Record<Counted, number>>;
 
@@ -32,6 +40,8 @@ export interface Charges {
   readonly callMs: Partial<Record<Counted, number>>;
   readonly userUploadMs: number;
   readonly serverUploadMs: number;
+  readonly serverCloseMs: number;
+  readonly authorityCloseMs: number;
   readonly uploadBytes: number;
 }
 
@@ -39,7 +49,7 @@ export function priceOf(
   users: number,
   dropouts: number,
   make: (meter: Meter) => AggregationProtocol,
-  { sealingMs = {}, hashes = NO_HASHES }: Charged = {},
+  { sealingMs = {}, hashes = NO_HASHES, maskSums = NO_SUMS }: Charged = {},
 ): Priced {
   const run = runOnce({ users, dropouts, dimension: SMALL }, make);
   if (run === undefined) return undefined;
@@ -48,6 +58,8 @@ export function priceOf(
       callMs: { ...sealingMs, expansions: prices.expansionMs },
       userUploadMs: prices.packMs + hashes.user * prices.hashMs,
       serverUploadMs: run.stayed.length * (prices.addMs + hashes.server * prices.hashMs),
+      serverCloseMs: maskSums.taken * (prices.addMs + prices.hashMs),
+      authorityCloseMs: maskSums.made * (prices.packMs + prices.hashMs),
       uploadBytes: 4 * (dimension - SMALL),
     });
 }
@@ -60,13 +72,14 @@ export function costOf(run: Run, charges: Charges): Cost {
     Object.entries(charges.callMs).reduce((sum, [name, each]) => sum + counts[name as Counted] * each, ms);
   const amountsOf = (phases: readonly string[]): Amounts => {
     const hasUpload = phases.includes(upload) ? 1 : 0;
+    const hasClose = phases.includes('close') ? 1 : 0;
     const total = (book: Book, of: (account: Account) => number): number =>
       phases.reduce((sum, phase) => sum + of(accountIn(book, phase)), 0);
     const ofUser = (of: (account: Account) => number): number => median(stayed.map((book) => total(book, of)));
     return {
       userMs: ofUser(msOf) + hasUpload * charges.userUploadMs,
-      serverMs: total(meter.server, msOf) + hasUpload * charges.serverUploadMs,
-      authorityMs: total(meter.authority, msOf),
+      serverMs: total(meter.server, msOf) + hasUpload * charges.serverUploadMs + hasClose * charges.serverCloseMs,
+      authorityMs: total(meter.authority, msOf) + hasClose * charges.authorityCloseMs,
       bytesUp: ofUser(({ up }) => up) + hasUpload * charges.uploadBytes,
       bytesDown: ofUser(({ down }) => down),
     };

@@ -1,8 +1,15 @@
 /** The protocols whose cost is composed, each with and without real sealing. */
 import { type AggregationProtocol, type AggregationTools, plainAggregation, secAgg, secAggPlus } from '@basa/baselines';
-import { ENGINE } from '@basa/protocol';
+import { ENGINE, partsOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { basaSealed, type Environment, overAttributes, type SealedOptions, unsafeBasaPaper } from '@basa/simulator';
+import {
+  basaOneShot,
+  basaSealed,
+  type Environment,
+  overAttributes,
+  type SealedOptions,
+  unsafeBasaPaper,
+} from '@basa/simulator';
 import { countedSealings, type Meter } from '@basa/virtual-time';
 import { abeSealings, paperAbeSealings, slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
@@ -36,6 +43,7 @@ export function contenders(dropouts: number, tools: AggregationTools, engines: E
     baseline('SecAgg', secAgg),
     baseline('SecAgg+', (from) => secAggPlus(from, risk)),
     ...basa(tools, engines['CP-ABE']),
+    ...ONE_SHOTS.map((shape) => oneShot(tools, shape)),
   ];
 }
 
@@ -85,6 +93,25 @@ function basa(tools: AggregationTools, { seals, opens, issues, ...sizes }: Seali
       }),
     ),
   ];
+}
+
+/** One authority, and the smallest council that checks its sums and survives one of them. */
+export const ONE_SHOTS = [
+  { name: 'BASA one-shot', council: { authorities: 1, threshold: 1 }, tolerated: 0 },
+  { name: 'BASA one-shot (3 of 4)', council: { authorities: 4, threshold: 3 }, tolerated: 1 },
+] as const;
+export type OneShotShape = (typeof ONE_SHOTS)[number];
+
+/** A device hashes its input twice and its body; the server hashes the body. The guard words are expanded as they are. */
+export function oneShot(tools: AggregationTools, { name, council, tolerated }: OneShotShape): Contender {
+  const parts = partsOf(council.authorities, tolerated).length;
+  return {
+    name,
+    counted: (meter) => basaOneShot(outside(counted(tools, meter)), { council, tolerated, guardTools: tools.masks }),
+    real: () => basaOneShot(outside(tools), { council, tolerated }),
+    hashes: SEALED_HASHES,
+    maskSums: { made: parts * (tolerated + 1), taken: parts },
+  };
 }
 
 /** One authority is the default; the others withstand one and two that collude. */

@@ -1,6 +1,6 @@
-/** One page with everything: what holds, tables, figures, claims, costs. Self-contained: it asks for nothing. */
+/** One page with everything: what holds, tables, figures (files beside it), claims, costs. It asks no other machine for anything. */
 
-import { type Costs, escapeText, type Figure, figureSvg, STYLE } from '@basa/virtual-time';
+import { type Costs, escapeText, type Figure, STYLE } from '@basa/virtual-time';
 import { costsTables } from './costs-table.ts';
 import type { Ordering, Outcome, Table } from './outcome.ts';
 
@@ -66,7 +66,7 @@ ${tables.map(tableHtml).join('\n')}
 }
 
 function figureHtml(figure: Figure): string {
-  return `<figure>${figureSvg(figure)}<figcaption><a href="${figure.name}.svg">${figure.name}.svg</a></figcaption></figure>`;
+  return `<figure><img src="${figure.name}.svg" alt="${escapeText(figure.title)}"><figcaption><a href="${figure.name}.svg">${figure.name}.svg</a></figcaption></figure>`;
 }
 
 function tableHtml({ title, groups = [], columns, rows, note }: Table): string {

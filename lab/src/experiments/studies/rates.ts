@@ -1,23 +1,12 @@
 /** The rate of the server by task: chosen on seed 0, without secure aggregation at the delays of Table 1, then the same for every protocol. */
-import {
-  CELL,
-  type Cell,
-  CIFAR,
-  CIFAR_SMALL,
-  type ExperimentTask,
-  exponential,
-  FEMNIST,
-  FEMNIST_SMALL,
-  isSynchronous,
-  MNIST,
-  MNIST_SMOKE,
-} from '@basa/virtual-time';
+import { CELL, type Cell, exponential, isSynchronous } from '@basa/virtual-time';
 import type { ChosenRates } from '../cells/changes.ts';
 import { mean } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
 import { computeOf } from './computes.ts';
 import { betaOf, rowOf } from './protocol-cells.ts';
+import { tasksOf } from './table1.ts';
 
 /** A rate that is stable where delays spread the ages may swing where all updates are equally old. */
 const BUFFER_BETAS = [0, 3, 6];
@@ -28,55 +17,37 @@ const ROUND_RATES = [0.3, 1];
 /** Versions after which a rate that did not reach the target is given up. */
 const CAP = { buffers: 220, rounds: 60 };
 
-interface Candidate {
-  readonly task: ExperimentTask;
-  /** Rates of the users. */
-  readonly users: readonly number[];
-}
-
-const TASKS: Readonly<Record<Profile, readonly Candidate[]>> = {
-  smoke: [{ task: MNIST_SMOKE, users: [0.03] }],
-  small: [
-    { task: FEMNIST_SMALL, users: [0.2] },
-    { task: CIFAR_SMALL, users: [0.1] },
-    { task: MNIST, users: [0.03] },
-  ],
-  full: [
-    { task: FEMNIST, users: [0.05] },
-    { task: CIFAR, users: [0.03] },
-    { task: MNIST, users: [0.03] },
-  ],
+/** How fast users learn, by what learns. */
+const RATE_OF_USERS: Readonly<Record<string, number>> = {
+  'femnist-small': 0.2,
+  'cifar-small': 0.1,
+  femnist: 0.05,
+  cifar: 0.03,
+  mnist: 0.03,
 };
 /** The same network with other users: one choice is for both. */
 const ALSO: Readonly<Record<string, string>> = { 'cifar-small': 'flsim-small', cifar: 'flsim' };
 
 function cellsOf(profile: Profile): readonly Cell[] {
-  return TASKS[profile].flatMap(({ task, users }) =>
-    users.flatMap((learningRate): Cell[] => {
-      const cap = profile === 'smoke' ? task.cap : CAP;
-      const cell = { ...CELL, compute: computeOf('declared', task), seed: 0 };
-      const { buffers, rounds } = task.step;
-      return [
-        ...BUFFER_RATES.flatMap((rate) => {
-          const step = { rounds, buffers: { ...buffers, rate } };
-          return BUFFER_BETAS.map(
-            (beta): Cell => ({
-              ...cell,
-              protocol: 'no SA',
-              delay: exponential(beta),
-              task: { ...task, cap, step, learningRate },
-            }),
-          );
-        }),
-        // The plain sum of a round is what SecAgg makes of it.
-        ...ROUND_RATES.map((rate): Cell => {
-          const step = { buffers, rounds: { ...rounds, rate } };
-          const delay = exponential(ROUND_BETA);
-          return { ...cell, protocol: 'SecAgg', delay, task: { ...task, cap, step, learningRate } };
-        }),
-      ];
-    }),
-  );
+  return tasksOf(profile).flatMap((task): Cell[] => {
+    const cap = profile === 'smoke' ? task.cap : CAP;
+    const cell = { ...CELL, compute: computeOf('declared', task), seed: 0 };
+    const own = { ...task, cap, learningRate: RATE_OF_USERS[task.learn] as number };
+    const { buffers, rounds } = task.step;
+    return [
+      ...BUFFER_RATES.flatMap((rate) => {
+        const step = { rounds, buffers: { ...buffers, rate } };
+        return BUFFER_BETAS.map(
+          (beta): Cell => ({ ...cell, protocol: 'no SA', delay: exponential(beta), task: { ...own, step } }),
+        );
+      }),
+      // The plain sum of a round is what SecAgg makes of it.
+      ...ROUND_RATES.map((rate): Cell => {
+        const step = { buffers, rounds: { ...rounds, rate } };
+        return { ...cell, protocol: 'SecAgg', delay: exponential(ROUND_BETA), task: { ...own, step } };
+      }),
+    ];
+  });
 }
 
 export const rates: Study = {
@@ -87,8 +58,7 @@ export const rates: Study = {
   async run({ profile, results: found }) {
     const results = await found(cellsOf(profile));
     const chosen: Record<string, ChosenRates[string]> = {};
-    for (const { task } of TASKS[profile]) {
-      const { learn } = task;
+    for (const { learn } of tasksOf(profile)) {
       const here = results.filter(({ cell }) => cell.task.learn === learn);
       const buffers = best(here.filter(({ cell }) => !isSynchronous(cell)));
       const users = buffers?.cell.task.learningRate;

@@ -58,6 +58,10 @@ const GRIDS: Readonly<Record<Profile, Grid>> = {
   },
 };
 
+export function tasksOf(profile: Profile): readonly ExperimentTask[] {
+  return GRIDS[profile].tasks.map(({ task }) => task);
+}
+
 function cellsOf(profile: Profile): readonly Cell[] {
   const { tasks, betas } = GRIDS[profile];
   return tasks.flatMap(({ task, seeds, protocols }) =>
@@ -82,9 +86,7 @@ export const table1: Study = {
   async run({ profile, results: found }) {
     const results = await found(cellsOf(profile));
     const grid = GRIDS[profile];
-    const tasks = grid.tasks
-      .map(({ task }) => task)
-      .filter((task) => results.some(({ cell }) => cell.task.dataset === task.dataset));
+    const tasks = tasksOf(profile).filter((task) => results.some(({ cell }) => cell.task.dataset === task.dataset));
     return {
       experiment: 'table1',
       title: this.title,

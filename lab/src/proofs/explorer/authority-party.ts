@@ -128,7 +128,11 @@ export class AuthorityParty {
     const older: AuthorityLocal = { log: local.log.slice(0, -1), rolledBack: true };
     const words = `the authority crashes and has lost "${lost}"`;
     if (hasNoWitness) return [{ local: older, sent: [], words: `${words}; it starts as if nothing had happened` }];
-    const { records } = this.#core(older).start(this.#core(local).head(), new Uint8Array(16).fill(1));
+    const { records } = this.#core(older).start(
+      this.#core(local).head(),
+      new Uint8Array(16).fill(1),
+      this.#world.federation.now,
+    );
     const after: AuthorityLocal = { ...older, log: [...older.log, ...records] };
     return [{ local: after, sent: [], words: `${words}; its witness shows it, and it trusts no open buffer` }];
   }

@@ -11,7 +11,7 @@ import {
 import type { FederationDevice } from '@basa/simulator';
 import { canonical } from './canonical.ts';
 import type { Message, MessageOf } from './messages.ts';
-import type { ServerLocal } from './server-party.ts';
+import type { ServerLocal } from './server-disk.ts';
 import type { UserLocal } from './user-party.ts';
 
 /** What became of an update the server acknowledged. */

@@ -1,8 +1,6 @@
 /** The server of an exploration: the federation's, started from its records before every step. */
-import { toHex } from '@basa/masking';
 import {
   agreedOn,
-  type BufferRecord,
   type CloseAnswerOf,
   closeRequestOf,
   closeSteps,
@@ -18,7 +16,6 @@ import {
   recordIncluded,
   recordQuarantine,
   type SecureBuffer,
-  type Slot,
   tickBuffer,
   votesFor,
 } from '@basa/protocol';
@@ -26,26 +23,7 @@ import { type FederationServer, granted, OPEN_MS } from '@basa/simulator';
 import { endingsOf, type Party, type Said } from './endings.ts';
 import { type ExploredWorld, inBuffer } from './explored-world.ts';
 import { type Ending, type Message, type MessageOf, ofKind } from './messages.ts';
-
-interface StoredBuffer {
-  readonly records: readonly BufferRecord[];
-  /** Bodies by slot: there before the record that counts on them. */
-  readonly bodies: ReadonlyMap<number, Uint8Array>;
-}
-
-interface OpenedSum {
-  readonly buffer: number;
-  readonly version: number;
-  readonly sum: readonly number[];
-}
-
-export interface ServerLocal {
-  readonly buffers: readonly StoredBuffer[];
-  /** Sums that were opened and are durable before their model's hash is logged, and those that were applied. */
-  readonly drafts: readonly OpenedSum[];
-  readonly models: readonly OpenedSum[];
-  readonly forgot: number;
-}
+import { type OpenedSum, ServerDisk, type ServerLocal, type StoredBuffer } from './server-disk.ts';
 
 type Endings = readonly Ending<ServerLocal>[];
 
@@ -55,12 +33,14 @@ const DOWNTIME_MS = OPEN_MS;
 export class ServerParty {
   readonly #world: ExploredWorld;
   readonly #server: FederationServer;
+  readonly #disk: ServerDisk;
   readonly #initial: ServerLocal;
 
   constructor(world: ExploredWorld) {
     this.#world = world;
     this.#server = world.federation.server;
-    this.#initial = this.#save({ buffers: [], drafts: [], models: [], forgot: 0 });
+    this.#disk = new ServerDisk(world);
+    this.#initial = this.#disk.save({ buffers: [], drafts: [], models: [], forgot: 0 });
   }
 
   initial(): ServerLocal {
@@ -69,14 +49,14 @@ export class ServerParty {
 
   /** A frozen buffer has asked for its close before the exploration begins. */
   said(): readonly Message[] {
-    this.#load(this.#initial);
+    this.#disk.load(this.#initial);
     return this.#world.buffers.flatMap(({ ctx }, at) =>
       this.#server.buffer(ctx).status === 'frozen' ? [this.#closeRequest(at)] : [],
     );
   }
 
   buffersOf(local: ServerLocal): readonly SecureBuffer[] {
-    this.#load(local);
+    this.#disk.load(local);
     return this.#world.buffers.map(({ ctx }) => this.#server.buffer(ctx));
   }
 
@@ -86,7 +66,7 @@ export class ServerParty {
     if (first === undefined) return [];
     const at = first.buffer;
     this.#world.federation.now = now;
-    this.#load(local);
+    this.#disk.load(local);
     switch (first.kind) {
       case 'deposit': {
         const { user } = first;
@@ -110,7 +90,7 @@ export class ServerParty {
         if (status !== 'aborted' && status !== 'unknown') return [];
         const outcomes = ofKind(messages, 'outcome').map(({ from, value }) => ({ authority: from, outcome: value }));
         return this.#endings(local, at, `the server hears "${status}"`, () =>
-          this.#written(at, recordAbort(this.#server.ports, this.#buffer(at), outcomes)),
+          this.#written(at, recordAbort(this.#server.ports, this.#disk.buffer(at), outcomes)),
         );
       }
       default:
@@ -122,10 +102,10 @@ export class ServerParty {
   act(local: ServerLocal, now: Millis): Endings {
     this.#world.federation.now = now;
     return this.#world.buffers.flatMap((_, at) => {
-      this.#load(local);
-      const buffer = this.#buffer(at);
+      this.#disk.load(local);
+      const buffer = this.#disk.buffer(at);
       const isOver = tickBuffer(buffer, now).records.length > 0;
-      const over = (): Said => this.#written(at, tickBuffer(this.#buffer(at), now));
+      const over = (): Said => this.#written(at, tickBuffer(this.#disk.buffer(at), now));
       return [
         ...(isOver ? this.#endings(local, at, 'leases are over', over) : []),
         ...REASONS.flatMap((why) => this.#freeze(local, at, why)),
@@ -154,7 +134,7 @@ export class ServerParty {
   #freeze(local: ServerLocal, at: number, why: FreezeReason): Endings {
     const cause = `the server freezes the buffer as ${why}`;
     const endings = this.#endings(local, at, cause, () => {
-      const answer = this.#server.freeze(this.#ctx(at), why);
+      const answer = this.#server.freeze(this.#disk.ctx(at), why);
       return { answer, sent: isRefused(answer) ? [] : [this.#closeRequest(at)] };
     }).filter(({ local: after }) => after !== local && after.buffers[at]?.records !== local.buffers[at]?.records);
     const [frozen] = endings;
@@ -167,13 +147,13 @@ export class ServerParty {
   /** After a crash: the same request. */
   #askAgain(local: ServerLocal, { status }: SecureBuffer, at: number): Endings {
     if (status !== 'frozen' && status !== 'granted') return [];
-    this.#load(local);
+    this.#disk.load(local);
     const words = `the server asks for close again${inBuffer(this.#world, at)}`;
     return [{ local, sent: [this.#closeRequest(at)], words }];
   }
 
   #closeRequest(at: number): Message {
-    const value = granted(closeRequestOf(this.#server.ports, this.#buffer(at)));
+    const value = granted(closeRequestOf(this.#server.ports, this.#disk.buffer(at)));
     return { kind: 'close-request', buffer: at, value };
   }
 
@@ -181,8 +161,8 @@ export class ServerParty {
   #close(local: ServerLocal, at: number, answers: readonly CloseAnswerOf[]): Endings {
     const { ports } = this.#server;
     const cause = 'the keys reach the server';
-    if (this.#buffer(at).status === 'granted') return this.#open(local, at, answers);
-    const steps = closeSteps(ports, this.#buffer(at));
+    if (this.#disk.buffer(at).status === 'granted') return this.#open(local, at, answers);
+    const steps = closeSteps(ports, this.#disk.buffer(at));
     if (steps.next().done) return [];
     const { done, value } = steps.next(answers);
     if (!done) {
@@ -190,7 +170,7 @@ export class ServerParty {
       return [{ local, sent: [{ kind: 'close-request', buffer: at, value }], words }];
     }
     if (isRefused(value)) return [];
-    return this.#endings(local, at, cause, () => this.#written(at, recordGrant(this.#buffer(at), value)));
+    return this.#endings(local, at, cause, () => this.#written(at, recordGrant(this.#disk.buffer(at), value)));
   }
 
   #open(local: ServerLocal, at: number, answers: readonly CloseAnswerOf[]): Endings {
@@ -198,18 +178,19 @@ export class ServerParty {
     const { ports } = this.#server;
     const keys = answers.map(({ authority, answer }) => ({ authority, keys: answer.keys }));
     if (keys.filter((one) => one.keys.length > 0).length < federation.policy.threshold) return [];
-    const verdict = this.#server.openSum(this.#ctx(at), keys);
+    const verdict = this.#server.openSum(this.#disk.ctx(at), keys);
     if (verdict.kind === 'quarantine')
       return this.#endings(local, at, `the sum is quarantined (${verdict.why})`, () =>
-        this.#written(at, recordQuarantine(this.#buffer(at), verdict.why, [])),
+        this.#written(at, recordQuarantine(this.#disk.buffer(at), verdict.why, [])),
       );
     const version = local.models.length + 1;
     const body = {
       task: federation.task,
       version,
       modelHash: ports.suite.sha256(Uint8Array.of(version, at)),
-      ctx: this.#ctx(at),
-      closed: votesFor(ports, this.#buffer(at)),
+      sums: [this.#disk.ctx(at)],
+      spoilt: [],
+      closed: votesFor(ports, this.#disk.buffer(at)),
     };
     const value = { ...body, signature: ports.signer.sign(modelAppendCodec.statement(body)) };
     const words = `the server opens the sum${inBuffer(this.#world, at)} and asks to log version ${version}`;
@@ -225,11 +206,11 @@ export class ServerParty {
     const entry = agreedOn(modelEntryCodec, policy, signed);
     const draft = local.drafts.find((opened) => opened.buffer === at && opened.version === entry?.version);
     const isNext = entry !== undefined && entry.version === local.models.length + 1;
-    if (this.#buffer(at).status !== 'granted' || draft === undefined || !isNext) return [];
+    if (this.#disk.buffer(at).status !== 'granted' || draft === undefined || !isNext) return [];
     const drafts = local.drafts.filter((opened) => opened !== draft);
     const opened = { ...local, drafts, models: [...local.models, draft] };
     const [included] = this.#endings(opened, at, `the server applies the sum as version ${entry.version}`, () =>
-      this.#written(at, recordIncluded(this.#buffer(at), entry.version)),
+      this.#written(at, recordIncluded(this.#disk.buffer(at), entry.version)),
     );
     const sent: Message[] = policy.threshold > 1 ? [{ kind: 'adopt', buffer: at, value: entry }] : [];
     return included === undefined ? [] : [{ ...included, sent }];
@@ -243,7 +224,7 @@ export class ServerParty {
       slots.some((slot) => slot.status === 'assigned');
     if (!this.#world.options.crashes || !isWorthIt) return [];
     return this.#endings(local, at, 'the server was down for a while', () =>
-      this.#written(at, extendLeases(this.#buffer(at), DOWNTIME_MS)),
+      this.#written(at, extendLeases(this.#disk.buffer(at), DOWNTIME_MS)),
     );
   }
 
@@ -261,13 +242,14 @@ export class ServerParty {
     const before = local.buffers[at]?.records.length ?? 0;
     const party: Party<ServerLocal> = {
       name: 'the server',
-      load: (from) => this.#load(from),
-      save: () => this.#save(local),
+      load: (from) => this.#disk.load(from),
+      save: () => this.#disk.save(local),
       written: () =>
-        this.#records(at)
+        this.#disk
+          .records(at)
           .slice(before)
           .map(({ kind }) => kind),
-      live: () => this.#buffer(at),
+      live: () => this.#disk.buffer(at),
     };
     const answersFirst = options.broken === 'server answers before it writes';
     const words = `${cause}${inBuffer(this.#world, at)}`;
@@ -275,39 +257,6 @@ export class ServerParty {
   }
 
   #written(at: number, step: Parameters<FederationServer['persist']>[1]): Said {
-    return { answer: this.#server.persist(this.#buffer(at), step) as object | Refused, sent: [] };
-  }
-
-  #ctx(at: number): SecureBuffer['ctx'] {
-    return (this.#world.buffers[at] as ExploredWorld['buffers'][number]).ctx;
-  }
-
-  #buffer(at: number): SecureBuffer {
-    return this.#server.buffer(this.#ctx(at));
-  }
-
-  #records(at: number): readonly BufferRecord[] {
-    return this.#server.stored.get(toHex(this.#ctx(at)))?.records ?? [];
-  }
-
-  #load(local: ServerLocal): void {
-    this.#server.bodies.clear();
-    for (const [at, { ctx, descriptor, slotKeys }] of this.#world.buffers.entries()) {
-      const { records, bodies } = local.buffers[at] as StoredBuffer;
-      this.#server.stored.set(toHex(ctx), { descriptor, slotKeys, records: [...records] });
-      for (const [slot, body] of bodies) this.#server.keepBody(ctx, slot as Slot, body);
-    }
-    this.#server.restart();
-  }
-
-  /** Records that did not change stay the same object. */
-  #save(before: ServerLocal): ServerLocal {
-    const buffers = this.#world.buffers.map(({ ctx }, at): StoredBuffer => {
-      const known = before.buffers[at];
-      const records = this.#records(at);
-      if (known !== undefined && known.records.length === records.length) return known;
-      return { records: [...records], bodies: this.#server.bodiesOf(ctx) };
-    });
-    return { ...before, buffers };
+    return { answer: this.#server.persist(this.#disk.buffer(at), step) as object | Refused, sent: [] };
   }
 }

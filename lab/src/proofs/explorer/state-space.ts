@@ -7,10 +7,11 @@ import { type AuthorityLocal, AuthorityParty } from './authority-party.ts';
 import { canonical } from './canonical.ts';
 import { type ExploredWorld, exploredWorld, type WorldOptions } from './explored-world.ts';
 import { Interner } from './interner.ts';
-import { messageProblem } from './invariants.ts';
+import { MAX_MESSAGES, MessageSets } from './message-sets.ts';
 import type { Ending, Message } from './messages.ts';
 import { remembered } from './remembered.ts';
-import { type ServerLocal, ServerParty } from './server-party.ts';
+import type { ServerLocal } from './server-disk.ts';
+import { ServerParty } from './server-party.ts';
 import { type UserLocal, UserParty } from './user-party.ts';
 
 /** Numbers of local states, the hours of the clocks, and the number of the set of messages. */
@@ -31,11 +32,6 @@ interface Move {
 
 type Moves = readonly Move[];
 
-interface MessageSet {
-  readonly numbers: readonly number[];
-  readonly problem: string | undefined;
-}
-
 /** The number of an authority's local state before it wrote anything. */
 const UNTOUCHED = 0;
 
@@ -53,16 +49,14 @@ export class StateSpace {
   readonly #users: readonly Locals<UserLocal>[];
   readonly #servers = new Locals<ServerLocal>();
   readonly #authorities: readonly Locals<AuthorityLocal>[];
-  readonly #messages = new Interner<Message>();
-  readonly #sets = new Interner<MessageSet>();
-  readonly #unions = new Map<number, number>();
-  readonly #choices = new Map<number, readonly (readonly number[])[]>();
+  readonly #messages: MessageSets;
   readonly #serverBuffers = new Map<number, readonly SecureBuffer[]>();
   readonly #authorityBuffers: readonly Map<number, readonly AuthorityBuffer[]>[];
 
   constructor(options: WorldOptions) {
     this.world = exploredWorld(options);
-    const { users, genesis } = this.world;
+    const { users, genesis, federation } = this.world;
+    this.#messages = new MessageSets(federation.policy.threshold);
     this.#parties = {
       users: users.map((_, n) => new UserParty(this.world, n)),
       server: new ServerParty(this.world),
@@ -89,29 +83,26 @@ export class StateSpace {
 
   /** Everything that was ever sent. */
   messagesOf({ sent }: State): readonly Message[] {
-    return this.#sets.value(sent).numbers.map((number) => this.#messages.value(number));
+    return this.#named(this.#messages.numbers(sent));
   }
 
   /** What is wrong with the messages of a state among themselves. */
   messagesProblem({ sent }: State): string | undefined {
-    return this.#sets.value(sent).problem;
+    return this.#messages.problem(sent);
   }
 
   start(): State {
     const { users, server, authorities } = this.#parties;
     const said = server.said();
     const begun = users.map((party) => party.initial());
-    const sent = [...begun.flatMap((ending) => ending.sent), ...said].map((message) => this.#messageNumber(message));
+    const sent = [...begun.flatMap((ending) => ending.sent), ...said].map((message) => this.#messages.number(message));
     return {
       users: begun.map(({ local }, n) => this.#userNumber(n, local)),
       server: this.#serverNumber(server.initial()),
       authorities: authorities.map((party, n) => this.#authorityNumber(n, party.initial())),
       serverHour: 0,
       authorityHours: authorities.map(() => 0),
-      sent: sent.reduce(
-        (set, message) => this.#union(set, message),
-        this.#sets.number('', { numbers: [], problem: undefined }),
-      ),
+      sent: sent.reduce((set, message) => this.#messages.union(set, message), this.#messages.empty),
     };
   }
 
@@ -121,7 +112,7 @@ export class StateSpace {
     /** A move that neither changes its party nor says anything new leads nowhere. */
     const add = (isChange: boolean, { sent, words }: Move, change: () => Partial<State>): void => {
       let set = state.sent;
-      for (const message of sent) set = this.#union(set, message);
+      for (const message of sent) set = this.#messages.union(set, message);
       if (isChange || set !== state.sent) found.push([{ ...state, ...change(), sent: set }, words]);
     };
     const { users, server, authorities, serverHour, authorityHours } = state;
@@ -139,8 +130,8 @@ export class StateSpace {
     for (const n of users.keys()) withUser(n, this.#userMoves(n, users[n] as number));
     withServer(this.#serverMoves(server, serverHour));
     for (const n of active) withAuthority(n, this.#authorityMoves(state, n));
-    for (const number of this.#sets.value(state.sent).numbers) {
-      const message = this.#messages.value(number);
+    for (const number of this.#messages.numbers(state.sent)) {
+      const message = this.#messages.message(number);
       if (TO_SERVER.has(message.kind) && this.#isInTurn(state, message))
         withServer(this.#serverMoves(server, serverHour, [number]));
       if (message.kind === 'slot' || message.kind === 'acknowledgement')
@@ -148,9 +139,9 @@ export class StateSpace {
       if (TO_AUTHORITY.has(message.kind))
         for (const n of active) withAuthority(n, this.#authorityMoves(state, n, number));
     }
-    for (const choice of this.#choicesIn(state)) {
+    for (const choice of this.#messages.choices(state.sent)) {
       const [first] = choice;
-      const message = this.#messages.value(first as number);
+      const message = this.#messages.message(first as number);
       if (message.kind !== 'key') withServer(this.#serverMoves(server, serverHour, choice));
       const readers = message.kind === 'key' ? [message.user] : message.kind === 'outcome' ? [...users.keys()] : [];
       for (const n of readers) withUser(n, this.#userMoves(n, users[n] as number, choice));
@@ -189,25 +180,6 @@ export class StateSpace {
     return authorities.slice(0, n).every((local) => local !== UNTOUCHED);
   }
 
-  /** Every way to hear one kind of answer about one thing from enough authorities, one answer of each at most. */
-  #choicesIn({ sent }: State): readonly (readonly number[])[] {
-    return remembered(this.#choices, sent, () => {
-      const groups = new Map<string, number[]>();
-      for (const number of this.#sets.value(sent).numbers) {
-        const message = this.#messages.value(number);
-        if (!('from' in message)) continue;
-        const name = `${message.kind} ${message.buffer} ${message.kind === 'key' ? message.user : ''}`;
-        groups.set(name, [...(groups.get(name) ?? []), number]);
-      }
-      const { threshold } = this.world.federation.policy;
-      return [...groups.values()].flatMap((own) =>
-        oneOfEach(own, (number) => (this.#messages.value(number) as { from: number }).from).filter(
-          (choice) => choice.length >= threshold,
-        ),
-      );
-    });
-  }
-
   #userMoves(n: number, local: number, messages: readonly number[] = []): Moves {
     const locals = this.#users[n] as Locals<UserLocal>;
     return this.#known(locals, local, 0, messages, () => {
@@ -237,7 +209,7 @@ export class StateSpace {
       const value = locals.value(local);
       const now = this.world.authorityHours[hour]?.now as Millis;
       const endings =
-        message === undefined ? party.act(value, now) : party.deliver(value, this.#messages.value(message), now);
+        message === undefined ? party.act(value, now) : party.deliver(value, this.#messages.message(message), now);
       return this.#movesOf(endings, local, (after) => this.#authorityNumber(n, after));
     });
   }
@@ -256,7 +228,7 @@ export class StateSpace {
   }
 
   #named(numbers: readonly number[]): readonly Message[] {
-    return numbers.map((number) => this.#messages.value(number));
+    return numbers.map((number) => this.#messages.message(number));
   }
 
   /** Endings as numbers; one that changes nothing and says nothing is none. */
@@ -264,7 +236,7 @@ export class StateSpace {
     const moves = endings.map(
       ({ local, sent, words }): Move => ({
         local: numberOf(local),
-        sent: sent.map((message) => this.#messageNumber(message)),
+        sent: sent.map((message) => this.#messages.number(message)),
         words,
       }),
     );
@@ -285,25 +257,6 @@ export class StateSpace {
     );
   }
 
-  #union(set: number, message: number): number {
-    return remembered(this.#unions, set * MAX_MESSAGES + message, () => {
-      const { numbers, problem } = this.#sets.value(set);
-      return numbers.includes(message) ? set : this.#larger(numbers, problem, message);
-    });
-  }
-
-  #larger(numbers: readonly number[], problem: string | undefined, added: number): number {
-    const larger = [...numbers, added].sort((a, b) => a - b);
-    return this.#sets.number(larger.join(), {
-      numbers: larger,
-      problem: problem ?? messageProblem(this.#named(numbers), this.#messages.value(added)),
-    });
-  }
-
-  #messageNumber(message: Message): number {
-    return this.#messages.number(canonical(message), message);
-  }
-
   #userNumber(n: number, local: UserLocal): number {
     return (this.#users[n] as Locals<UserLocal>).number(canonical(local), local);
   }
@@ -322,8 +275,7 @@ export class StateSpace {
   }
 }
 
-/** Bound the numbers of messages and hours, so that a local state, a message and an hour are one number. */
-const MAX_MESSAGES = 2 ** 16;
+/** Bounds the hours, so that a local state, a message and an hour are one number. */
 const MAX_HOURS = 4;
 
 const TO_SERVER: ReadonlySet<Message['kind']> = new Set(['deposit', 'upload'] as const);
@@ -336,18 +288,6 @@ const TO_AUTHORITY: ReadonlySet<Message['kind']> = new Set([
 
 function replaced<Item>(items: readonly Item[], at: number, item: Item): readonly Item[] {
   return items.map((old, n) => (n === at ? item : old));
-}
-
-/** All ways to take at most one of each group. */
-function oneOfEach(items: readonly number[], groupOf: (item: number) => number): readonly (readonly number[])[] {
-  const groups = [...new Set(items.map(groupOf))];
-  return groups.reduce<readonly (readonly number[])[]>(
-    (some, group) => {
-      const own = items.filter((item) => groupOf(item) === group);
-      return some.flatMap((chosen) => [chosen, ...own.map((item) => [...chosen, item])]);
-    },
-    [[]],
-  );
 }
 
 /** Tells a state from every other. */

@@ -2,7 +2,9 @@
 import { type DepositAnswer, isRefused } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { takeSlot } from './exhaustive.ts';
-import type { BufferShape, Ledger, OracleWorld, Source } from './oracle-world.ts';
+import type { BufferShape } from './federations.ts';
+import type { Ledger, Source } from './ledger.ts';
+import type { OracleWorld } from './oracle-world.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
 interface Attack extends BufferShape {
@@ -48,8 +50,4 @@ export function depositOf(world: OracleWorld, ledger: Ledger, user: WatchedDevic
   world.remember(user);
   const answer = granted(world.acceptDeposit(ledger, deposit));
   return [ledger.sources.at(-1) as Source, answer];
-}
-
-export function uploadedSlots({ uploads }: Ledger): readonly number[] {
-  return uploads.map(({ header }) => header.slot).sort((a, b) => a - b);
 }

@@ -5,7 +5,8 @@ import { ALONE, keysAlone } from '../world/one-authority.ts';
 import { ALL_OF_THREE, type Attacks, closeAsProtocol, depositOf, FOUR, finish, seated, THREE } from './attack-moves.ts';
 import { askAsEve } from './eve.ts';
 import { takeKey, takeSlot } from './exhaustive.ts';
-import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
+import type { Ledger, Source } from './ledger.ts';
+import type { OracleWorld } from './oracle-world.ts';
 import type { SentUpload, WatchedDevice } from './watched-device.ts';
 
 export const COLLUDED_ATTACKS: Attacks = {

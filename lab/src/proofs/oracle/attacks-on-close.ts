@@ -2,16 +2,7 @@
 import { isRefused, recordGrant, registrationOf } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { ALONE, grantOf } from '../world/one-authority.ts';
-import {
-  type Attacks,
-  closeAsProtocol,
-  finish,
-  seated,
-  send,
-  THREE,
-  TWO_OF_FOUR,
-  uploadedSlots,
-} from './attack-moves.ts';
+import { type Attacks, closeAsProtocol, finish, seated, send, THREE, TWO_OF_FOUR } from './attack-moves.ts';
 import { closeWith, takeKey } from './exhaustive.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
@@ -48,7 +39,7 @@ export const CLOSED_ATTACKS: Attacks = {
     play: (world, broken) => {
       const [ledger, users] = seated(world, 3);
       for (const user of users) finish(world, ledger, user);
-      const { signature: _, ...body } = closeWith(world, ledger, uploadedSlots(ledger));
+      const { signature: _, ...body } = closeWith(world, ledger, ledger.uploadedSlots);
       const [first, ...others] = body.headers;
       const other = others[0]?.selfName;
       if (first === undefined || other === undefined) return;

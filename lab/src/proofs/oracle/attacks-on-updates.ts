@@ -1,8 +1,9 @@
 /** Attacks that want one update in two sums: outcomes that are forgotten, early or forged. */
 import { type Attacks, closeAsProtocol, finish, seated, THREE } from './attack-moves.ts';
 import { takeSlot } from './exhaustive.ts';
+import type { Ledger } from './ledger.ts';
 import { liedOutcome } from './lies.ts';
-import type { Ledger, OracleWorld } from './oracle-world.ts';
+import type { OracleWorld } from './oracle-world.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
 export const RESUBMITTED_ATTACKS: Attacks = {

@@ -1,21 +1,13 @@
 /** Attacks by what a user is told: tickets, inboxes and keys of the server's making. */
 import { type DepositAnswer, isRefused } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import {
-  type Attacks,
-  closeAsProtocol,
-  depositOf,
-  finish,
-  seated,
-  send,
-  THREE,
-  uploadedSlots,
-} from './attack-moves.ts';
+import { type Attacks, closeAsProtocol, depositOf, finish, seated, send, THREE } from './attack-moves.ts';
 import { Dice } from './dice.ts';
 import { closeWith } from './exhaustive.ts';
+import type { Ledger, Source } from './ledger.ts';
 import { DEPOSIT_LIES, forgedDeposit, HEADER_LIES, withGarbageKey } from './lies.ts';
 import { ownList } from './openers.ts';
-import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
+import type { OracleWorld } from './oracle-world.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
 export const TOLD_ATTACKS: Attacks = {
@@ -30,7 +22,7 @@ export const TOLD_ATTACKS: Attacks = {
       const forged = [forgedDeposit(world, ledger), forgedDeposit(world, ledger)];
       last.takeSlot(world.tell(ledger.buffer.ctx, forged, ledger.sources[2] as Source));
       finish(world, ledger, last);
-      world.close(closeWith(world, ledger, uploadedSlots(ledger)));
+      world.close(closeWith(world, ledger, ledger.uploadedSlots));
     },
   },
   'the server gives a user a list of its own keys': {
@@ -121,7 +113,7 @@ function lastIsTold(
   const [mine, honest] = depositOf(world, ledger, last);
   last.takeSlot(lie(ledger, mine, honest));
   for (const user of [last, ...users]) finish(world, ledger, user);
-  world.close(closeWith(world, ledger, uploadedSlots(ledger)));
+  world.close(closeWith(world, ledger, ledger.uploadedSlots));
 }
 
 /** Two users have uploaded, and the third is given a key that opens nothing, or the true one if it says no. */
@@ -138,7 +130,7 @@ function withUselessKey(world: OracleWorld): [Ledger, WatchedDevice] {
 function closeAfterUselessKey(world: OracleWorld, isStripped: boolean): void {
   const [ledger, last] = withUselessKey(world);
   send(world, ledger, last);
-  const { signature: _, ...body } = closeWith(world, ledger, uploadedSlots(ledger));
+  const { signature: _, ...body } = closeWith(world, ledger, ledger.uploadedSlots);
   const strip = HEADER_LIES['a stripped void list'] as (typeof HEADER_LIES)[string];
   world.close(world.signedClose({ ...body, headers: isStripped ? body.headers.map(strip) : body.headers }));
 }

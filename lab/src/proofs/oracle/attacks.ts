@@ -11,7 +11,9 @@ import { CLOSED_ATTACKS } from './attacks-on-close.ts';
 import { COUNCIL_ATTACKS } from './attacks-on-councils.ts';
 import { RESUBMITTED_ATTACKS } from './attacks-on-updates.ts';
 import { TOLD_ATTACKS } from './attacks-on-users.ts';
-import { Federations, OracleWorld } from './oracle-world.ts';
+import { Federations } from './federations.ts';
+import { ONE_SHOT_ATTACKS } from './one-shot/shot-attacks.ts';
+import { OracleWorld } from './oracle-world.ts';
 import type { AttackReport } from './trace.ts';
 
 export const SEALED_ATTACKS: Attacks = {
@@ -23,8 +25,8 @@ export const SEALED_ATTACKS: Attacks = {
 
 /** Plays one attack in a world of its own. */
 export function playAttack(name: string, engine: OracleEngine = 'attributes'): AttackReport {
-  const ofCouncil = COUNCIL_ATTACKS[name];
-  if (ofCouncil !== undefined) return ofCouncil();
+  const whole = COUNCIL_ATTACKS[name] ?? ONE_SHOT_ATTACKS[name];
+  if (whole !== undefined) return whole();
   const attack = SEALED_ATTACKS[name];
   if (attack === undefined) throw new Error(`no attack "${name}"`);
   const world = new OracleWorld(new Federations(engine), attack);

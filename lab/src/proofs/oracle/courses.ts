@@ -1,9 +1,9 @@
 /** The users' ways through one buffer, step by step in any order: they drop out, crash, come back and are lied to. */
-import type { DepositAnswer, KeyRequest } from '@basa/protocol';
+import type { DepositAnswer, KeyRequest, Membership } from '@basa/protocol';
 import { askAsEve } from './eve.ts';
+import type { Ledger } from './ledger.ts';
 import type { Liar } from './liar.ts';
 import { copiedDeposit } from './lies.ts';
-import type { Ledger } from './oracle-world.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
 /** Where a user gives up of its own accord. */
@@ -116,7 +116,8 @@ export class Courses {
   }
 
   #shadow(eve: WatchedDevice, victim: WatchedDevice, answer: DepositAnswer): void {
-    askAsEve(this.liar.world, eve, answer, victim.session?.member.nonce);
+    const member = victim.session?.member as Membership | undefined;
+    askAsEve(this.liar.world, eve, answer, member?.nonce);
   }
 
   #key(course: Course): void {

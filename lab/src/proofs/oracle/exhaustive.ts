@@ -5,7 +5,9 @@
 import type { CloseRequest, SecureBuffer, UploadHeader } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import type { OracleEngine } from '../world/symbolic-federation.ts';
-import { Federations, type Ledger, OracleWorld, RUNS_PER_FEDERATION } from './oracle-world.ts';
+import { Federations, RUNS_PER_FEDERATION } from './federations.ts';
+import type { Ledger } from './ledger.ts';
+import { OracleWorld } from './oracle-world.ts';
 import type { Judgement } from './trace.ts';
 import type { WatchedDevice } from './watched-device.ts';
 

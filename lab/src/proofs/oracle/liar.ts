@@ -1,8 +1,9 @@
 /** A server that lies as often as its schedule says, and what it says then. */
 import type { DepositAnswer, KeyAnswer, KeyRequest } from '@basa/protocol';
 import type { Dice } from './dice.ts';
+import type { Ledger, Source } from './ledger.ts';
 import { DEPOSIT_LIES, KEY_LIES } from './lies.ts';
-import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
+import type { OracleWorld } from './oracle-world.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
 export class Liar {

@@ -19,7 +19,8 @@ import {
   type UploadHeader,
 } from '@basa/protocol';
 import type { Dice } from './dice.ts';
-import type { Ledger, OracleWorld, Source } from './oracle-world.ts';
+import type { Ledger, Source } from './ledger.ts';
+import type { OracleWorld } from './oracle-world.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
 const flipped = <T extends Uint8Array>(bytes: T): T => bytes.map((byte, i) => (i === 5 ? byte ^ 1 : byte)) as T;

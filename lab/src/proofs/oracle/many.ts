@@ -1,6 +1,6 @@
 /** Many generated schedules in a row, and what they came to. */
 import { ORACLE_ENGINES } from '../world/symbolic-federation.ts';
-import { Federations, RUNS_PER_FEDERATION } from './oracle-world.ts';
+import { Federations, RUNS_PER_FEDERATION } from './federations.ts';
 import { runSchedule, type ScheduleReport } from './schedule.ts';
 
 export interface ScheduleTally {

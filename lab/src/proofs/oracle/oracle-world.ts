@@ -10,14 +10,12 @@ import {
   type CloseAnswer,
   type CloseRequest,
   type Ctx,
-  closeRequestOf,
   type Deposit,
   type DepositAnswer,
   type Head,
   joinTagOf,
   type KeyAnswer,
   type KeyRequest,
-  type Millis,
   type Outcome,
   outboxOf,
   type Refused,
@@ -30,81 +28,10 @@ import {
 } from '@basa/protocol';
 import type { Federation, FederationAuthority, FederationServer } from '@basa/simulator';
 import { keysAlone } from '../world/one-authority.ts';
-import { type OracleEngine, symbolicFederation } from '../world/symbolic-federation.ts';
+import type { BufferShape, Federations, SharedFederation } from './federations.ts';
+import { Ledger, type Source } from './ledger.ts';
 import { nameOfSeed, Trace } from './trace.ts';
 import { type SentUpload, WatchedDevice } from './watched-device.ts';
-
-export interface BufferShape {
-  readonly bufferSize: number;
-  readonly minimum: number;
-}
-
-/** A deposit as the server can tell of it: the message, and the tag it says it has. */
-export interface Source {
-  readonly deposit: Deposit;
-  readonly joinTag: Ticket['joinTag'];
-  readonly user: WatchedDevice['user'];
-  /** What it sealed to later slots, with proofs, once it was asked for. */
-  outbox?: { readonly slot: number; readonly entries: DepositAnswer['inbox'] };
-}
-
-/** What the adversary's server keeps of one buffer. */
-export class Ledger {
-  readonly ctx: Ctx;
-  readonly sources: Source[] = [];
-  /** Uploads by the tag of their sender, accepted or not. */
-  readonly uploads: SentUpload[] = [];
-  readonly #server: FederationServer;
-
-  constructor(server: FederationServer, ctx: Ctx) {
-    this.#server = server;
-    this.ctx = ctx;
-  }
-
-  get buffer(): SecureBuffer {
-    return this.#server.buffer(this.ctx);
-  }
-
-  freeze(): void {
-    this.#server.freeze(this.ctx, 'stalled');
-  }
-
-  closeRequest(): CloseRequest | Refused {
-    return closeRequestOf(this.#server.ports, this.buffer);
-  }
-}
-
-interface SharedFederation {
-  readonly federation: Federation;
-  readonly start: Millis;
-  /** By number: the device of an earlier run, whose key and certificate serve again. */
-  readonly enrolled: Pick<WatchedDevice, 'signer' | 'certificate'>[];
-}
-
-/** One federation for each shape, for many runs in a row: setting one up costs as much as a run. */
-export class Federations {
-  readonly #engine: OracleEngine;
-  readonly #made = new Map<string, SharedFederation>();
-
-  constructor(engine: OracleEngine) {
-    this.#engine = engine;
-  }
-
-  of({ bufferSize, minimum }: BufferShape): SharedFederation {
-    const name = `${bufferSize}/${minimum}`;
-    const known = this.#made.get(name);
-    if (known !== undefined) return known;
-    const shape = { engine: this.#engine, bufferSize, minimum, dimension: 1 };
-    // A device may do more here than with one version a buffer: nothing leaks there that does not leak here.
-    const federation = symbolicFederation({ ...shape, versions: 'unsafeMixed' });
-    const shared = { federation, start: federation.now, enrolled: [] };
-    this.#made.set(name, shared);
-    return shared;
-  }
-}
-
-/** Federations are thrown away after so many runs, before their logs grow long. */
-export const RUNS_PER_FEDERATION = 64;
 
 export class OracleWorld {
   readonly federation: Federation;

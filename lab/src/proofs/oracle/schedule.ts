@@ -7,9 +7,11 @@ import type { Slot } from '@basa/protocol';
 import { type Course, Courses } from './courses.ts';
 import { Dice } from './dice.ts';
 import { closeWith } from './exhaustive.ts';
+import type { Federations } from './federations.ts';
+import type { Ledger } from './ledger.ts';
 import { Liar } from './liar.ts';
 import { liedClose, liedOutcome } from './lies.ts';
-import { type Federations, type Ledger, OracleWorld } from './oracle-world.ts';
+import { OracleWorld } from './oracle-world.ts';
 import type { Judgement } from './trace.ts';
 
 export interface ScheduleReport extends Judgement {

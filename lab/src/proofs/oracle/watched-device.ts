@@ -11,6 +11,7 @@ import {
   type KeyAnswer,
   type KeyRequest,
   type Masking,
+  type Membership,
   type Outcome,
   prefixElements,
   type Refused,
@@ -19,7 +20,6 @@ import {
   type SealedParts,
   type UploadHeader,
   type UserPorts,
-  type UserSession,
 } from '@basa/protocol';
 import { Damaged, type Federation, FederationDevice } from '@basa/simulator';
 import { ALONE } from '../world/one-authority.ts';
@@ -140,7 +140,7 @@ export class WatchedDevice extends FederationDevice {
 
   /** Sealed to a slot, by the list that this user was told. */
   #saw(slot: number, role: EdgeUse['role'], sealed: Uint8Array): void {
-    const { member } = this.session as UserSession;
+    const member = this.session?.member as Membership;
     this.#trace.sawSealed(edgeOpener(this.world.sealings, member, slot, { role, joinTag: member.joinTag }, sealed));
   }
 

@@ -8,8 +8,8 @@ import { FROM_SOURCE } from '@basa/testkit/root.ts';
 
 const HELP = `npm run lab -- prove all [--quick] [--json]
 
-Attacks, mutants, rules, explorer, fault simulation, leak oracle and its councils, each in its long version (hours); docs/evidence.md says
-what each of them shows. Every part is a command of its own: npm run lab -- attacks, npm run lab -- prove mutants, rules, explorer, faults, oracle, councils.
+Attacks, mutants, rules, explorer, fault simulation, leak oracle, its councils and the one-shot mode, each in its long version (hours); docs/evidence.md says
+what each of them shows. Every part is a command of its own: npm run lab -- attacks, npm run lab -- prove mutants, rules, explorer, faults, oracle, councils, shots.
 
   --quick   smaller numbers: some minutes
   --json    end standard output with one line that is one JSON object`;
@@ -27,6 +27,7 @@ const PARTS: readonly Part[] = [
   { name: 'faults', quick: ['--buffers', '300'] },
   { name: 'oracle', quick: ['--schedules', '20000', '--no-exhaustive'] },
   { name: 'councils', quick: ['--schedules', '2000'] },
+  { name: 'shots', quick: ['--schedules', '2000', '--faults', '100', '--no-exhaustive'] },
 ];
 const LAB = fileURLToPath(new URL('../../main.ts', import.meta.url));
 

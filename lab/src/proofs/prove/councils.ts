@@ -1,13 +1,12 @@
 /** `npm run lab -- prove councils [--schedules N] [--seed S] [--workers N] [--json]`: what a server learns with some of the authorities. */
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
-import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import type { CouncilVerdict } from '../oracle/council.ts';
 import type { CouncilShape } from '../oracle/council-world.ts';
 import type { CouncilTask } from './councils-worker.ts';
 import { forEachTask, Gapless } from './numbered-tasks.ts';
+import { readOptions } from './options.ts';
 
 const HELP = `npm run lab -- prove councils [--schedules N] [--seed S] [--workers N] [--json]
 
@@ -30,64 +29,54 @@ const SCHEDULES_PER_TASK = 500;
 const MIN_SCHEDULES = 600;
 const REPORT_MS = 5000;
 
-const { values } = parseArgs({
-  options: {
-    schedules: { type: 'string', default: '100000' },
-    seed: { type: 'string', default: '1' },
-    workers: { type: 'string', default: String(availableParallelism()) },
-    ...SWITCHES,
-  },
+const { schedules, seed, workers, json } = readOptions({
+  help: HELP,
+  numbers: { schedules: 100_000, seed: 1, workers: availableParallelism() },
+  example: '--schedules 10000',
 });
-const [schedules, seed, workers] = [Number(values.schedules), Number(values.seed), Number(values.workers)];
-if (values.help) console.log(HELP);
-else if (![schedules, seed, workers].every((value) => Number.isSafeInteger(value) && value > 0)) {
-  console.error('--schedules, --seed and --workers take positive whole numbers, for example --schedules 10000');
-  process.exitCode = 2;
-} else {
-  const pool = createWorkerPool<CouncilTask, CouncilVerdict>({
-    ...workerModule(import.meta.url, './councils-worker'),
-    size: workers,
-  });
-  const judged = async (shape: CouncilShape, count: number) => {
-    const tasks = Array.from({ length: Math.ceil(count / SCHEDULES_PER_TASK) }, (_, n) => ({
-      shape,
-      seed: seed + n,
-      schedules: Math.min(SCHEDULES_PER_TASK, count - n * SCHEDULES_PER_TASK),
-    }));
-    const begun = Date.now();
-    let total = { schedules: 0, closed: 0, sums: 0, leaks: 0 };
-    let first: readonly string[] | undefined;
-    const done = new Gapless();
-    let reported = begun;
-    await forEachTask(
-      pool,
-      { count: tasks.length },
-      (number) => tasks[number] as CouncilTask,
-      (number, one) => {
-        first ??= one.first?.learned;
-        total = {
-          schedules: total.schedules + one.schedules,
-          closed: total.closed + one.closed,
-          sums: total.sums + one.sums,
-          leaks: total.leaks + one.leaks,
-        };
-        done.add(number);
-        if (shape !== SAFE || Date.now() - reported < REPORT_MS) return;
-        reported = Date.now();
-        console.log(`  ${total.schedules} of ${count}, ${total.leaks} leaks; go on with --seed ${seed + done.next}`);
-      },
-    );
-    const seconds = secondsSince(begun);
-    console.log(
-      `${shape.threshold} of ${shape.authorities} authorities, ${shape.colluding} with the server: ${total.schedules} schedules, ${total.closed} closed, ${total.sums} sums found, ${total.leaks} leaks${first === undefined ? '' : ` (${first.join(', ')})`}, ${seconds} s`,
-    );
-    return { ...shape, ...total, seconds };
-  };
-  const safe = await judged(SAFE, schedules);
-  const leaking = [];
-  for (const shape of LEAKING) leaking.push(await judged(shape, Math.max(MIN_SCHEDULES, Math.round(schedules / 100))));
-  await pool.close();
-  const nextSeed = seed + Math.ceil(schedules / SCHEDULES_PER_TASK);
-  if (values.json) console.log(JSON.stringify({ councils: { seed, nextSeed, safe, leaking } }));
-  process.exitCode = safe.leaks === 0 && safe.sums > 0 && leaking.every(({ leaks }) => leaks > 0) ? 0 : 1;
-}
+const pool = createWorkerPool<CouncilTask, CouncilVerdict>({
+  ...workerModule(import.meta.url, './councils-worker'),
+  size: workers,
+});
+const judged = async (shape: CouncilShape, count: number) => {
+  const tasks = Array.from({ length: Math.ceil(count / SCHEDULES_PER_TASK) }, (_, n) => ({
+    shape,
+    seed: seed + n,
+    schedules: Math.min(SCHEDULES_PER_TASK, count - n * SCHEDULES_PER_TASK),
+  }));
+  const begun = Date.now();
+  let total = { schedules: 0, closed: 0, sums: 0, leaks: 0 };
+  let first: readonly string[] | undefined;
+  const done = new Gapless();
+  let reported = begun;
+  await forEachTask(
+    pool,
+    { count: tasks.length },
+    (number) => tasks[number] as CouncilTask,
+    (number, one) => {
+      first ??= one.first?.learned;
+      total = {
+        schedules: total.schedules + one.schedules,
+        closed: total.closed + one.closed,
+        sums: total.sums + one.sums,
+        leaks: total.leaks + one.leaks,
+      };
+      done.add(number);
+      if (shape !== SAFE || Date.now() - reported < REPORT_MS) return;
+      reported = Date.now();
+      console.log(`  ${total.schedules} of ${count}, ${total.leaks} leaks; go on with --seed ${seed + done.next}`);
+    },
+  );
+  const seconds = secondsSince(begun);
+  console.log(
+    `${shape.threshold} of ${shape.authorities} authorities, ${shape.colluding} with the server: ${total.schedules} schedules, ${total.closed} closed, ${total.sums} sums found, ${total.leaks} leaks${first === undefined ? '' : ` (${first.join(', ')})`}, ${seconds} s`,
+  );
+  return { ...shape, ...total, seconds };
+};
+const safe = await judged(SAFE, schedules);
+const leaking = [];
+for (const shape of LEAKING) leaking.push(await judged(shape, Math.max(MIN_SCHEDULES, Math.round(schedules / 100))));
+await pool.close();
+const nextSeed = seed + Math.ceil(schedules / SCHEDULES_PER_TASK);
+if (json) console.log(JSON.stringify({ councils: { seed, nextSeed, safe, leaking } }));
+process.exitCode = safe.leaks === 0 && safe.sums > 0 && leaking.every(({ leaks }) => leaks > 0) ? 0 : 1;

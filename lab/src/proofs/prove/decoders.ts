@@ -1,13 +1,12 @@
 /** `npm run lab -- prove decoders [--runs N] [--seed S] [--only TEXT] [--workers N] [--json]`: the long version of the decoder tests. */
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { sampleMessages } from '@basa/testkit/core/sample-messages.ts';
 import type { FuzzResult } from '@basa/testkit/fuzz/decoders.ts';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
-import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import type { DecoderTask } from './decoders-worker.ts';
 import { forEachTask } from './numbered-tasks.ts';
+import { readOptions } from './options.ts';
 
 const HELP = `npm run lab -- prove decoders [--runs N] [--seed S] [--only TEXT] [--workers N] [--json]
 
@@ -20,56 +19,46 @@ Throws N mutated inputs at the decoder of every message: a DecodeError, or a val
   --json        the last line is one JSON object`;
 const RUNS_PER_TASK = 100_000;
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '10000000' },
-    seed: { type: 'string', default: '1' },
-    only: { type: 'string', default: '' },
-    workers: { type: 'string', default: String(availableParallelism()) },
-    ...SWITCHES,
-  },
+const { runs, seed, only, workers, json } = readOptions({
+  help: HELP,
+  numbers: { runs: 10_000_000, seed: 1, workers: availableParallelism() },
+  texts: { only: '' },
+  example: '--runs 1000000',
 });
-const [runs, seed, workers] = [Number(values.runs), Number(values.seed), Number(values.workers)];
-if (values.help) console.log(HELP);
-else if (![runs, seed, workers].every((value) => Number.isSafeInteger(value) && value > 0)) {
-  console.error('--runs, --seed and --workers take positive whole numbers, for example --runs 1000000');
-  process.exitCode = 2;
-} else {
-  const names = sampleMessages().flatMap(({ name }) => (name.includes(values.only) ? [name] : []));
-  const parts = Math.ceil(runs / RUNS_PER_TASK);
-  console.log(`${names.length} messages, ${runs} inputs each, seed ${seed}`);
-  const begun = Date.now();
-  const pool = createWorkerPool<DecoderTask, FuzzResult>({
-    ...workerModule(import.meta.url, './decoders-worker'),
-    size: workers,
-  });
-  const totals = names.map((message) => ({ message, runs: 0, decoded: 0 }));
-  let told = 0;
-  await forEachTask(
-    pool,
-    { count: names.length * parts },
-    (number) => {
-      const part = number % parts;
-      return {
-        message: names[Math.floor(number / parts)] as string,
-        runs: Math.min(RUNS_PER_TASK, runs - part * RUNS_PER_TASK),
-        seed: seed + part,
-      };
-    },
-    (number, answer) => {
-      const total = totals[Math.floor(number / parts)] as (typeof totals)[number];
-      total.runs += answer.runs;
-      total.decoded += answer.decoded;
-      if (total.runs < runs) return;
-      const place = `${String(++told).padStart(3)}/${names.length}`;
-      console.log(`${place}  ${total.message.padEnd(26)} ${total.decoded} decoded, the rest refused`);
-    },
+const names = sampleMessages().flatMap(({ name }) => (name.includes(only) ? [name] : []));
+const parts = Math.ceil(runs / RUNS_PER_TASK);
+console.log(`${names.length} messages, ${runs} inputs each, seed ${seed}`);
+const begun = Date.now();
+const pool = createWorkerPool<DecoderTask, FuzzResult>({
+  ...workerModule(import.meta.url, './decoders-worker'),
+  size: workers,
+});
+const totals = names.map((message) => ({ message, runs: 0, decoded: 0 }));
+let told = 0;
+await forEachTask(
+  pool,
+  { count: names.length * parts },
+  (number) => {
+    const part = number % parts;
+    return {
+      message: names[Math.floor(number / parts)] as string,
+      runs: Math.min(RUNS_PER_TASK, runs - part * RUNS_PER_TASK),
+      seed: seed + part,
+    };
+  },
+  (number, answer) => {
+    const total = totals[Math.floor(number / parts)] as (typeof totals)[number];
+    total.runs += answer.runs;
+    total.decoded += answer.decoded;
+    if (total.runs < runs) return;
+    const place = `${String(++told).padStart(3)}/${names.length}`;
+    console.log(`${place}  ${total.message.padEnd(26)} ${total.decoded} decoded, the rest refused`);
+  },
+);
+await pool.close();
+if (json)
+  console.log(
+    JSON.stringify({
+      decoders: { seed, nextSeed: seed + parts, seconds: secondsSince(begun), messages: totals },
+    }),
   );
-  await pool.close();
-  if (values.json)
-    console.log(
-      JSON.stringify({
-        decoders: { seed, nextSeed: seed + parts, seconds: secondsSince(begun), messages: totals },
-      }),
-    );
-}

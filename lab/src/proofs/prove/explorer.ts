@@ -3,16 +3,10 @@ import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
-import {
-  CORE_RULES,
-  COUNCIL_WORLDS,
-  HOST_RULES,
-  LONG_WORLDS,
-  type NamedWorld,
-  SMALL_WORLDS,
-} from '../explorer/explorations.ts';
 import { type Exploration, type ExploreOptions, explore, exploreWays } from '../explorer/explore.ts';
+import { CORE_RULES, HOST_RULES } from '../explorer/missing-rules.ts';
 import type { Walk } from '../explorer/walk.ts';
+import { COUNCIL_WORLDS, LONG_WORLDS, type NamedWorld, SMALL_WORLDS } from '../explorer/worlds.ts';
 import { drawFrom } from '../faults/draw.ts';
 import { importPatched } from '../patched-core.ts';
 

@@ -1,10 +1,9 @@
 /** `npm run lab -- prove uniformity [--runs N] [--seed S] [--json]`: the statistical tests of stored uploads, over many seeds. */
-import { parseArgs } from 'node:util';
 import { modulusName } from '@basa/masking';
 import { fixedVersusRandom, type Suspicion, uniformityOf } from '@basa/simulator';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
-import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { GROUPS, MODES } from '../uniformity/uploads.ts';
+import { readOptions } from './options.ts';
 
 const HELP = `npm run lab -- prove uniformity [--runs N] [--seed S] [--json]
 
@@ -14,53 +13,41 @@ Run n has seeds S + 2n and S + 2n + 1 (S is 1 by default), so that runs add up; 
 The exact part (every mask enumerated) is a test: npx vitest run lab/test/proofs/exact-uniformity.test.ts`;
 const ALARM = 1e-6;
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '100' },
-    seed: { type: 'string', default: '1' },
-    ...SWITCHES,
-  },
+const { runs, seed, json } = readOptions({
+  help: HELP,
+  numbers: { runs: 100, seed: 1 },
+  example: '--runs 10',
 });
-const [runs, seed] = [Number(values.runs), Number(values.seed)];
-if (values.help) console.log(HELP);
-else if (![runs, seed].every((value) => Number.isSafeInteger(value) && value > 0)) {
-  console.error('--runs and --seed take positive whole numbers, for example --runs 10');
-  process.exitCode = 2;
-} else {
-  const begun = Date.now();
-  const cases = MODES.flatMap(([mode, uploads]) => GROUPS.map((modulus) => ({ mode, uploads, modulus })));
-  const results = cases.map(({ mode, uploads, modulus }) => {
-    let [tests, smallest] = [0, 1];
-    let name = '';
-    const take = (found: readonly Suspicion[]): void => {
-      tests += found.length;
-      const [worst] = found;
-      if (worst === undefined || worst.pValue >= smallest) return;
-      [smallest, name] = [worst.pValue, worst.name];
-    };
-    for (let run = 0; run < runs; run++) {
-      const first = seed + 2 * run;
-      const [fixed, random] = [
-        uploads({ modulus, seed: first }),
-        uploads({ modulus, isFixed: false, seed: first + 1 }),
-      ];
-      take(uniformityOf(fixed, modulus));
-      take(fixedVersusRandom(fixed, random, modulus));
-    }
-    console.log(`${mode}, ${modulusName(modulus)}: ${tests} tests, smallest p ${smallest.toExponential(1)} (${name})`);
-    return { mode, group: modulusName(modulus), tests, smallest, name };
-  });
-  const tests = results.reduce((sum, one) => sum + one.tests, 0);
-  const smallest = Math.min(...results.map((one) => one.smallest));
-  const isQuiet = smallest * tests >= ALARM;
-  console.log(
-    `${tests} tests, smallest p ${smallest.toExponential(1)}: ${isQuiet ? 'what so many tests of noise give' : 'NOT UNIFORM'}`,
-  );
-  if (values.json) {
-    const nextSeed = seed + 2 * runs;
-    console.log(
-      JSON.stringify({ uniformity: { seed, nextSeed, seconds: secondsSince(begun), runs, tests, smallest, results } }),
-    );
+const begun = Date.now();
+const cases = MODES.flatMap(([mode, uploads]) => GROUPS.map((modulus) => ({ mode, uploads, modulus })));
+const results = cases.map(({ mode, uploads, modulus }) => {
+  let [tests, smallest] = [0, 1];
+  let name = '';
+  const take = (found: readonly Suspicion[]): void => {
+    tests += found.length;
+    const [worst] = found;
+    if (worst === undefined || worst.pValue >= smallest) return;
+    [smallest, name] = [worst.pValue, worst.name];
+  };
+  for (let run = 0; run < runs; run++) {
+    const first = seed + 2 * run;
+    const [fixed, random] = [uploads({ modulus, seed: first }), uploads({ modulus, isFixed: false, seed: first + 1 })];
+    take(uniformityOf(fixed, modulus));
+    take(fixedVersusRandom(fixed, random, modulus));
   }
-  process.exitCode = isQuiet ? 0 : 1;
+  console.log(`${mode}, ${modulusName(modulus)}: ${tests} tests, smallest p ${smallest.toExponential(1)} (${name})`);
+  return { mode, group: modulusName(modulus), tests, smallest, name };
+});
+const tests = results.reduce((sum, one) => sum + one.tests, 0);
+const smallest = Math.min(...results.map((one) => one.smallest));
+const isQuiet = smallest * tests >= ALARM;
+console.log(
+  `${tests} tests, smallest p ${smallest.toExponential(1)}: ${isQuiet ? 'what so many tests of noise give' : 'NOT UNIFORM'}`,
+);
+if (json) {
+  const nextSeed = seed + 2 * runs;
+  console.log(
+    JSON.stringify({ uniformity: { seed, nextSeed, seconds: secondsSince(begun), runs, tests, smallest, results } }),
+  );
 }
+process.exitCode = isQuiet ? 0 : 1;

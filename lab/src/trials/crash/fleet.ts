@@ -9,7 +9,8 @@ export interface Acknowledged {
   readonly place: number;
   readonly ctx: string;
   readonly joinTag: string;
-  readonly slot: number;
+  /** Missing in the one-shot mode. */
+  readonly slot: number | undefined;
 }
 
 export interface FleetOptions {

@@ -25,7 +25,7 @@ export type FromDevices =
       readonly place: number;
       readonly ctx: string;
       readonly joinTag: string;
-      readonly slot: number;
+      readonly slot: number | undefined;
     }
   | {
       readonly kind: 'rejected';

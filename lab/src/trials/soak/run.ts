@@ -36,9 +36,7 @@ export interface SoakReport extends Tally {
   readonly samples: readonly Sample[];
 }
 
-const DEVICES = 10;
-const LIARS = 1;
-const BUFFER_SIZE = 4;
+const DEFAULTS = { devices: 10, liars: 1, bufferSize: 4 } as const;
 const DIMENSION = 256;
 const STALL_MS = 500;
 const LOOK_MS = 50;
@@ -50,9 +48,9 @@ export async function runSoak({
   buffers,
   seed,
   restarts: most,
-  devices: count = DEVICES,
-  liars = LIARS,
-  bufferSize = BUFFER_SIZE,
+  devices: count = DEFAULTS.devices,
+  liars = DEFAULTS.liars,
+  bufferSize = DEFAULTS.bufferSize,
   onSample = () => {},
 }: SoakOptions): Promise<SoakReport> {
   const policy = { dimension: DIMENSION, bufferSize, minimum: Math.ceil(bufferSize / 2), uploadLeaseMs: 5000 };

@@ -6,14 +6,12 @@ import {
   type BufferClosed,
   certificateCodec,
   ctxOf,
-  type Descriptor,
   descriptorCodec,
   type Endorsed,
   type EndorsedCodec,
   hasGoodEndorsements,
   headCodec,
   indexOf,
-  isSelfName,
   isSigned,
   type KeyIssued,
   type ModelEntry,
@@ -25,20 +23,13 @@ import {
   withPolicy,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { type AuditedBuffer, closedProblems } from './closed-rules.ts';
 import { ShotRules } from './shot-rules.ts';
 
 interface AuditedTask {
   readonly policy: TaskPolicy;
   readonly models: ModelEntry[];
   signed?: ModelEntry;
-}
-
-interface AuditedBuffer {
-  readonly descriptor: Descriptor;
-  voted?: Uint8Array;
-  state: 'open' | 'closed' | 'aborted' | 'unknown' | 'used';
-  readonly slots: Map<number, KeyIssued>;
-  readonly users: Set<string>;
 }
 
 type Kind = AuthorityRecord['kind'];
@@ -269,26 +260,4 @@ export class LogRules {
     const buffer = this.#buffers.get(toHex(ctx));
     return buffer === undefined ? ['there is no such buffer'] : check(buffer);
   }
-}
-
-function closedProblems(buffer: AuditedBuffer, { accepted, withheld }: BufferClosed): readonly string[] {
-  const wasOpen = buffer.state === 'open';
-  buffer.state = 'closed';
-  // With several authorities a slot may be registered at others: then this one's record is not asked, but never contradicted.
-  const isAlone = buffer.descriptor.threshold === 1;
-  const strangers = accepted.filter(({ slot, joinTag }) => {
-    const issued = buffer.slots.get(slot);
-    return issued === undefined ? isAlone : !equalBytes(issued.joinTag, joinTag) && !withheld.includes(slot);
-  });
-  const slots = accepted.map(({ slot }) => slot);
-  const tags = accepted.map(({ joinTag }) => toHex(joinTag));
-  const nameless = accepted.filter(({ selfName }) => !isSelfName(buffer.descriptor, selfName));
-  const isOnce = new Set(slots).size === slots.length && new Set(tags).size === tags.length;
-  return [
-    ...(wasOpen ? [] : ['the buffer was not open']),
-    ...(accepted.length >= buffer.descriptor.minimum ? [] : ['fewer accepted slots than the minimum']),
-    ...strangers.map(({ slot }) => `slot ${slot} is accepted, but its key was issued to another or nobody`),
-    ...(isOnce ? [] : ['a slot or a join tag stands in it twice']),
-    ...nameless.map(({ slot }) => `slot ${slot} is accepted without a self seed that could be opened`),
-  ];
 }

@@ -126,6 +126,7 @@ export class ShotRules {
     const names = uploadsOf(list);
     return [
       ...this.#listed(list),
+      ...this.#budgeted(list),
       ...when(
         names.some((name) => this.#expired.has(name)),
         'an upload of it was called expired',
@@ -162,6 +163,7 @@ export class ShotRules {
     const name = toHex(batchCtxOf(nodeSuite, batch));
     const isKnown = this.#batches.has(name);
     this.#batches.set(name, { list, isFinal: false, isUsed: false });
+    for (const included of includedOf(list)) this.#inclusions.set(included, (this.#inclusions.get(included) ?? 0) + 1);
     const users = new Set(members.map(({ user }) => toHex(user)));
     const isFit =
       members.length === batch.uploads.length &&
@@ -173,7 +175,6 @@ export class ShotRules {
       ...when(!isFit, 'fewer or more uploads than the policy allows'),
       ...when(users.size < members.length, 'a device stands in it twice'),
       ...when(!this.#isLive(list), 'no epoch of its task is open'),
-      ...this.#included(list, policy),
     ];
   }
 
@@ -181,16 +182,10 @@ export class ShotRules {
     return [...this.#open.values()].some(({ task }) => equalBytes(task, batch.task));
   }
 
-  /** In a private task no device is in more batches than its budget has inclusions. */
-  #included({ batch, members }: BatchList, policy: TaskPolicy | undefined): Problems {
-    const privacy = policy?.privacy;
-    if (privacy === undefined) return [];
-    const over = members.filter(({ user }) => {
-      const name = `${toHex(batch.task)} ${toHex(user)}`;
-      const count = (this.#inclusions.get(name) ?? 0) + 1;
-      this.#inclusions.set(name, count);
-      return count > privacy.participations;
-    });
+  /** In a private task it votes for no device more often than its budget has inclusions. What others made final counts as well. */
+  #budgeted(list: BatchList): Problems {
+    const most = this.#policyOf(list.batch.task)?.privacy?.participations ?? Number.POSITIVE_INFINITY;
+    const over = includedOf(list).filter((name) => (this.#inclusions.get(name) ?? 0) > most);
     return when(over.length > 0, `${over.length} devices are in more sums than their budget allows`);
   }
 
@@ -210,4 +205,8 @@ function uploadsOf({ batch, members }: BatchList): readonly string[] {
 
 function updatesOf({ batch, entry, members }: BatchList): readonly string[] {
   return members.map(({ user }) => toHex(givenNameOf(nodeSuite, batch.task, entry, user)));
+}
+
+function includedOf({ batch, members }: BatchList): readonly string[] {
+  return members.map(({ user }) => `${toHex(batch.task)} ${toHex(user)}`);
 }

@@ -182,20 +182,21 @@ async function open(
   for (const mount of [taskRoutes, deviceRoutes, bufferRoutes, shotRoutes, logRoutes]) mount(tools);
   if (settings.unsafePaperMode) unsafePaperRoutes(tools);
 
+  const tickFailed = (error: unknown): void => {
+    metrics.count('basa_troubles_total', {});
+    app.log.error({ err: error }, 'the tick failed; it is tried again');
+  };
   watch.read(authority);
   service.check('database', { isNeeded: true, look: () => store.transaction((tables) => tables.now()) });
   if (typeof kept === 'string')
     service.check('witness', { isNeeded: true, look: () => access(dirname(kept), constants.W_OK) });
-  await settleEpochs(shots);
+  await settleEpochs(shots).catch(tickFailed);
   const url = await service.listen(settings.listen);
   const onTick = async (): Promise<void> => {
     await tick(bufferEpochs);
     await settleEpochs(shots);
   };
-  const ticker = startTicker(settings.tickMs, onTick, (error) => {
-    metrics.count('basa_troubles_total', {});
-    app.log.error({ err: error }, 'the tick failed; it is tried again');
-  });
+  const ticker = startTicker(settings.tickMs, onTick, tickFailed);
   onClose(() => ticker.stop());
   onClose(() => watch.traces.closeAll());
   const buffersInMemory = (): number => Math.max(authority.core.openBuffers, authority.directory.unfinishedBuffers);

@@ -1,6 +1,7 @@
 /** What the authority reads and writes inside one transaction: the log, sealed keys, enrolment tokens and the allow-list. */
 import { EMPTY_LOG_HASH, type TaskId, type UserId } from '@basa/protocol';
 import { column, type Dialect, type Row, type SqlSession } from '@basa/service';
+import { atOnce } from './at-once.ts';
 import type { VaultParameters } from './vault.ts';
 
 export interface StoredVault {
@@ -212,21 +213,6 @@ export class AuthorityTables {
     const [row] = await this.#session.query('SELECT count(*) AS n FROM allowed WHERE task = ?', task);
     return row === undefined ? 0 : column.number(row, 'n');
   }
-}
-
-/** A statement takes so many values. */
-const MOST_AT_ONCE = 1024;
-
-/**
- * Values for one statement each, the last one repeated up to a power of two: a batch has thousands of names, and the database remembers a
- * statement for each number of values.
- */
-function atOnce<Value>(values: readonly Value[]): readonly (readonly Value[])[] {
-  return Array.from({ length: Math.ceil(values.length / MOST_AT_ONCE) }, (_, n) => {
-    const some = values.slice(n * MOST_AT_ONCE, (n + 1) * MOST_AT_ONCE);
-    const length = 2 ** Math.ceil(Math.log2(some.length));
-    return Array.from({ length }, (__, i) => some[Math.min(i, some.length - 1)] as Value);
-  });
 }
 
 function readVault(row: Row): StoredVault {

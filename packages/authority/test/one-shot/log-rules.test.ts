@@ -194,3 +194,32 @@ describe('with several authorities', () => {
     expect(problemsOf([...begin, ...records]).join('; ')).toContain(problem);
   });
 });
+
+it('a vote beyond the budget of a device is not good; a batch that others made final beyond it is', () => {
+  const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-5, participations: 1 };
+  const server = new TestServer({
+    engine: ENGINE.oneShot,
+    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: 1 },
+    authorities: [signer.publicKey, nodeRandomBytes(32), nodeRandomBytes(32)],
+    threshold: 3,
+    privacy,
+  });
+  const body: EpochBody = { ...epoch(0, 10), task: server.task };
+  /** Each on a version of its own, with uploads of its own. */
+  const listOf = (version: number) => {
+    const uploads = [1, 2].map((n) => new Uint8Array(32).fill(10 * version + n) as Ctx);
+    const members = [1, 2].map((n) => member(n, 10 * version + n));
+    const batch: Batch = { task: server.task, number: version, uploads };
+    return { batch, entry: new Uint8Array(32).fill(version), version, members };
+  };
+  const begin: readonly AuthorityRecord[] = [
+    { kind: 'task-created', policy: server.policy },
+    { kind: 'epoch-opened', epoch: { ...body, signature: signer.sign(epochCodec.statement(body)) } },
+    { kind: 'batch-voted', list: listOf(0), at: millis(20) },
+  ];
+  const ctx = batchCtxOf(nodeSuite, listOf(1).batch);
+  expect(problemsOf([...begin, { kind: 'batch-final', ctx, list: listOf(1), at: millis(30) }])).toEqual([]);
+  expect(problemsOf([...begin, { kind: 'batch-voted', list: listOf(1), at: millis(30) }])).toEqual([
+    '2 devices are in more sums than their budget allows',
+  ]);
+});

@@ -29,7 +29,7 @@ import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite
 import { type Device, userOf } from '../asking.ts';
 
 export const kernel = createWasmVectorKernel() ?? plainVectorKernel();
-export const maskTools = { suite: nodeSuite, kernel, keystream: createNodeKeystream() };
+const maskTools = { suite: nodeSuite, kernel, keystream: createNodeKeystream() };
 
 export interface Enrolled {
   readonly device: Device;

@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 import { type Authority, type LogReport, verifyLog } from '../../src/index.ts';
 import { AUTHORITY_DATABASE } from '../../src/store/store.ts';
 import { ask } from '../asking.ts';
-import { AUDITOR, cleanUp, type Home, nodeOf, start, testPostgres } from '../homes.ts';
+import { AUDITOR, authorityPostgres, cleanUp, type Home, nodeOf, start } from '../homes.ts';
 
-type Postgres = Awaited<ReturnType<typeof testPostgres>>;
+type Postgres = Awaited<ReturnType<typeof authorityPostgres>>;
 
 export interface AuthorityNodes {
   postgres(): Postgres;
@@ -22,7 +22,7 @@ export interface AuthorityNodes {
 export function authorityNodes(): AuthorityNodes {
   let postgres: Postgres | undefined;
   beforeAll(async () => {
-    postgres = await testPostgres();
+    postgres = await authorityPostgres();
   });
   afterAll(() => postgres?.remove());
   const ends: (() => unknown)[] = [];

@@ -1,6 +1,6 @@
 /** The demo: both services as processes, a fleet of real clients, MNIST to a target and beyond, and the same run without security. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BufferState, VersionState } from '@basa/client/operator';
+import type { VersionState } from '@basa/client/operator';
 import { loadMnist } from '@basa/datasets';
 import { allSamples, initialParameters, logisticRegression } from '@basa/learning';
 import { WAY_TITLE, type Way } from '../flags/engines.ts';
@@ -9,9 +9,9 @@ import type { Terminal } from '../shell/terminal.ts';
 import { compareWays, type WayCost } from './contribution.ts';
 import { createDemoTask, fleetWork, SERVER_STEP } from './demo-task.ts';
 import { Fleet, type FleetTally } from './fleet.ts';
-import type { AcceptedNews } from './fleet-messages.ts';
-import { runPlainTwin, type TwinBuffer } from './plain-twin.ts';
+import { runPlainTwin } from './plain-twin.ts';
 import { demoTrainer } from './trainer.ts';
+import { twinBuffers } from './twin-buffers.ts';
 
 export interface DemoOptions {
   readonly folder: string;
@@ -88,7 +88,12 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       serverStep: SERVER_STEP,
       seed: options.seed,
       staleness: policy.staleness,
-      buffers: await twinBuffers(services, { ...ended, tally: fleet.tally }),
+      buffers: await twinBuffers(services.server, {
+        task,
+        way,
+        versions: ended.versions,
+        accepted: fleet.tally.accepted,
+      }),
       samplesOf: (device) => ({ dataset: train, indices: work.devices[device]?.indices ?? new Uint32Array() }),
     });
     const plainAccuracy = trainer.evaluate(plain, allSamples(test)).accuracy;
@@ -132,29 +137,6 @@ function hasStayed(
 ): boolean {
   const reached = versions.findIndex(({ accuracy }) => accuracy >= target);
   return reached >= 0 && versions.length - 1 - reached >= further;
-}
-
-/** Which updates made which version, by the server's books and the fleet's. */
-async function twinBuffers(
-  { server }: LocalServices,
-  { versions, tally }: DemoProgress,
-): Promise<readonly TwinBuffer[]> {
-  return Promise.all(
-    versions.slice(1).map(async ({ ctx }) => {
-      const buffer = await server.buffer(ctx);
-      const updates = tally.accepted.filter((news) => isIn(buffer, news));
-      const count = buffer.uploads?.length ?? buffer.accepted.length;
-      if (updates.length !== count)
-        throw new Error(`a sum of ${count} updates, of which the fleet knows ${updates.length}`);
-      return { version: buffer.version, updates };
-    }),
-  );
-}
-
-/** A batch names its uploads; a buffer has slots. */
-function isIn({ ctx, accepted, uploads }: BufferState, news: AcceptedNews): boolean {
-  if (uploads !== undefined) return uploads.includes(news.ctx);
-  return news.ctx === ctx && news.slot !== undefined && accepted.includes(news.slot);
 }
 
 function modeTitle(way: Way): string {

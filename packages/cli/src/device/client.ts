@@ -67,7 +67,7 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
   try {
     const { version } = await device.model({ signal });
     const result = await device.contribute(new Float32Array(bytes.buffer), { trainedOn: version, signal });
-    terminal.line(result.kind === 'accepted' ? `accepted in slot ${result.slot}` : `rejected: ${result.reason}`);
+    terminal.line(result.kind === 'accepted' ? `accepted${placeOf(result)}` : `rejected: ${result.reason}`);
     return { json: result, exitCode: result.kind === 'accepted' ? EXIT_CODE.fine : EXIT_CODE.failed };
   } finally {
     await device.close();
@@ -87,7 +87,9 @@ async function train(input: Input): Promise<CommandResult> {
     device.on('trained', ({ version, loss }) =>
       terminal.line(`trained on version ${version}, loss ${loss.toFixed(3)}`),
     );
-    device.on('accepted', ({ ctx, slot }) => terminal.line(`accepted: slot ${slot} of buffer ${short(ctx)}`));
+    device.on('accepted', ({ ctx, slot }) =>
+      terminal.line(`accepted: ${slot === undefined ? 'upload' : `slot ${slot} of buffer`} ${short(ctx)}`),
+    );
     device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
     device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', (notice) => terminal.line(retrySentence(notice)));
@@ -136,4 +138,9 @@ async function connect({ flags, environment, signal }: Input): Promise<BasaClien
     ...(token !== undefined && { token }),
     ...(pieceBytes > 0 && { pieceBytes }),
   });
+}
+
+/** In the one-shot mode an update has no place. */
+function placeOf({ slot }: { readonly slot: number | undefined }): string {
+  return slot === undefined ? '' : ` in slot ${slot}`;
 }

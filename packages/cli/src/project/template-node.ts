@@ -4,6 +4,8 @@ import {
   createTaskFile,
   exampleLines,
   IGNORED,
+  type ProjectFiles,
+  type ProjectPlace,
   packageFile,
   readmeFile,
   type Template,
@@ -27,10 +29,18 @@ ${TRAINING_AND_DATA}
 export const test = (): Promise<Dataset> => load('data/test.csv');
 `;
 
-const DEVICE = `/** One device: fetches the model, trains on its own examples, contributes a masked update. */
+/** `about`: what this device does; `client` and `model`: what it imports from there; `trainer`: what it trains with. */
+interface DeviceParts {
+  readonly about: string;
+  readonly client: string;
+  readonly model: string;
+  readonly trainer: string;
+}
+
+const deviceFile = ({ about, client, model, trainer }: DeviceParts): string => `/** One device: ${about} */
 import { readFile } from 'node:fs/promises';
-import { BasaClient, trainerFor } from '@basa/client/node';
-import { data, model } from './model.ts';
+import { ${client} } from '@basa/client/node';
+import { ${model} } from './model.ts';
 
 const [device = 0, devices = 3] = process.argv.slice(2).map(Number);
 const { tokens, ...pins } = JSON.parse(await readFile('task.json', 'utf8'));
@@ -38,11 +48,11 @@ const { tokens, ...pins } = JSON.parse(await readFile('task.json', 'utf8'));
 const client = await BasaClient.connect({ ...pins, token: tokens[device], identity: \`devices/\${pins.task.slice(0, 8)}/\${device}\` });
 client.on('trained', ({ version, loss }) => console.log(\`device \${device}: trained on version \${version}, loss \${loss.toFixed(3)}\`));
 client.on('accepted', ({ slot }) => console.log(\`device \${device}: accepted in slot \${slot}\`));
-await client.run(await trainerFor(model), await data({ device, devices }), { rounds: 1 });
+await client.run(${trainer}, await data({ device, devices }), { rounds: 1 });
 await client.close();
 `;
 
-export const NODE_STEPS = `In one terminal, a server and an authority on this machine:
+const NODE_STEPS = `In one terminal, a server and an authority on this machine:
 
 \`\`\`sh
 npm run basa -- dev --devices 0
@@ -58,17 +68,40 @@ npm run device -- 2
 \`\`\`
 `;
 
-export const nodeTemplate: Template = {
-  about: 'devices on Node: a network of layers, data from CSV files',
-  files: (place) => ({
-    'package.json': packageFile(place, { scripts: { device: `${place.run} device.ts` } }),
+/** A project on Node, whatever its network is made with. */
+export function nodeFiles(
+  place: ProjectPlace,
+  {
+    model,
+    device,
+    isEvaluated,
+    dependencies = {},
+  }: { model: string; device: DeviceParts; isEvaluated: boolean; dependencies?: Readonly<Record<string, string>> },
+): ProjectFiles {
+  return {
+    'package.json': packageFile(place, { scripts: { device: `${place.run} device.ts` }, dependencies }),
     'tsconfig.json': compilerFile(place),
     '.gitignore': IGNORED,
     'README.md': readmeFile(place, NODE_STEPS),
-    'model.ts': MODEL,
-    'create-task.ts': createTaskFile({ isEvaluated: true, ...TO_FILE }),
-    'device.ts': DEVICE,
+    'model.ts': model,
+    'create-task.ts': createTaskFile({ isEvaluated, ...TO_FILE }),
+    'device.ts': deviceFile(device),
     'data/train.csv': exampleLines(1, 600),
     'data/test.csv': exampleLines(2, 300),
-  }),
+  };
+}
+
+export const nodeTemplate: Template = {
+  about: 'devices on Node: a network of layers, data from CSV files',
+  files: (place) =>
+    nodeFiles(place, {
+      model: MODEL,
+      device: {
+        about: 'fetches the model, trains on its own examples, contributes a masked update.',
+        client: 'BasaClient, trainerFor',
+        model: 'data, model',
+        trainer: 'await trainerFor(model)',
+      },
+      isEvaluated: true,
+    }),
 };

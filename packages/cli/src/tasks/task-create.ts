@@ -76,6 +76,9 @@ const FLAGS = {
   threshold: thresholdFlag,
   'unsafe-threshold': yes('allow one that withstands no authority which colludes, such as 2 of 3'),
   'unsafe-unchecked-sums': uncheckedSumsFlag,
+  'authority-noise': yes(
+    'one-shot, with --noise and one authority: it adds the noise to each sum, instead of every device',
+  ),
 };
 
 function seconds(help: string, without: string) {
@@ -138,13 +141,20 @@ export const taskCreate: Command = command({
 
 function modeSettings(
   flags: CommandInput<typeof FLAGS>['flags'],
-): Pick<TaskSettings, 'mode' | 'engine' | 'unsafeUncheckedSums'> {
+): Pick<TaskSettings, 'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise'> {
   const chosen = modeOf(flags, 'slot-keys');
   if (chosen.mode === 'one-shot' && flags['unsafe-paper'])
     throw new CommandError('--unsafe-paper and --mode one-shot are two modes: choose one');
   if (flags['unsafe-unchecked-sums'] && chosen.mode !== 'one-shot')
     throw new CommandError('--unsafe-unchecked-sums is for --mode one-shot');
-  if (chosen.mode === 'one-shot') return { ...chosen, unsafeUncheckedSums: flags['unsafe-unchecked-sums'] };
+  if (flags['authority-noise'] && chosen.mode !== 'one-shot')
+    throw new CommandError('--authority-noise is for --mode one-shot');
+  if (chosen.mode === 'one-shot')
+    return {
+      ...chosen,
+      unsafeUncheckedSums: flags['unsafe-unchecked-sums'],
+      authorityNoise: flags['authority-noise'],
+    };
   return { engine: chosen.engine, ...(flags['unsafe-paper'] && { mode: 'paper' as const }) };
 }
 

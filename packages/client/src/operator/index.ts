@@ -10,6 +10,7 @@ export { ENGINES, mostTolerated } from './policy.ts';
 export type {
   BufferState,
   ServerTask,
+  ShotState,
   SuspectState,
   TaskPrivacy,
   VersionState,

@@ -38,6 +38,8 @@ export interface PolicyChoice {
   readonly mode?: ModeName;
   /** One-shot: lets sums stand that nobody but one authority vouches for: it can shift the model unnoticed. */
   readonly unsafeUncheckedSums?: boolean;
+  /** One-shot, a private task with one authority: it adds the noise to each sum, and devices add none. They trust it not to leave it out. */
+  readonly authorityNoise?: boolean;
   /** How seeds are sealed, except in the one-shot mode, which has one way; slot keys by default. */
   readonly engine?: EngineName;
   /** Entries of updates beyond +-clip are clipped, in a private task their L2 norm; 1 by default. */
@@ -128,13 +130,14 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
 type ChosenCouncil = Pick<TaskPolicy, 'authorities' | 'threshold' | 'unsafeThreshold'>;
 
 function modeOf(
-  { mode, engine, unsafeUncheckedSums: uncheckedSums = false }: PolicyChoice,
+  { mode, engine, unsafeUncheckedSums: uncheckedSums = false, authorityNoise = false }: PolicyChoice,
   council: ChosenCouncil,
 ): Pick<TaskPolicy, 'engine' | 'oneShot'> {
+  if (authorityNoise && mode !== 'one-shot') throw new SettingsError('noise of the authority needs the one-shot mode');
   if (mode !== 'one-shot') return { engine: ENGINES[engine ?? 'slot-keys'], oneShot: undefined };
   if (engine !== undefined)
     throw new SettingsError('the one-shot mode seals seeds in its own way: leave the engine out');
-  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums };
+  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums, authorityNoise };
   return { engine: ENGINE.oneShot, oneShot: { ...oneShot, tolerated: mostTolerated(council, oneShot) } };
 }
 
@@ -165,7 +168,7 @@ function quantizerOf({ bufferSize, clip = 1, bits }: PolicyChoice): Pick<TaskPol
   return { modulus, level, clip };
 }
 
-interface PrivateChoice extends Pick<PolicyChoice, 'bufferSize' | 'clip' | 'bits'>, PrivacyPolicy {
+interface PrivateChoice extends Pick<PolicyChoice, 'bufferSize' | 'clip' | 'bits' | 'authorityNoise'>, PrivacyPolicy {
   readonly minimum: number;
   readonly dimension: number;
 }
@@ -173,7 +176,7 @@ interface PrivateChoice extends Pick<PolicyChoice, 'bufferSize' | 'clip' | 'bits
 /** The coarsest level that the noise allows: a finer one costs bits and hides in the noise. */
 function privateQuantizer(choice: PrivateChoice): Pick<TaskPolicy, 'modulus' | 'level' | 'clip'> {
   const clip = choice.clip ?? 1;
-  const planned = planPrivate({ ...choice, clip });
+  const planned = planPrivate({ ...choice, clip, isCentral: choice.authorityNoise ?? false });
   if (planned.kind === 'refused') throw new SettingsError(`these settings cannot be used: ${planned.sentence}`);
   const { modulus, level } = planned.plan;
   return { modulus: choice.bits === undefined ? modulus : ring(choice.bits), level, clip };

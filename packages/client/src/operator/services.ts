@@ -66,8 +66,13 @@ export interface BufferState {
     readonly voids: readonly number[];
   }[];
   readonly accepted: readonly number[];
-  /** One-shot: the names of the uploads of a batch. */
-  readonly uploads?: readonly string[];
+}
+
+/** One-shot: what became of an upload; `ctx` is the batch that it is in, and `version` what that made. */
+export interface ShotState {
+  readonly fate: string;
+  readonly ctx?: string;
+  readonly version?: number;
 }
 
 export interface VersionState {
@@ -139,6 +144,9 @@ export class ServerOperator {
   }
   buffer(ctx: string): Promise<BufferState> {
     return this.#json('GET', SERVER_PATH.buffer(ctx));
+  }
+  shot(task: string, upload: string): Promise<ShotState> {
+    return this.#json('GET', SERVER_PATH.shotFate(task, upload));
   }
   async parameters(task: string, version: number): Promise<Float32Array> {
     const { bytes } = await ask(this.#options, 'GET', SERVER_PATH.model(task, version));

@@ -117,7 +117,7 @@ export class ServerClient {
   }
 
   fate(ctx: Ctx, joinTag: JoinTag, signal: AbortSignal): Promise<Fate> {
-    return this.#fate(SERVER_PATH.fate(ctx, joinTag), signal);
+    return this.#fate(SERVER_PATH.fate(ctx, joinTag), FATES, signal);
   }
 
   /** One-shot: what the authorities say now, as far as the server shows it. */
@@ -126,14 +126,15 @@ export class ServerClient {
     return decoded('server', standingsCodec, body).standings;
   }
 
-  shotFate(task: TaskId, upload: Ctx, signal: AbortSignal): Promise<Fate> {
-    return this.#fate(SERVER_PATH.shotFate(task, upload), signal);
+  shotFate(task: TaskId, upload: Ctx, signal: AbortSignal): Promise<ShotFate> {
+    return this.#fate(SERVER_PATH.shotFate(task, upload), SHOT_FATES, signal);
   }
 
-  async #fate(target: string, signal: AbortSignal): Promise<Fate> {
+  async #fate<Word extends string>(target: string, words: readonly Word[], signal: AbortSignal): Promise<Word> {
     const { fate } = jsonOf('server', (await this.#get(target, signal)).body);
-    if (!FATES.includes(fate as Fate)) throw new AnswerError('the server', 'an update without a fate');
-    return fate as Fate;
+    const known = words.find((word) => word === fate);
+    if (known === undefined) throw new AnswerError('the server', 'an update without a fate');
+    return known;
   }
 
   #get(target: string, signal: AbortSignal): Promise<Answered> {
@@ -150,5 +151,8 @@ export interface Received {
   readonly received: number;
   readonly accepted: boolean;
 }
+
+const SHOT_FATES = ['waiting', 'included', 'quarantined', 'refused', 'version-over', 'unknown'] as const;
+type ShotFate = (typeof SHOT_FATES)[number];
 
 const FATES: readonly Fate[] = ['pending', 'included', 'excluded', 'aborted', 'quarantined', 'unknown'];

@@ -32,8 +32,8 @@ export interface Rejection {
 
 /**
  * What the authority says of a contribution: `undecided` while its buffer is open, `unknown` where its memory is lost.
- * `expired`, in the one-shot mode: it is in no sum and never will be. `quarantined` is the server's word for one in a sum that failed its
- * checks.
+ * `expired`, in the one-shot mode: it is in no sum and never will be. Two are the server's word: `quarantined`, of one in a sum that failed
+ * its checks, and `discarded`, in the one-shot mode, of one that it leaves out, which stays held until it is `expired`.
  */
 export type ContributionOutcome =
   | 'included'
@@ -41,5 +41,6 @@ export type ContributionOutcome =
   | 'excluded'
   | 'aborted'
   | 'expired'
+  | 'discarded'
   | 'undecided'
   | 'unknown';

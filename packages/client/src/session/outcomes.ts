@@ -4,7 +4,6 @@ import {
   agreedOutcome,
   agreedShotOutcome,
   type DeltaCommitment,
-  type Fate,
   judgeOutcome,
   type OutcomeBody,
   type OutcomeOf,
@@ -52,7 +51,9 @@ async function askBuffer(
     return 'undecided';
   }
   if (judged.kind === 'included')
-    return await includedOr(() => context.server.fate(commitment.ctx, commitment.joinTag, signal));
+    return (await told(() => context.server.fate(commitment.ctx, commitment.joinTag, signal))) === 'quarantined'
+      ? 'quarantined'
+      : 'included';
   if (judged.kind === 'refused') return status === 'unknown' ? 'unknown' : 'undecided';
   const held = [...state.ledger.deltas].find(([, given]) => equalBytes(given.joinTag, commitment.joinTag));
   if (held !== undefined) {
@@ -78,11 +79,14 @@ async function askShot(
   const outcomes = await authorities.shotOutcomes(question, commitment, isAgreed, signal);
   const status = agreed(outcomes);
   if (status === undefined && pins.policy.authorities.length === 1) throw new RefusedError('outcome-invalid');
-  if (status === 'included') return await includedOr(() => server.shotFate(task, ctx, signal));
   if (status === 'unknown') return 'unknown';
-  if (status !== 'expired') return 'undecided';
-  await state.take(releaseShot(question, state, fromHex(deltaId) as Uint8Array, outcomes));
-  return 'expired';
+  if (status === 'expired') {
+    await state.take(releaseShot(question, state, fromHex(deltaId) as Uint8Array, outcomes));
+    return 'expired';
+  }
+  const fate = await told(() => server.shotFate(task, ctx, signal));
+  if (status === 'included') return fate === 'quarantined' ? 'quarantined' : 'included';
+  return fate === 'refused' || fate === 'version-over' ? 'discarded' : 'undecided';
 }
 
 /**
@@ -104,12 +108,12 @@ export async function versionRejection(
   return problem && rejected(problem.reason, 'free', problem);
 }
 
-/** The server's word, which frees nothing: the sum it is in may not have been applied. */
-async function includedOr(fate: () => Promise<Fate>): Promise<'included' | 'quarantined'> {
+/** The server's word, where it has one: it frees nothing. */
+async function told<Fate>(fate: () => Promise<Fate>): Promise<Fate | undefined> {
   try {
-    return (await fate()) === 'quarantined' ? 'quarantined' : 'included';
+    return await fate();
   } catch (error) {
-    if (isOfService(error)) return 'included';
+    if (isOfService(error)) return undefined;
     throw error;
   }
 }

@@ -54,6 +54,8 @@ export class ShotService {
   readonly #pieces = new Pieces();
   /** Uploads that wait for their batch. */
   taken: Taken[] = [];
+  /** What the server says of every upload. */
+  fate = 'included';
   #batches = 0;
 
   constructor(world: TestWorld) {
@@ -77,7 +79,7 @@ export class ShotService {
   reply(asked: Asked): Reply {
     const [, , , , room, name = '', last] = asked.path.split('/');
     if (room === 'standings') return bytes(standingsCodec.encode({ standings: [this.standing()] }));
-    if (last === 'fate') return json({ fate: 'included' });
+    if (last === 'fate') return json({ fate: this.fate });
     const upload = shotUploadCodec.decode(fromHex(String(asked.headers[HEADER.upload])) ?? new Uint8Array());
     if (toHex(uploadNameOf(nodeSuite, upload.header)) !== name) return problem('not-found');
     const no = shotProblem(this.#view(), upload);

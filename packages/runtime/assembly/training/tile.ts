@@ -16,47 +16,69 @@ function multiplyAdd(a: v128, b: v128, c: v128): v128 {
   return ASC_FEATURE_RELAXED_SIMD ? f32x4.relaxed_madd(a, b, c) : f32x4.add(c, f32x4.mul(a, b));
 }
 
+/** Both products are one loop: `isRows` is known where it is compiled, and costs nothing. */
+class Tile {
+  @inline
+  static multiply(
+    isRows: bool,
+    a0: usize,
+    a1: usize,
+    aStep: usize,
+    b: usize,
+    bStep: usize,
+    runs: i32,
+    run: i32,
+    jump: usize,
+    c0: usize,
+    c1: usize,
+  ): void {
+    let s0 = v128.load(c0);
+    let s1 = v128.load(c0, 16);
+    let s2 = v128.load(c0, 32);
+    let s3 = v128.load(c0, 48);
+    let t0 = v128.load(c1);
+    let t1 = v128.load(c1, 16);
+    let t2 = v128.load(c1, 32);
+    let t3 = v128.load(c1, 48);
+    for (let r = 0; r < runs; r++) {
+      for (let k = 0; k < run; k++) {
+        const b0 = v128.load(b);
+        const b1 = v128.load(b, 16);
+        const b2 = v128.load(b, 32);
+        const b3 = v128.load(b, 48);
+        const x = v128.load32_splat(a0);
+        s0 = multiplyAdd(x, b0, s0);
+        s1 = multiplyAdd(x, b1, s1);
+        s2 = multiplyAdd(x, b2, s2);
+        s3 = multiplyAdd(x, b3, s3);
+        const y = isRows ? v128.load32_splat(a1) : v128.load32_splat(a0, 4);
+        t0 = multiplyAdd(y, b0, t0);
+        t1 = multiplyAdd(y, b1, t1);
+        t2 = multiplyAdd(y, b2, t2);
+        t3 = multiplyAdd(y, b3, t3);
+        a0 += aStep;
+        if (isRows) a1 += aStep;
+        b += bStep;
+      }
+      if (isRows) {
+        a0 += jump;
+        a1 += jump;
+      } else b += jump;
+    }
+    v128.store(c0, s0);
+    v128.store(c0, s1, 16);
+    v128.store(c0, s2, 32);
+    v128.store(c0, s3, 48);
+    v128.store(c1, t0);
+    v128.store(c1, t1, 16);
+    v128.store(c1, t2, 32);
+    v128.store(c1, t3, 48);
+  }
+}
+
 /** c += a b for two rows of a that start anywhere and a packed panel b; a advances by `run` words, then jumps. */
 function tileByRows(a0: usize, a1: usize, runs: i32, run: i32, jump: usize, b: usize, c0: usize, c1: usize): void {
-  let s0 = v128.load(c0);
-  let s1 = v128.load(c0, 16);
-  let s2 = v128.load(c0, 32);
-  let s3 = v128.load(c0, 48);
-  let t0 = v128.load(c1);
-  let t1 = v128.load(c1, 16);
-  let t2 = v128.load(c1, 32);
-  let t3 = v128.load(c1, 48);
-  for (let r = 0; r < runs; r++) {
-    for (let k = 0; k < run; k++) {
-      const b0 = v128.load(b);
-      const b1 = v128.load(b, 16);
-      const b2 = v128.load(b, 32);
-      const b3 = v128.load(b, 48);
-      const x = v128.load32_splat(a0);
-      s0 = multiplyAdd(x, b0, s0);
-      s1 = multiplyAdd(x, b1, s1);
-      s2 = multiplyAdd(x, b2, s2);
-      s3 = multiplyAdd(x, b3, s3);
-      const y = v128.load32_splat(a1);
-      t0 = multiplyAdd(y, b0, t0);
-      t1 = multiplyAdd(y, b1, t1);
-      t2 = multiplyAdd(y, b2, t2);
-      t3 = multiplyAdd(y, b3, t3);
-      a0 += 4;
-      a1 += 4;
-      b += 64;
-    }
-    a0 += jump;
-    a1 += jump;
-  }
-  v128.store(c0, s0);
-  v128.store(c0, s1, 16);
-  v128.store(c0, s2, 32);
-  v128.store(c0, s3, 48);
-  v128.store(c1, t0);
-  v128.store(c1, t1, 16);
-  v128.store(c1, t2, 32);
-  v128.store(c1, t3, 48);
+  Tile.multiply(true, a0, a1, 4, b, 64, runs, run, jump, c0, c1);
 }
 
 /** c += a^T b: two neighbouring columns of a, sixteen of b, both read where they lie; b jumps after each run. */
@@ -71,43 +93,7 @@ function tileByColumns(
   c0: usize,
   c1: usize,
 ): void {
-  let s0 = v128.load(c0);
-  let s1 = v128.load(c0, 16);
-  let s2 = v128.load(c0, 32);
-  let s3 = v128.load(c0, 48);
-  let t0 = v128.load(c1);
-  let t1 = v128.load(c1, 16);
-  let t2 = v128.load(c1, 32);
-  let t3 = v128.load(c1, 48);
-  for (let r = 0; r < runs; r++) {
-    for (let k = 0; k < run; k++) {
-      const b0 = v128.load(b);
-      const b1 = v128.load(b, 16);
-      const b2 = v128.load(b, 32);
-      const b3 = v128.load(b, 48);
-      const x = v128.load32_splat(a);
-      s0 = multiplyAdd(x, b0, s0);
-      s1 = multiplyAdd(x, b1, s1);
-      s2 = multiplyAdd(x, b2, s2);
-      s3 = multiplyAdd(x, b3, s3);
-      const y = v128.load32_splat(a, 4);
-      t0 = multiplyAdd(y, b0, t0);
-      t1 = multiplyAdd(y, b1, t1);
-      t2 = multiplyAdd(y, b2, t2);
-      t3 = multiplyAdd(y, b3, t3);
-      a += aStep;
-      b += bStep;
-    }
-    b += bJump;
-  }
-  v128.store(c0, s0);
-  v128.store(c0, s1, 16);
-  v128.store(c0, s2, 32);
-  v128.store(c0, s3, 48);
-  v128.store(c1, t0);
-  v128.store(c1, t1, 16);
-  v128.store(c1, t2, 32);
-  v128.store(c1, t3, 48);
+  Tile.multiply(false, a, a, aStep, b, bStep, runs, run, bJump, c0, c1);
 }
 
 function copyWords(to: usize, from: usize, words: i32): void {

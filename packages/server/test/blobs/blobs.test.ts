@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migratePostgres, openPostgres, POSTGRES } from '@basa/service';
-import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
+import { type TestPostgres, testPostgres } from '@basa/testkit/processes/test-postgres.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Staging } from '../../src/blobs/blob-store.ts';
 import { openChunkedBlobs } from '../../src/blobs/chunked.ts';
@@ -26,15 +26,11 @@ testBlobs('files', async () => {
   };
 });
 
-let postgres: LocalPostgres;
-const folder = mkdtempSync(join(tmpdir(), 'basa-postgres-'));
+let postgres: TestPostgres;
 beforeAll(async () => {
-  postgres = await startLocalPostgres({ folder });
+  postgres = await testPostgres();
 });
-afterAll(async () => {
-  await postgres.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => postgres.remove());
 
 async function inDatabase(): Promise<BlobPlace> {
   const options = { application: 'server', migrations: migrationsFor(POSTGRES) } as const;

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  column,
   isStorageFull,
   migratePostgres,
   openDatabase,
@@ -10,7 +11,7 @@ import {
   SQLITE,
   sqliteDatabase,
 } from '@basa/service';
-import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
+import { type TestPostgres, testPostgres } from '@basa/testkit/processes/test-postgres.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Tickets } from '../../src/admission/tickets.ts';
 import { EMBEDDED_DATABASE, migrationsFor, SERVER_DATABASE } from '../../src/store/schema.ts';
@@ -39,30 +40,30 @@ const sqlite = async () => {
   };
 };
 
-let postgres: LocalPostgres;
-let databases = 0;
+let postgres: TestPostgres;
 beforeAll(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'basa-postgres-'));
-  folders.push(folder);
-  postgres = await startLocalPostgres({ folder });
+  postgres = await testPostgres();
+  await migratePostgres(await postgres.database('store'), SERVER_DATABASE);
 }, 120_000);
 afterAll(async () => {
-  await postgres?.stop();
+  await postgres?.remove();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
+/** One database for all tests, empty at the start of each: to make a new one takes longer than most of them. */
 const onPostgres = async () => {
-  const options = { application: 'server', migrations: migrationsFor(POSTGRES) } as const;
-  const url = await postgres.database(`store_${databases++}`);
-  await migratePostgres(url, options);
-  const first = await openPostgres({ url, ...options });
+  const options = { url: postgres.url('store'), ...SERVER_DATABASE };
+  const first = await openPostgres(options);
+  const tables = await first.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'");
+  const names = tables.map((row) => column.text(row, 'tablename')).filter((name) => name !== 'basa_format');
+  await first.query(`TRUNCATE ${names.join(', ')}`);
   let current = createStore(first);
   return {
     store: current,
     tickets: new Tickets(first),
     async reopen() {
       await current.close();
-      current = createStore(await openPostgres({ url, ...options }));
+      current = createStore(await openPostgres(options));
       return current;
     },
   };
@@ -103,7 +104,7 @@ it('a database of an older layout is refused, with what to do, and stays as it w
   expect(() => openDatabase(folder, EMBEDDED_DATABASE)).toThrow(refused);
   openDatabase(folder, older).close();
 
-  const url = await postgres.database(`store_${databases++}`);
+  const url = await postgres.database('older');
   await migratePostgres(url, { application: 'server', migrations: migrationsFor(POSTGRES).slice(0, 11) });
   await expect(migratePostgres(url, SERVER_DATABASE)).rejects.toThrow(refused);
   await expect(openPostgres({ url, ...SERVER_DATABASE })).rejects.toThrow(refused);

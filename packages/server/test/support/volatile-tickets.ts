@@ -11,11 +11,14 @@ import { EMBEDDED_DATABASE } from '../../src/store/schema.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { policy } from './store-samples.ts';
 
-/** Nothing of it is flushed. It is closed after the test. */
+/** One transaction that never ends: nothing of it reaches the disk. It is closed after the test. */
 function volatileDatabase(clock: () => number): SqlDatabase {
   const { db, close } = openDatabase(mkdtempSync(join(tmpdir(), 'basa-volatile-')), EMBEDDED_DATABASE);
-  onTestFinished(close);
-  db.exec('PRAGMA synchronous = OFF');
+  db.exec('BEGIN');
+  onTestFinished(() => {
+    db.exec('ROLLBACK');
+    close();
+  });
   const statements = new Map<string, ReturnType<typeof db.prepare>>();
   const session: SqlSession = {
     async query(text, ...values) {
@@ -38,7 +41,7 @@ function volatileDatabase(clock: () => number): SqlDatabase {
     transaction,
     query: (text, ...values) => transaction(({ query }) => query(text, ...values)),
     now: session.now,
-    close: async () => close(),
+    close: async () => {}, // after the test
   };
 }
 

@@ -180,7 +180,8 @@ export class FederationAuthority implements AuthorityPeer {
   }
 }
 
-function viaBytes<T extends object>(
+/** The answer as it arrives: encoded and read back. */
+export function viaBytes<T extends object>(
   codec: { encode(value: T): Uint8Array; decode(bytes: Uint8Array): T },
   answer: T | Refused,
 ): T | Refused {

@@ -19,7 +19,6 @@ import {
   contributeSteps,
   type Deposit,
   type DepositAnswer,
-  type Descriptor,
   type DeviceLedger,
   type DeviceStep,
   type DrawnBuffer,
@@ -44,6 +43,7 @@ import {
   restoreSession,
   type SeatRequest,
   type Slot,
+  type SumRules,
   type UserId,
   type UserPorts,
   type UserRecord,
@@ -245,13 +245,13 @@ export class FederationDevice {
   }
 
   /** x' of the update, fixed before the deposit leaves. */
-  buildVector(descriptor: Descriptor, delta: Float32Array, trainedOn: number): BuiltInput {
+  buildVector(rules: SumRules, delta: Float32Array, trainedOn: number): BuiltInput {
     const { environment, randomBytes } = this.world;
     // Rounding may be alike everywhere; noise that is alike is none.
     const own = (words: Uint32Array): void => void new Uint8Array(words.buffer).set(randomBytes(words.byteLength));
-    const randomWords = descriptor.privacy === undefined ? environment.randomWords(7) : own;
+    const randomWords = rules.privacy === undefined ? environment.randomWords(7) : own;
     const update = { delta, trainedOn, metrics: this.metrics, randomWords };
-    return buildInput(descriptor, { ...update, ...(this.blocks !== undefined && { blocks: this.blocks }) });
+    return buildInput(rules, { ...update, ...(this.blocks !== undefined && { blocks: this.blocks }) });
   }
 
   depositBytes(message: Deposit = this.deposit()): Uint8Array {

@@ -15,6 +15,7 @@ import {
   type Ctx,
   type MetricRange,
   type Millis,
+  type OneShotPolicy,
   type Pins,
   POLICY_DEFAULTS,
   type PrivacyPolicy,
@@ -51,6 +52,8 @@ export interface FederationOptions {
     /** Lets a threshold stand that withstands no authority. */
     readonly unsafeThreshold?: boolean;
   };
+  /** The lines of the one-shot mode; its federation is `OneShotFederation`. */
+  readonly oneShot?: OneShotPolicy;
   readonly seed?: number;
 }
 
@@ -97,6 +100,7 @@ export class Federation implements World {
       maxStaleness: options.maxStaleness ?? 10,
       ...POLICY_DEFAULTS,
       versions: options.versions ?? POLICY_DEFAULTS.versions,
+      oneShot: options.oneShot,
       authorities: signers.map(({ publicKey }) => publicKey),
       threshold,
       unsafeThreshold,
@@ -156,11 +160,15 @@ export class Federation implements World {
       return request();
     } catch (error) {
       if (!(error instanceof Crash) || error.party === 'user') throw error;
-      if (error.party === 'server') this.server.restart();
-      // Whichever it was: the others come back as they were.
-      else for (const authority of this.authorities) authority.restart();
+      this.revive(error.party);
       return request();
     }
+  }
+
+  /** The party starts again from what it has on disk. Of authorities, whichever it was: the others come back as they were. */
+  protected revive(party: 'server' | 'authority'): void {
+    if (party === 'server') this.server.restart();
+    else for (const authority of this.authorities) authority.restart();
   }
 
   mask(vector: Uint32Array, plan: MaskPlan): void {

@@ -19,6 +19,7 @@ import {
   type InboxEntry,
   judgeHeader,
   type Millis,
+  type ModelAppend,
   type ModelEntry,
   millis,
   type OpenBuffer,
@@ -235,9 +236,14 @@ export class FederationServer implements ServerPeer {
     const closed = version === 0 ? [] : votesFor(this.ports, this.buffer(ctx));
     const modelHash = this.ports.suite.sha256(this.modelBytes(version));
     const sums = version === 0 ? [] : [ctx];
-    const entry = this.#council.append({ task: this.world.task, version, modelHash, sums, spoilt: [], closed });
+    const entry = this.logModel({ task: this.world.task, version, modelHash, sums, spoilt: [], closed });
     if (version === 0) this.models = [{ version: 0, ctx, sum: [] }];
     return entry;
+  }
+
+  /** Signed by enough authorities, in the log. */
+  logModel(body: Omit<ModelAppend, 'signature'>): ModelEntry {
+    return this.#council.append(body);
   }
 
   /** What is logged as the model of a version: here no more than its number. */

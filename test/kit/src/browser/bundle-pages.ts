@@ -1,8 +1,9 @@
 /** The pages of @basa/web as files that a server serves: scripts, workers, styles, and nothing from elsewhere. */
-import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { ROOT } from '../root.ts';
+import { writeDocuments } from './page-frame.ts';
 
 const web = join(ROOT, 'packages/web');
 
@@ -39,7 +40,8 @@ export async function bundlePages(folder: string): Promise<Metafile['outputs']> 
   mkdirSync(folder, { recursive: true });
   const made = await Promise.all(TOGETHER.map((entries) => bundle(folder, entries)));
   const site = join(web, 'site');
-  for (const name of readdirSync(site)) if (!name.endsWith('.css')) copyFileSync(join(site, name), join(folder, name));
+  copyFileSync(join(site, 'icon.svg'), join(folder, 'icon.svg'));
+  writeDocuments(site, folder);
   return Object.assign({}, ...made.map(({ metafile }) => metafile.outputs)) as Metafile['outputs'];
 }
 

@@ -1,7 +1,7 @@
 /** Both services, and what a caller adds, as single files: a process that is killed often must start fast. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { ROOT } from '../root.ts';
 
 /** What is always bundled, by the name of the file it becomes. Both look for their workers beside themselves. */
@@ -9,6 +9,7 @@ const ENTRIES = {
   authority: join(ROOT, 'packages/authority/src/main.ts'),
   server: join(ROOT, 'packages/server/src/main.ts'),
   'work/key-worker': join(ROOT, 'packages/authority/src/keys/work/key-worker.ts'),
+  'work/mask-worker': join(ROOT, 'packages/authority/src/masks/work/mask-worker.ts'),
   'work/worker': join(ROOT, 'packages/server/src/closing/work/worker.ts'),
   'work/hasher': join(ROOT, 'packages/server/src/uploads/work/hasher.ts'),
 } as const;
@@ -46,27 +47,37 @@ export interface BundleOptions<Name extends string> {
   readonly watchers?: Watchers;
 }
 
-/** Made anew by every run that needs it, in a folder of its own: two runs may go on side by side. */
+/** How a program for Node is bundled, whatever it is. */
+export const FOR_NODE = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  conditions: ['@basa/source'],
+  // Native binaries and wasm are found beside their packages.
+  external: [SQLITE, 'mcl-wasm', 'pg-native'],
+  banner: { js: BANNER },
+  logLevel: 'error',
+} satisfies BuildOptions;
+
+/** Made anew by every run that needs it: two runs may go on side by side. */
+export function bundleFolder(kind: string): string {
+  const folder = join(ROOT, 'node_modules/.cache/basa-processes', `${process.pid}-${kind}`);
+  mkdirSync(folder, { recursive: true });
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
 export async function bundleProcesses<Name extends string = never>({
   more,
   watchers,
 }: BundleOptions<Name> = {}): Promise<Bundle<Name>> {
-  const folder = join(ROOT, 'node_modules/.cache/basa-processes', `${process.pid}${watchers ? '-watched' : ''}`);
-  mkdirSync(folder, { recursive: true });
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const folder = bundleFolder(watchers ? 'watched' : 'services');
   await build({
+    ...FOR_NODE,
     entryPoints: { ...ENTRIES, ...more },
     outdir: folder,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['@basa/source'],
-    // Native binaries and wasm are found beside their packages.
-    external: [SQLITE, 'mcl-wasm', 'pg-native'],
     plugins: watchers === undefined ? [] : [watchedSqlite(watchers.sqlite)],
     inject: watchers === undefined ? [] : [watchers.postgres],
-    banner: { js: BANNER },
-    logLevel: 'error',
   });
   return { file: (name) => join(folder, `${name}.js`) };
 }

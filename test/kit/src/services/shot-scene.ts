@@ -34,7 +34,7 @@ import { granted } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { ShotAuthority } from '../core/one-shot/shot-authority.ts';
 import { ShotDevice } from '../core/one-shot/shot-device.ts';
-import type { ShotIntake, ShotStage } from '../core/one-shot/shot-stage.ts';
+import type { ShotIntake, WholeStage } from '../core/one-shot/shot-stage.ts';
 import { CoreAuthorities } from './core-authorities.ts';
 
 export { until };
@@ -85,7 +85,7 @@ export class ShotScene {
   #stage(
     standings: readonly AuthorityStanding[] = [],
     take: ShotIntake['take'] = () => ({ kind: 'accepted' }),
-  ): ShotStage {
+  ): WholeStage {
     const scene = this;
     const shown = (): never => {
       throw new Error('uploads are shown by the real server');

@@ -2,7 +2,7 @@
 import type { Ctx, GuardWords, Part, Refused } from '@basa/protocol';
 
 /** The secret of one live epoch of this authority, by the hash of its statement. */
-export interface EpochSecret {
+interface EpochSecret {
   readonly statement: Uint8Array;
   /** Overwritten by the thread when it is done. */
   readonly secret: Uint8Array;

@@ -19,6 +19,7 @@ const OUTCOME_TEXT = {
   excluded: 'The buffer closed without your update.',
   aborted: 'The buffer was given up; nothing of it was opened.',
   expired: 'Your update is in no sum, and never will be.',
+  discarded: 'The server left your update out; this device goes on with a newer version.',
   undecided: '',
   unknown: 'The authority does not know this buffer any more.',
 } as const;

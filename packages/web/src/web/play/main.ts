@@ -24,6 +24,11 @@ const series = [
   { label: 'sealed', colour: 'sealed' },
   { label: 'paper', colour: 'serial', dash: [6, 4] },
 ];
+const LANES = ['paper', 'sealed'] as const;
+for (const lane of LANES) {
+  element(lane).append(element<HTMLTemplateElement>('lane').content.cloneNode(true));
+  say(place(lane, 'caption'), `Staleness of updates, ${place(lane, 'h2').textContent}`);
+}
 startPage();
 const versionsPlot = new LinePlot(element('versions-plot'), {
   x: 'virtual time',
@@ -80,7 +85,7 @@ function start(): void {
     dropouts: value('dropouts') / 100,
     leaseSeconds: value('lease'),
   };
-  for (const lane of ['paper', 'sealed'] as const) {
+  for (const lane of LANES) {
     const cells = Array.from({ length: settings.bufferSize }, () =>
       make('li', { class: 'slot', 'data-status': 'free' }),
     );

@@ -24,13 +24,13 @@ import {
   userIdOf,
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
-import type { ShotStage } from './shot-stage.ts';
+import type { DeviceStage, WholeStage } from './shot-stage.ts';
 
 /** Where a device stops, as if it had crashed there. */
 export type ShotStop = 'before-freeze' | 'after-freeze' | 'after-upload';
 
-export class ShotDevice {
-  readonly world: ShotStage;
+export class ShotDevice<Stage extends DeviceStage = WholeStage> {
+  readonly world: Stage;
   readonly index: number;
   readonly signer: Signer;
   readonly certificate: Certificate;
@@ -39,7 +39,7 @@ export class ShotDevice {
   /** x', kept since it was fixed. */
   input: Uint32Array | undefined;
 
-  constructor(world: ShotStage, index: number, signer: Signer, certificate: Certificate) {
+  constructor(world: Stage, index: number, signer: Signer, certificate: Certificate) {
     this.world = world;
     this.index = index;
     this.signer = signer;

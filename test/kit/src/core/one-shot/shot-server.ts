@@ -38,10 +38,10 @@ import {
 } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import type { Released, ShotAuthority } from './shot-authority.ts';
-import type { Shot, ShotIntake, ShotStage } from './shot-stage.ts';
+import type { Shot, ShotIntake, WholeStage } from './shot-stage.ts';
 
 /** The stage, with the authorities that the server asks. */
-interface ServedStage extends ShotStage {
+interface ServedStage extends WholeStage {
   authority(index: number): ShotAuthority;
 }
 

@@ -26,14 +26,23 @@ export interface ShotIntake {
   shown(shot: Shot): ShownUpload;
 }
 
+/** What an authority needs of the world around it. */
 export interface ShotStage {
   readonly environment: Environment;
   readonly randomBytes: RandomBytes;
   readonly policy: TaskPolicy;
   readonly task: TaskId;
   readonly now: Millis;
+}
+
+/** What a device needs. */
+export interface DeviceStage extends ShotStage {
+  readonly server: Pick<ShotIntake, 'take'>;
+  standings(): readonly AuthorityStanding[];
+}
+
+export interface WholeStage extends DeviceStage {
   readonly server: ShotIntake;
   /** Of the authorities that are there. */
   readonly indices: readonly number[];
-  standings(): readonly AuthorityStanding[];
 }

@@ -26,7 +26,7 @@ import { seededTools } from '../seeded-tools.ts';
 import { ShotAuthority } from './shot-authority.ts';
 import { ShotDevice } from './shot-device.ts';
 import { ShotServer } from './shot-server.ts';
-import type { ShotStage } from './shot-stage.ts';
+import type { WholeStage } from './shot-stage.ts';
 
 export interface ShotOptions extends Partial<TaskPolicy> {
   /** 4 of which 3 are needed and 1 may collude; or 1. */
@@ -35,7 +35,7 @@ export interface ShotOptions extends Partial<TaskPolicy> {
   readonly seed?: number;
 }
 
-export class ShotWorld implements ShotStage {
+export class ShotWorld implements WholeStage {
   readonly environment: Environment = nodeEnvironment;
   readonly randomBytes: RandomBytes;
   readonly policy: TaskPolicy;

@@ -1,0 +1,67 @@
+/** The cost of one batch of the one-shot mode by its size: run in full at 64 elements, with masks and hashes charged at the real dimension. */
+import type { AggregationTools } from '@basa/baselines';
+import { RING_32 } from '@basa/masking';
+import { priceOf } from '../protocols/composed.ts';
+import { ONE_SHOTS, type OneShotShape, oneShot } from '../protocols/contenders.ts';
+import type { Amounts } from '../protocols/cost.ts';
+import { vectorPrices } from '../protocols/prices.ts';
+import { formatTable } from '../table.ts';
+
+const DROPOUTS = 0.1;
+const WARM_UP_USERS = 30;
+
+/** How many devices there are, and of which dimension. */
+export interface ShotSize {
+  readonly bufferSize: number;
+  readonly dimension: number;
+}
+
+export interface ShotCost extends Amounts, ShotSize {
+  readonly protocol: string;
+  /** Until every upload is in the store and inspected. */
+  readonly intake: Pick<Amounts, 'serverMs' | 'authorityMs'>;
+  /** From the batch to its sum. */
+  readonly close: Pick<Amounts, 'serverMs' | 'authorityMs'>;
+}
+
+export function costsOfShots(sizes: readonly ShotSize[], tools: AggregationTools): readonly ShotCost[] {
+  const [alone] = ONE_SHOTS;
+  runOf(tools, alone, WARM_UP_USERS);
+  return sizes.map((size) => costOfShot(tools, alone, size));
+}
+
+function runOf(tools: AggregationTools, shape: OneShotShape, users: number) {
+  const { counted, ...charged } = oneShot(tools, shape);
+  return priceOf(users, DROPOUTS, counted, charged);
+}
+
+function costOfShot(tools: AggregationTools, shape: OneShotShape, size: ShotSize): ShotCost {
+  const run = runOf(tools, shape, size.bufferSize);
+  if (run === undefined) throw new Error(`a batch of ${size.bufferSize} was not opened`);
+  const { phases, ...cost } = run(size.dimension, vectorPrices(size.dimension, tools, RING_32));
+  const [upload, close] = phases;
+  if (upload === undefined || close === undefined) throw new Error('the one-shot mode has two phases');
+  return { protocol: shape.name, ...size, ...cost, intake: upload, close };
+}
+
+export function shotsText(shots: readonly ShotCost[]): string {
+  const seconds = (ms: number): string => (ms / 1000).toFixed(2);
+  return [
+    `One batch of the one-shot mode, one authority, ${100 * DROPOUTS} % of its devices never there; processor time of one thread, measured as above.`,
+    'The intake is until every upload lies in the store and is inspected, the close from the batch to its sum; y is added at the intake.',
+    '',
+    formatTable(
+      ['K', 'd', 'user ms', 'sends B', 'server intake s', 'close s', 'authority intake s', 'close s'],
+      shots.map(({ bufferSize, dimension, userMs, bytesUp, intake, close }) => [
+        bufferSize.toLocaleString('en'),
+        dimension.toLocaleString('en'),
+        userMs.toFixed(1),
+        Math.round(bytesUp).toLocaleString('en'),
+        seconds(intake.serverMs),
+        seconds(close.serverMs),
+        seconds(intake.authorityMs),
+        seconds(close.authorityMs),
+      ]),
+    ),
+  ].join('\n');
+}

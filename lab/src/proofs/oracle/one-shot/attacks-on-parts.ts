@@ -1,0 +1,90 @@
+/** Attacks of the one-shot mode on what a device seals: parts that are copied, swapped, dealt apart, or opened by an authority. */
+import { applyMasksInPlace, toHex } from '@basa/masking';
+import { type Ctx, isHolder, isRefused, type JoinTag, partTerm, taskParts } from '@basa/protocol';
+import type { ShotDevice } from '@basa/simulator';
+import type { AttackReport } from '../trace.ts';
+import { ShotOracle } from './shot-oracle.ts';
+import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttacks } from './shot-scene.ts';
+
+export const ATTACKS_ON_PARTS: ShotAttacks = {
+  "a colluder's upload has the sealed part of a victim": copiedPart,
+  "the server's own parts stand under the headers of all but one": ownParts,
+  'an authority on the side of the server opens what it holds': openedParts,
+  'a colluder deals a part that only some holders can open': dealtApart,
+  'the server reads what authorities tell of an upload that they inspect': guardsRead,
+};
+
+function copiedPart(): AttackReport {
+  const oracle = new ShotOracle({ minimum: 3 });
+  const [victim] = honestUploads(oracle, 1) as [Ctx];
+  const [first, second, third] = colluders(oracle, 3) as readonly [Colluder, Colluder, Colluder];
+  const { sealed } = oracle.world.shots.shown(oracle.stored(victim));
+  const { header } = oracle.stored(first.name).upload;
+  const joinTag = header.joinTag.map((byte) => byte ^ 1) as JoinTag;
+  const forged = oracle.forge(first.device, { ...header, joinTag }, sealed);
+  oracle.close([forged, second.name, third.name]);
+  return oracle.trace.judge();
+}
+
+function ownParts(): AttackReport {
+  const oracle = new ShotOracle();
+  const names = honestUploads(oracle, 3);
+  for (const keeper of oracle.honest) oracle.vote(keeper, names);
+  const [, ...others] = names;
+  const sealed = new Map(others.map((name) => [toHex(name), oracle.ownParts(oracle.stored(name).upload.header)]));
+  for (const keeper of oracle.honest) oracle.release(keeper, names, 0, { sealed });
+  return oracle.trace.judge();
+}
+
+function openedParts(): AttackReport {
+  const oracle = new ShotOracle(COUNCIL);
+  honestUploads(oracle, 2);
+  return oracle.trace.judge();
+}
+
+/** The copy for one holder of the last part is not that of the others. Whoever holds the part must say the same of it. */
+function dealtApart(): AttackReport {
+  const oracle = new ShotOracle(COUNCIL);
+  const [{ device, name }] = colluders(oracle, 1) as readonly [Colluder];
+  const { header } = oracle.stored(name).upload;
+  const sealed = oracle.world.shots.shown(oracle.stored(name)).sealed.slice();
+  sealed[sealed.length - 1] = (sealed.at(-1) as number) ^ 1;
+  const forged = oracle.forge(device, header, sealed);
+  const part = taskParts(oracle.world.policy).at(-1) as number;
+  const holders = oracle.honest.filter(({ base }) => isHolder(part, base.index));
+  const said = holders.map((keeper) => {
+    const answer = oracle.inspect(keeper, [forged]);
+    return isRefused(answer) ? answer.reason : answer.verdicts[0]?.verdict;
+  });
+  if (new Set(said).size > 1) oracle.trace.broken.add(`honest holders of a part disagree about it: ${said.join(', ')}`);
+  return oracle.trace.judge();
+}
+
+/** Only the masks of the guards are told: a word more would be one of the update. */
+function guardsRead(): AttackReport {
+  const oracle = new ShotOracle();
+  const device = oracle.world.shooter();
+  const [name] = [oracle.give(device)] as [Ctx];
+  const first = maskWords(oracle, device);
+  for (const keeper of oracle.honest) {
+    const answer = oracle.inspect(keeper, [name]);
+    if (isRefused(answer)) continue;
+    const told = answer.verdicts.flatMap(({ guards }) => guards.map(({ words }) => words.join()));
+    if (told.some((words) => !first.includes(words))) oracle.trace.broken.add('more than the guard words is told');
+  }
+  return oracle.trace.judge();
+}
+
+/** The first four words of the mask of the one part, as the device has them. */
+function maskWords({ world }: ShotOracle, { own }: ShotDevice): readonly string[] {
+  const shot = own.records.find((entry) => entry.kind === 'shot');
+  if (shot?.kind !== 'shot') throw new Error('the device gave nothing');
+  const { tools } = world.environment;
+  const { modulus } = world.policy;
+  return shot.seeds.map((seed) => {
+    const words = new Uint32Array(4);
+    const terms = [partTerm(tools.suite, shot.header, 0, seed.slice(), 1)];
+    applyMasksInPlace(words, { modulus, salt: shot.header.joinTag, terms }, tools);
+    return words.join();
+  });
+}

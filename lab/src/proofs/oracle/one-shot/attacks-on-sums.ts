@@ -1,0 +1,94 @@
+/** Attacks of the one-shot mode on sums of masks: a sum that an authority made up, and noise that the server takes off. */
+import { unpackVector } from '@basa/masking';
+import {
+  addAuthorityNoise,
+  addMasksInPlace,
+  isRefused,
+  maskSumCodec,
+  prefixElements,
+  type Refused,
+  type TaskPolicy,
+} from '@basa/protocol';
+import type { ReleasedSums, ShotAuthority } from '@basa/simulator';
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import type { AttackReport } from '../trace.ts';
+import { ShotOracle } from './shot-oracle.ts';
+import { COUNCIL, honestUploads, type ShotAttacks } from './shot-scene.ts';
+
+export const ATTACKS_ON_SUMS: ShotAttacks = {
+  'an authority signs a sum of masks that is none': wrongSum,
+  'the server takes off the noise that the authority added': noiseTakenOff,
+};
+
+/** An honest server and three honest authorities; the fourth adds one to a coordinate of every sum that it is asked for. */
+function wrongSum(): AttackReport {
+  const oracle = new ShotOracle({ ...COUNCIL, dimension: 4, colluding: [] });
+  const { world } = oracle;
+  honestUploads(oracle, 3);
+  for (const keeper of world.keepers.slice(0, 1)) shiftSums(keeper);
+  world.shots.inspect();
+  const ctx = world.shots.form();
+  const verdict = ctx && world.shots.close(ctx);
+  const isWrong =
+    verdict !== undefined && !isRefused(verdict) && verdict.kind === 'good' && verdict.sum.join() !== '1,1,1,0';
+  // The server is honest here: what it computes is its sum.
+  const nothing = new ShotOracle().trace.judge();
+  return { ...nothing, broken: isWrong ? ['a wrong sum of masks was taken'] : [] };
+}
+
+function shiftSums(keeper: ShotAuthority): void {
+  const release = keeper.release.bind(keeper);
+  const { suite, signer } = keeper.base.ports;
+  keeper.release = (bytes) => {
+    const answer = release(bytes);
+    if (isRefused(answer)) return answer;
+    const vectors = answer.vectors.map(shifted);
+    const sums = answer.answer.sums.map((sum, n) => {
+      const vector = vectors[n];
+      const body = { ...sum, hash: vector === undefined ? sum.hash : suite.sha256(vector) };
+      return { ...body, signature: signer.sign(maskSumCodec.statement(body)) };
+    });
+    return { answer: { ...answer.answer, sums }, vectors } satisfies ReleasedSums;
+  };
+}
+
+/** One less in the last coordinate, which the server then takes for one more. */
+function shifted(packed: Uint8Array): Uint8Array {
+  const wrong = packed.slice();
+  wrong[wrong.length - 4] = (wrong[wrong.length - 4] as number) ^ 1;
+  return wrong;
+}
+
+const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-5, participations: 10 };
+
+/** Asked twice, and with what the server can make up in the place of the epoch's secret. */
+function noiseTakenOff(): AttackReport {
+  const options = { dimension: 64, level: 64, privacy: PRIVACY, authorityNoise: true };
+  const oracle = new ShotOracle({ ...options, environment: nodeEnvironment });
+  const { policy, environment } = oracle.world;
+  const { tools } = environment;
+  const [keeper] = oracle.honest;
+  const names = honestUploads(oracle, 3);
+  if (keeper === undefined) throw new Error('no authority');
+  const masks = new Uint32Array(policy.dimension + prefixElements(policy));
+  keeper.onSum = (_, part, uploads) => {
+    const copies = uploads.map(({ name, seed }) => ({ name, seed: seed.slice() }));
+    addMasksInPlace(masks.fill(0), { suite: tools.suite, tools }, policy, part, copies);
+  };
+  oracle.vote(keeper, names);
+  const [first, second] = [0, 1].map(() => releasedVector(oracle.release(keeper, names), policy));
+  if (first === undefined || second === undefined) return oracle.trace.judge();
+  if (first.join() !== second.join()) oracle.trace.broken.add('the noise is drawn anew for every answer');
+  const guessed = masks.slice();
+  addAuthorityNoise(guessed, { suite: tools.suite, tools }, policy, new Uint8Array(32), oracle.ctxOf(names));
+  if (guessed.join() === first.join()) oracle.trace.broken.add('the server computes the noise');
+  if (masks.join() === first.join()) oracle.trace.broken.add('the sum has no noise');
+  return oracle.trace.judge();
+}
+
+function releasedVector(answer: ReleasedSums | Refused, { dimension, modulus, ...policy }: TaskPolicy) {
+  if (isRefused(answer)) return undefined;
+  const [packed = new Uint8Array()] = answer.vectors;
+  const unpacked = unpackVector(packed, dimension + prefixElements(policy), modulus);
+  return unpacked.kind === 'vector' ? unpacked.vector : undefined;
+}

@@ -1,0 +1,16 @@
+/**
+ * The attacks on the one-shot mode that its checks exist for. Against the core as it is they learn the sums of final batches at most;
+ * against a core without the check they are made for, they learn more, or break what must hold.
+ */
+import { ATTACKS_ON_BATCHES } from './attacks-on-batches.ts';
+import { ATTACKS_ON_PARTS } from './attacks-on-parts.ts';
+import { ATTACKS_ON_SUMS } from './attacks-on-sums.ts';
+import { ATTACKS_ON_TIME } from './attacks-on-time.ts';
+import type { ShotAttacks } from './shot-scene.ts';
+
+export const ONE_SHOT_ATTACKS: ShotAttacks = {
+  ...ATTACKS_ON_PARTS,
+  ...ATTACKS_ON_BATCHES,
+  ...ATTACKS_ON_TIME,
+  ...ATTACKS_ON_SUMS,
+};

@@ -1,0 +1,320 @@
+/**
+ * A one-shot federation whose server, some of whose devices and some of whose authorities are one adversary. It asks the honest authorities
+ * whatever it likes; the trace says what it can compute of what it got.
+ */
+import { keysAtOnce, SEED_BYTES, sealToSlots, toHex } from '@basa/masking';
+import {
+  type Batch,
+  batchCtxOf,
+  batchVoteRequestCodec,
+  type Ctx,
+  distinctEpochs,
+  type Endorsement,
+  endorse,
+  heldParts,
+  type InspectAnswer,
+  inspectRequestCodec,
+  isHolder,
+  isRefused,
+  joined,
+  partBinding,
+  partTerm,
+  type Refused,
+  releaseRequestCodec,
+  type ShotHeader,
+  type ShotHeaderBody,
+  type ShotOutcomeOf,
+  type ShotStatus,
+  type ShownUpload,
+  shotHeaderCodec,
+  shotOutcomeCodec,
+  shotUploadCodec,
+  taskParts,
+  uploadNameOf,
+  voteCodec,
+} from '@basa/protocol';
+import {
+  Crash,
+  type Environment,
+  OneShotFederation,
+  type OneShotOptions,
+  type ReleasedSums,
+  type ShotAuthority,
+  type ShotDevice,
+  type StoredShot,
+} from '@basa/simulator';
+import { symbolicEnvironment } from '../../world/symbolic-federation.ts';
+import { type Expansion, expansionOf, ShotTrace } from './shot-trace.ts';
+
+export interface ShotOracleOptions extends Partial<OneShotOptions> {
+  /** Indices of authorities on the server's side. */
+  readonly colluding?: readonly number[];
+  readonly environment?: Environment;
+}
+
+/** What may be said otherwise of a release than what is true. */
+export interface ReleaseLie {
+  readonly votes?: readonly Endorsement[];
+  /** By the name of the upload, as hex. */
+  readonly sealed?: ReadonlyMap<string, Uint8Array>;
+}
+
+export class ShotOracle {
+  readonly world: OneShotFederation;
+  readonly trace = new ShotTrace();
+  readonly honest: readonly ShotAuthority[];
+  readonly colluding: readonly ShotAuthority[];
+  /** Votes that it has, by the name of the batch. */
+  readonly votes = new Map<string, readonly Endorsement[]>();
+  /** Honest updates, by the name of their uploads. */
+  readonly #inputs = new Map<string, number>();
+  readonly #symbols = new Map<string, number>();
+  readonly #updates = new Map<ShotDevice, Set<string>>();
+
+  constructor({ colluding = [], environment = symbolicEnvironment, ...options }: ShotOracleOptions = {}) {
+    this.world = new OneShotFederation(environment, { bufferSize: 3, dimension: 1, ...options });
+    this.honest = this.world.keepers.filter(({ base }) => !colluding.includes(base.index));
+    this.colluding = this.world.keepers.filter(({ base }) => colluding.includes(base.index));
+    for (const keeper of this.honest) this.#watch(keeper);
+  }
+
+  /** What it expands for a sum, the adversary gets. */
+  #watch(keeper: ShotAuthority): void {
+    const { suite } = this.world.environment.tools;
+    keeper.onSum = (_, part, uploads) =>
+      this.trace.sawSum(uploads.map(({ name, seed }) => expansionOf(partTerm(suite, name, part, seed.slice(), 1))));
+  }
+
+  /** An honest device gives its update; the adversary has the upload. Undefined if the device refuses. */
+  give(device: ShotDevice, standings: Uint8Array = this.world.shots.standings()): Ctx | undefined {
+    return this.#given(device, standings, (name, expansions) => this.#saw(device, name, expansions));
+  }
+
+  /** The same, and the device dies before it hears of it. */
+  giveAndCrash(device: ShotDevice): Ctx {
+    let given: Ctx | undefined;
+    try {
+      this.#given(device, this.world.shots.standings(), (name, expansions) => {
+        given = name;
+        this.#saw(device, name, expansions);
+        throw new Crash('user');
+      });
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+    }
+    device.own.restart();
+    if (given === undefined) throw new Error('nothing left the device');
+    return given;
+  }
+
+  /** A device of the adversary gives an upload whose seeds it has. */
+  colluderGives(device: ShotDevice): Ctx {
+    const given = this.tryColluder(device);
+    if (given === undefined) throw new Error('the colluder gave nothing');
+    return given;
+  }
+
+  /** Undefined where no authority has a statement for it. */
+  tryColluder(device: ShotDevice): Ctx | undefined {
+    return this.#given(device, this.world.shots.standings(), (_, expansions) => {
+      for (const { seed } of expansions) this.trace.knows(seed);
+    });
+  }
+
+  /** The server keeps what it gets, whatever an honest one would say. */
+  #given(
+    device: ShotDevice,
+    standings: Uint8Array,
+    seen: (name: Ctx, expansions: readonly Expansion[]) => void,
+  ): Ctx | undefined {
+    let [given, expansions]: [Ctx | undefined, readonly Expansion[]] = [undefined, []];
+    device.onMask = ({ plan }) => {
+      expansions = plan.terms.map(expansionOf);
+    };
+    const start = device.own.session === undefined ? device.gather(standings) : undefined;
+    if (start !== undefined && isRefused(start)) return undefined;
+    if (device.own.session !== undefined && device.own.session.step !== 'shot') return undefined;
+    device.drive(start, ({ upload: bytes, body }) => {
+      const upload = shotUploadCodec.decode(bytes);
+      const name = uploadNameOf(this.world.environment.tools.suite, upload.header);
+      this.world.shots.keep({ name, upload, body, verdict: 'waiting' });
+      given = name;
+      seen(name, expansions);
+      return { kind: 'accepted' };
+    });
+    return given;
+  }
+
+  #saw(device: ShotDevice, name: Ctx, expansions: readonly Expansion[]): void {
+    const delta = toHex(device.own.deltaId);
+    const input = this.#symbols.get(delta) ?? this.trace.newInput(`x${device.own.number}.${this.#updatesOf(device)}`);
+    this.#symbols.set(delta, input);
+    this.#inputs.set(toHex(name), input);
+    this.trace.sawMasked(input, expansions);
+    this.#learnSeeds(name, expansions);
+  }
+
+  #updatesOf(device: ShotDevice): number {
+    const known = this.#updates.get(device) ?? new Set();
+    this.#updates.set(device, known.add(toHex(device.own.deltaId)));
+    return known.size;
+  }
+
+  /** Authorities on its side open every part that they hold. */
+  #learnSeeds(name: Ctx, expansions: readonly Expansion[]): void {
+    const stored = this.world.shots.uploads.get(toHex(name));
+    if (stored === undefined) return;
+    for (const [n, { holders }] of heldParts(this.world.policy, stored.upload.header.epochs).entries())
+      if (holders.some((index) => this.colluding.some(({ base }) => base.index === index)))
+        this.trace.knows((expansions[n] as Expansion).seed);
+  }
+
+  stored(name: Ctx): StoredShot {
+    return this.world.shots.shot(name);
+  }
+
+  /** An upload of a colluder with anything in it, signed with its key. It is kept as if it had been taken. */
+  forge(device: ShotDevice, body: ShotHeaderBody, sealed: Uint8Array): Ctx {
+    const { suite } = this.world.environment.tools;
+    const whole = { ...body, user: device.own.user, partsHash: suite.sha256(sealed) };
+    const header: ShotHeader = { ...whole, signature: device.own.signer.sign(shotHeaderCodec.statement(whole)) };
+    const name = uploadNameOf(suite, header);
+    const [{ length }] = [this.stored(this.#anyName()).body];
+    const vector = new Uint8Array(length - sealed.length);
+    const upload = { certificate: device.own.certificate, header };
+    this.world.shots.keep({ name, upload, body: Uint8Array.of(...vector, ...sealed), verdict: 'good' });
+    return name;
+  }
+
+  #anyName(): Ctx {
+    const [first] = this.world.shots.uploads.values();
+    if (first === undefined) throw new Error('nobody gave anything yet');
+    return first.name;
+  }
+
+  /** Parts with seeds of the adversary's own, sealed as an honest device of this name would. */
+  ownParts(header: ShotHeaderBody): Uint8Array {
+    const { suite } = this.world.environment.tools;
+    const epochs = distinctEpochs(this.world.shots.view, [header as ShotHeader]);
+    const parts = heldParts(this.world.policy, header.epochs).map((part) => {
+      const seed = this.world.randomBytes(SEED_BYTES);
+      this.trace.knows(toHex(seed));
+      return { seed, binding: partBinding(suite, header, part, epochs) };
+    });
+    return Uint8Array.of(...keysAtOnce(suite, sealToSlots(suite, parts)).flatMap((bytes) => [...bytes]));
+  }
+
+  inspect(keeper: ShotAuthority, names: readonly Ctx[]): InspectAnswer | Refused {
+    return keeper.inspect(this.world.shots.inspectRequest(names.map((name) => this.stored(name))));
+  }
+
+  /** The same with uploads as they are shown here. */
+  inspectShown(keeper: ShotAuthority, uploads: readonly ShownUpload[]): InspectAnswer | Refused {
+    const { shots, task } = this.world;
+    const headers = uploads.map(({ header }) => header);
+    const body = { task, epochs: distinctEpochs(shots.view, headers), models: shots.modelsOf(headers), uploads };
+    return keeper.inspect(
+      inspectRequestCodec.encode({ ...body, signature: shots.sign(inspectRequestCodec.statement(body)) }),
+    );
+  }
+
+  batchOf(uploads: readonly Ctx[], number = 0): Batch {
+    return { task: this.world.task, number, uploads };
+  }
+
+  ctxOf(uploads: readonly Ctx[], number = 0): Ctx {
+    return batchCtxOf(this.world.environment.tools.suite, this.batchOf(uploads, number));
+  }
+
+  /** Asks for a vote after the uploads were inspected; the votes that it has, and those of its own side, are shown. */
+  vote(keeper: ShotAuthority, names: readonly Ctx[], number = 0): boolean {
+    this.inspect(keeper, names);
+    const { shots } = this.world;
+    const batch = this.batchOf(names, number);
+    const headers = names.map((name) => this.stored(name).upload.header);
+    const body = { batch, votes: this.#votesFor(names, number), models: shots.modelsOf(headers).slice(0, 1) };
+    const bytes = batchVoteRequestCodec.encode({
+      ...body,
+      signature: shots.sign(batchVoteRequestCodec.statement(body)),
+    });
+    const answer = keeper.vote(bytes);
+    if (isRefused(answer) || answer.vote === undefined) return false;
+    const ctx = toHex(this.ctxOf(names, number));
+    this.votes.set(ctx, joined([...(this.votes.get(ctx) ?? []), ...answer.vote.endorsements]));
+    if (this.world.policy.threshold === 1) this.#final(names, number);
+    return true;
+  }
+
+  /** Votes that it was given, and bought ones. */
+  #votesFor(names: readonly Ctx[], number: number): readonly Endorsement[] {
+    const ctx = this.ctxOf(names, number);
+    const body = { task: this.world.task, ctx, closing: ctx };
+    const bought = this.colluding.flatMap(
+      ({ base }) => endorse(voteCodec, this.world.policy, base.ports.signer, body).endorsements,
+    );
+    return joined([...(this.votes.get(toHex(ctx)) ?? []), ...bought]);
+  }
+
+  /** All sums that this authority can make of the batch. */
+  release(keeper: ShotAuthority, names: readonly Ctx[], number = 0, lie: ReleaseLie = {}): ReleasedSums | Refused {
+    const { shots, policy } = this.world;
+    const shown = names.map((name): ShownUpload => {
+      const sealed = lie.sealed?.get(toHex(name));
+      return { ...shots.shown(this.stored(name)), ...(sealed === undefined ? {} : { sealed }) };
+    });
+    const wanted = taskParts(policy)
+      .filter((part) => isHolder(part, keeper.base.index))
+      .map((part) => ({ part, vector: true }));
+    const epochs = distinctEpochs(
+      shots.view,
+      shown.map(({ header }) => header),
+    );
+    const votes = lie.votes ?? this.#votesFor(names, number);
+    const body = { batch: this.batchOf(names, number), votes, epochs, uploads: shown, wanted };
+    const bytes = releaseRequestCodec.encode({ ...body, signature: shots.sign(releaseRequestCodec.statement(body)) });
+    const answer = keeper.release(bytes);
+    if (!isRefused(answer)) this.#final(names, number);
+    return answer;
+  }
+
+  /** Inspects, votes and releases at every honest authority. */
+  close(names: readonly Ctx[], number = 0): boolean {
+    for (let turn = 0; turn < 2; turn++) for (const keeper of this.honest) this.vote(keeper, names, number);
+    const answers = this.honest.map((keeper) => this.release(keeper, names, number));
+    return answers.some((answer) => !isRefused(answer));
+  }
+
+  /** The next version of the model is made of this batch. */
+  logVersion(names: readonly Ctx[], number = 0): void {
+    const { world } = this;
+    const ctx = this.ctxOf(names, number);
+    const version = world.server.entry().version + 1;
+    const modelHash = world.environment.tools.suite.sha256(world.server.modelBytes(version));
+    const closed = [{ task: world.task, ctx, closing: ctx, endorsements: this.#votesFor(names, number) }];
+    world.server.logModel({ task: world.task, version, modelHash, sums: [ctx], spoilt: [], closed });
+  }
+
+  /** What authorities on its side sign about a device's upload. */
+  boughtOutcomes({ own }: ShotDevice, status: ShotStatus): readonly ShotOutcomeOf[] {
+    const given = own.ledger.deltas.get(toHex(own.deltaId));
+    return this.colluding.flatMap(({ base }) => {
+      const named = given?.epochs.find(({ authority }) => authority === base.index);
+      if (given === undefined || named === undefined) return [];
+      const { joinTag } = given;
+      const body = { task: this.world.task, user: own.user, joinTag, statement: named.statement, status };
+      const outcome = { ...body, signature: base.ports.signer.sign(shotOutcomeCodec.statement(body)) };
+      return [{ authority: base.index, outcome }];
+    });
+  }
+
+  #final(names: readonly Ctx[], number: number): void {
+    const headers = names.map((name) => this.stored(name).upload.header);
+    const devices = new Set(headers.map(({ user }) => toHex(user)));
+    const { minimum } = this.world.policy;
+    const inputs = names.flatMap((name) => this.#inputs.get(toHex(name)) ?? []);
+    if (new Set(headers.map(({ entry }) => toHex(entry))).size > 1)
+      this.trace.broken.add('a batch has updates on two models');
+    if (devices.size < names.length) this.trace.broken.add('a device is in a batch twice');
+    this.trace.final({ name: toHex(this.ctxOf(names, number)), inputs, isEnough: devices.size >= minimum });
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Every short course of one authority: three steps, each a batch of some of the uploads, a restore, a clock, an update that is called
+ * expired and given again, or a new version. Run through the real core and judged.
+ */
+import { type Ctx, millis } from '@basa/protocol';
+import type { ShotDevice } from '@basa/simulator';
+import type { Share, Tally } from '../exhaustive.ts';
+import { NO_SITUATIONS } from '../exhaustive.ts';
+import { ShotOracle } from './shot-oracle.ts';
+
+interface Course {
+  readonly oracle: ShotOracle;
+  readonly devices: readonly ShotDevice[];
+  /** Uploads of three honest devices and a colluder; those that were given again stand in the place of the first. */
+  readonly names: Ctx[];
+  /** Records of the authority before the first batch. */
+  readonly before: number;
+  batches: number;
+  last: readonly Ctx[];
+}
+
+type Step = (course: Course) => void;
+
+const HOUR_MS = 3_600_000;
+const UPLOADS = 4;
+const STEPS_PER_COURSE = 3;
+
+/** Ordered lists: every set of one to three uploads as it stands, the pairs in the other order, and two with a repeat. */
+function lists(): readonly (readonly number[])[] {
+  const all = Array.from({ length: UPLOADS }, (_, n) => n);
+  const pairs = all.flatMap((a) => all.filter((b) => b !== a).map((b) => [a, b]));
+  const triples = all.map((left) => all.filter((n) => n !== left));
+  return [...all.map((n) => [n]), ...pairs, ...triples, [0, 0], [0, 3, 3]];
+}
+
+function batchStep(places: readonly number[]): Step {
+  return (course) => {
+    const list = places.map((place) => course.names[place] as Ctx);
+    if (course.oracle.close(list, course.batches++)) course.last = list;
+  };
+}
+
+const EVENTS: readonly Step[] = [
+  ({ oracle, before }) => restore(oracle, before),
+  ({ oracle }) => restore(oracle, (oracle.honest[0]?.base.log.length ?? 1) - 1),
+  ({ oracle }) => oracle.honest[0]?.restart(),
+  ({ oracle }) => wait(oracle, 1.25),
+  ({ oracle }) => wait(oracle, 3),
+  ({ oracle }) => {
+    const [keeper] = oracle.honest;
+    if (keeper !== undefined) keeper.clockMs -= 1.3 * HOUR_MS;
+  },
+  (course) => giveAgain(course, 0),
+  (course) => giveAgain(course, 1),
+  logged,
+];
+
+const STEPS: readonly Step[] = [...lists().map(batchStep), ...EVENTS];
+
+/** How many courses there are. */
+export const COURSES: number = STEPS.length ** STEPS_PER_COURSE;
+
+function restore(oracle: ShotOracle, records: number): void {
+  const [keeper] = oracle.honest;
+  keeper?.restore(records);
+  keeper?.openEpoch();
+}
+
+function wait({ world }: ShotOracle, hours: number): void {
+  world.now = millis(world.now + hours * HOUR_MS);
+  world.tick();
+}
+
+/** If the authority calls its upload expired, the update goes into another one; if not, a new update is given. */
+function giveAgain({ oracle, devices, names }: Course, place: number): void {
+  const device = devices[place] as ShotDevice;
+  if (device.release().kind === 'free') device.own.leave();
+  else device.own.newUpdate();
+  const again = oracle.give(device);
+  if (again !== undefined) names[place] = again;
+}
+
+/** The last batch makes a version, and the devices go on with it. */
+function logged(course: Course): void {
+  if (course.last.length === 0) return;
+  try {
+    course.oracle.logVersion(course.last, course.batches - 1);
+  } catch {
+    return; // The authority says no.
+  }
+  for (const place of [0, 1]) giveAgain(course, place);
+}
+
+function begin(bufferSize: number, minimum: number): Course {
+  const oracle = new ShotOracle({ bufferSize, minimum });
+  const devices = Array.from({ length: UPLOADS - 1 }, () => oracle.world.shooter());
+  const names = devices.map((device) => oracle.give(device) as Ctx);
+  names.push(oracle.colluderGives(oracle.world.shooter()));
+  return { oracle, devices, names, before: oracle.honest[0]?.base.log.length ?? 0, batches: 0, last: [] };
+}
+
+export function runEveryCourse(
+  { bufferSize, minimum }: { readonly bufferSize: number; readonly minimum: number },
+  { index, of }: Share = { index: 0, of: 1 },
+): Tally {
+  const tally: Tally = { ...NO_SITUATIONS, leaks: [] };
+  for (let code = index; code < COURSES; code += of) {
+    const course = begin(bufferSize, minimum);
+    for (let n = 0; n < STEPS_PER_COURSE; n++) STEPS[Math.floor(code / STEPS.length ** n) % STEPS.length]?.(course);
+    const { leaked, broken, closed, sums, sumsFound } = course.oracle.trace.judge();
+    tally.situations++;
+    tally.closed += closed;
+    tally.sums += sums;
+    tally.sumsFound += sumsFound;
+    if (leaked.length + broken.length > 0)
+      tally.leaks.push({
+        situation: `course ${code} of K = ${bufferSize}, Kmin = ${minimum}`,
+        leaked: [...leaked, ...broken],
+      });
+  }
+  return tally;
+}

@@ -1,0 +1,98 @@
+/**
+ * What the adversary of the one-shot mode has seen: masked updates of honest devices, and sums of masks that honest authorities released.
+ * Every output of the PRG is an unknown, named by salt and seed, unless the adversary has the seed.
+ */
+import { type MaskTerm, toHex } from '@basa/masking';
+import { Interner } from '../../explorer/interner.ts';
+import { type Combination, describeCombination, isSpannedBy, learnedCombinations, type MaskedRow } from '../solve.ts';
+import type { AttackReport } from '../trace.ts';
+
+/** An expansion, as its salt and seed name it. */
+export interface Expansion {
+  readonly salt: string;
+  readonly seed: string;
+}
+
+export function expansionOf({ salt = new Uint8Array(), seed }: MaskTerm): Expansion {
+  return { salt: toHex(salt), seed: toHex(seed.reveal()) };
+}
+
+/** A batch that an honest authority took for final. */
+export interface FinalBatch {
+  readonly name: string;
+  /** Symbols of the honest updates in it. */
+  readonly inputs: readonly number[];
+  readonly isEnough: boolean;
+}
+
+interface SeenRow {
+  readonly input: number | undefined;
+  readonly expansions: readonly Expansion[];
+}
+
+export class ShotTrace {
+  readonly #seeds = new Set<string>();
+  readonly #symbols = new Interner<string>();
+  readonly #rows: SeenRow[] = [];
+  readonly #finals = new Map<string, FinalBatch>();
+  readonly #names: string[] = [];
+  readonly broken = new Set<string>();
+
+  /** A new honest update; one symbol wherever it goes. */
+  newInput(name: string): number {
+    return this.#names.push(name) - 1;
+  }
+
+  /** The adversary has this seed, and with it the mask under every salt. */
+  knows(seed: string): void {
+    this.#seeds.add(seed);
+  }
+
+  sawMasked(input: number, expansions: readonly Expansion[]): void {
+    this.#rows.push({ input, expansions });
+  }
+
+  sawSum(expansions: readonly Expansion[]): void {
+    this.#rows.push({ input: undefined, expansions });
+  }
+
+  final(batch: FinalBatch): void {
+    if (!this.#finals.has(batch.name)) this.#finals.set(batch.name, batch);
+  }
+
+  judge(): AttackReport {
+    const learned = learnedCombinations(this.#rows.map((row) => this.#masked(row))).filter(({ size }) => size > 0);
+    const allowed = this.#allowed();
+    const words = learned.map((one) => describeCombination(one, (symbol) => this.#names[symbol] ?? `x?${symbol}`));
+    return {
+      learned: words,
+      leaked: isSpannedBy(learned, allowed) ? [] : words,
+      closed: this.#finals.size,
+      sums: allowed.length,
+      sumsFound: allowed.filter((sum) => isSpannedBy([sum], learned)).length,
+      sumsWithheld: 0,
+      broken: [...this.broken],
+    };
+  }
+
+  /** One sum for each final batch of enough devices, of updates that are in no sum before. */
+  #allowed(): readonly Combination[] {
+    const used = new Set<number>();
+    return [...this.#finals.values()].flatMap(({ inputs, isEnough }) => {
+      const fresh = [...new Set(inputs)].filter((symbol) => !used.has(symbol));
+      for (const symbol of fresh) used.add(symbol);
+      return isEnough && fresh.length > 0 ? [new Map(fresh.map((symbol) => [symbol, 1]))] : [];
+    });
+  }
+
+  #masked({ input, expansions }: SeenRow): MaskedRow {
+    const masks = new Map<number, number>();
+    for (const { salt, seed } of expansions) {
+      if (this.#seeds.has(seed)) continue;
+      const name = `${salt}:${seed}`;
+      const symbol = this.#symbols.number(name, name);
+      masks.set(symbol, (masks.get(symbol) ?? 0) + 1);
+    }
+    return { inputs: new Map(input === undefined ? [] : [[input, 1]]), masks };
+  }
+}

@@ -1,0 +1,34 @@
+/** The options of a proof: positive whole numbers, its help, and the switches that every program takes. */
+import { parseArgs } from 'node:util';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+
+interface Wanted<Name extends string, Text extends string> {
+  readonly help: string;
+  /** What each of them is where nobody says otherwise. */
+  readonly numbers: Readonly<Record<Name, number>>;
+  readonly texts?: Readonly<Record<Text, string>>;
+  /** What the person may write where a number was none. */
+  readonly example: string;
+}
+
+/** Ends the process after the help, and with status 2 after a number that is none. */
+export function readOptions<Name extends string, Text extends string = never>(wanted: Wanted<Name, Text>) {
+  const defaults = Object.entries<string | number>({ ...wanted.numbers, ...wanted.texts });
+  const options = Object.fromEntries(
+    defaults.map(([name, value]) => [name, { type: 'string', default: String(value) }] as const),
+  );
+  const { json, help, ...rest } = parseArgs({ options: { ...options, ...SWITCHES } }).values;
+  const given: Readonly<Record<string, unknown>> = rest;
+  if (help) {
+    console.log(wanted.help);
+    process.exit(0);
+  }
+  const names = Object.keys(wanted.numbers);
+  const numbers = Object.fromEntries(names.map((name) => [name, Number(given[name])]));
+  if (!Object.values(numbers).every((value) => Number.isSafeInteger(value) && value > 0)) {
+    const wrong = names.map((name) => `--${name}`).join(', ');
+    console.error(`These options take positive whole numbers: ${wrong}. For example: ${wanted.example}`);
+    process.exit(2);
+  }
+  return { ...given, ...numbers, json } as Record<Name, number> & Record<Text, string> & { readonly json: boolean };
+}

@@ -1,0 +1,129 @@
+/** `npm run lab -- prove shots [--schedules N] [--faults N] [--seed S] [--workers N] [--json]`: the one-shot mode, searched. */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
+import { secondsSince } from '@basa/testkit/programs/seconds.ts';
+import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+import { SHOT_ENDS, type ShotFaults } from '../faults/one-shot.ts';
+import { addSituations, NO_SITUATIONS, type Tally } from '../oracle/exhaustive.ts';
+import { addShotTallies, NO_SHOT_SCHEDULES, type ShotTally } from '../oracle/one-shot/shot-schedule.ts';
+import { forEachTask } from './numbered-tasks.ts';
+import type { ShotAnswer, ShotTask } from './shots-worker.ts';
+
+const HELP = `npm run lab -- prove shots [--schedules N] [--faults N] [--no-exhaustive] [--seed S] [--workers N] [--json]
+
+The one-shot mode. Every course of three steps of one authority for K = 2 and 3 (batches, restores, clocks, updates that expire, versions), then N
+generated schedules with one authority or four, one of them with the server: anything but the sums of final batches is a leak. Then N runs with
+crashes after any record, lost and doubled messages and restores: every acknowledged update ends as included, expired, quarantined, refused or unknown.
+
+  --schedules N     how many schedules (100000)
+  --faults N        how many runs with faults (2000)
+  --seed S          the first schedule and the first run (1)
+  --no-exhaustive   without the courses
+  --workers N       worker threads (one per core); the result does not depend on how many
+  --json            the last line is one JSON object`;
+
+const SIZES = [
+  { bufferSize: 2, minimum: 2 },
+  { bufferSize: 3, minimum: 2 },
+  { bufferSize: 3, minimum: 3 },
+];
+const SHARES = 128;
+const PER_TASK = 50;
+
+type Pool = WorkerPool<ShotTask, ShotAnswer>;
+
+const { values } = parseArgs({
+  options: {
+    schedules: { type: 'string', default: '100000' },
+    faults: { type: 'string', default: '2000' },
+    seed: { type: 'string', default: '1' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+    'no-exhaustive': { type: 'boolean', default: false },
+    ...SWITCHES,
+  },
+});
+const numbers = [values.schedules, values.faults, values.seed, values.workers].map(Number);
+const [schedules = 0, faults = 0, seed = 1, workers = 1] = numbers;
+
+async function runCourses(pool: Pool): Promise<Tally> {
+  let total = NO_SITUATIONS;
+  for (const size of SIZES) {
+    let tally = NO_SITUATIONS;
+    await forEachTask(
+      pool,
+      { count: SHARES },
+      (index): ShotTask => ({ kind: 'courses', ...size, share: { index, of: SHARES } }),
+      (_, answer) => {
+        tally = addSituations(tally, answer as Tally);
+      },
+    );
+    console.log(
+      `K = ${size.bufferSize}, Kmin = ${size.minimum}: ${tally.situations} courses, ${tally.sums} sums of which ${tally.sumsFound} found, ${tally.leaks.length} leaks`,
+    );
+    for (const { situation, leaked } of tally.leaks.slice(0, 5))
+      console.log(`  LEAK ${leaked.join(', ')}: ${situation}`);
+    total = addSituations(total, tally);
+  }
+  return total;
+}
+
+/** Tasks of so many numbers each, up to `count`. */
+function pieces(kind: 'schedules' | 'faults', count: number): readonly ShotTask[] {
+  return Array.from({ length: Math.ceil(count / PER_TASK) }, (_, n) => ({
+    kind,
+    seed: seed + n * PER_TASK,
+    count: Math.min(PER_TASK, count - n * PER_TASK),
+  }));
+}
+
+async function answersTo<Answer extends ShotAnswer>(
+  pool: Pool,
+  tasks: readonly ShotTask[],
+): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  const taskOf = (number: number): ShotTask => tasks[number] as ShotTask;
+  await forEachTask(pool, { count: tasks.length }, taskOf, (_, answer) => answers.push(answer as Answer));
+  return answers;
+}
+
+async function runSchedules(pool: Pool): Promise<ShotTally> {
+  const tallies = await answersTo<ShotTally>(pool, pieces('schedules', schedules));
+  const tally = tallies.reduce(addShotTallies, NO_SHOT_SCHEDULES);
+  console.log(
+    `${tally.schedules} schedules from ${seed}: ${tally.withColluders} with colluders, ${tally.closed} with a final batch, ${tally.sumsFound} of ${tally.sums} sums found, ${tally.leaks.length} leaks`,
+  );
+  for (const leak of tally.leaks.slice(0, 5))
+    console.log(`  LEAK ${[...leak.leaked, ...leak.broken].join(', ')}: schedule ${leak.seed}`);
+  return tally;
+}
+
+async function runFaults(pool: Pool) {
+  const runs = (await answersTo<readonly ShotFaults[]>(pool, pieces('faults', faults))).flat();
+  const sum = (of: (run: ShotFaults) => number): number => runs.reduce((total, run) => total + of(run), 0);
+  const ends = Object.fromEntries(SHOT_ENDS.map((end) => [end, sum((run) => run.ends[end])]));
+  const broken = runs.filter((run) => run.broken.length > 0);
+  const [updates, batches] = [sum((run) => run.updates), sum((run) => run.batches)];
+  const words = Object.entries(ends).map(([end, count]) => `${count} ${end}`);
+  console.log(
+    `${runs.length} runs with faults: ${batches} sums, ${updates} updates (${words.join(', ')}), ${broken.length} broken`,
+  );
+  for (const run of broken.slice(0, 5)) console.log(`  BROKEN ${run.broken.join(', ')}: run ${run.seed}`);
+  return { runs: runs.length, batches, updates, ends, broken: broken.length };
+}
+
+if (values.help) console.log(HELP);
+else if (!numbers.every((value) => Number.isSafeInteger(value) && value >= 0) || workers === 0) {
+  console.error('--schedules, --faults, --seed and --workers take whole numbers, for example --schedules 10000');
+  process.exitCode = 2;
+} else {
+  const begun = Date.now();
+  const pool: Pool = createWorkerPool({ ...workerModule(import.meta.url, './shots-worker'), size: workers });
+  const courses = values['no-exhaustive'] ? NO_SITUATIONS : await runCourses(pool);
+  const generated = await runSchedules(pool);
+  const faulty = await runFaults(pool);
+  await pool.close();
+  const seconds = secondsSince(begun);
+  if (values.json) console.log(JSON.stringify({ shots: { seed, seconds, courses, generated, faults: faulty } }));
+  process.exitCode = courses.leaks.length + generated.leaks.length + faulty.broken === 0 ? 0 : 1;
+}

@@ -1,0 +1,56 @@
+/** The one-shot mode under the leak oracle, under generated schedules, in every course of a share, and with faults. */
+import { describe, expect, it } from 'vitest';
+import { runShotFaults } from '../../src/proofs/faults/one-shot.ts';
+import { MUTANTS_OF_ONE_SHOT } from '../../src/proofs/mutants/of-one-shot.ts';
+import { judgeMutant, runPatched } from '../../src/proofs/mutants/runs.ts';
+import { ONE_SHOT_ATTACKS } from '../../src/proofs/oracle/one-shot/shot-attacks.ts';
+import { runShotSchedules } from '../../src/proofs/oracle/one-shot/shot-schedule.ts';
+import { COURSES, runEveryCourse } from '../../src/proofs/oracle/one-shot/shot-situations.ts';
+
+describe('the core as it is', () => {
+  it.each(Object.entries(ONE_SHOT_ATTACKS))('gives the sum of a final batch at most when %s', (_, play) => {
+    expect(play()).toMatchObject({ leaked: [], broken: [] });
+  });
+
+  it('leaks nothing in generated schedules, and sums are found', () => {
+    const { leaks, sumsFound, closed } = runShotSchedules(1, 80);
+    expect(leaks).toEqual([]);
+    expect(sumsFound).toBeGreaterThan(5);
+    expect(closed).toBeGreaterThan(10);
+  });
+
+  it('leaks nothing in a share of all courses of three steps, and finds every sum', () => {
+    expect(COURSES).toBeGreaterThan(20_000);
+    const { leaks, sums, sumsFound, situations } = runEveryCourse({ bufferSize: 3, minimum: 2 }, { index: 7, of: 499 });
+    expect(leaks).toEqual([]);
+    expect(situations).toBeGreaterThan(50);
+    expect(sumsFound).toBe(sums);
+  });
+
+  it('gives every acknowledged update one end, whatever crashes', () => {
+    const runs = Array.from({ length: 12 }, (_, n) => runShotFaults(n + 1));
+    expect(runs.flatMap(({ broken }) => broken)).toEqual([]);
+    expect(runs.reduce((sum, { ends }) => sum + ends.included, 0)).toBeGreaterThan(50);
+    expect(runs.reduce((sum, { ends }) => sum + ends.expired, 0)).toBeGreaterThan(0);
+  });
+});
+
+describe('a mutant of the one-shot mode', () => {
+  it('is caught, and each of its checks alone stops the attack', async () => {
+    const [mutant] = MUTANTS_OF_ONE_SHOT;
+    if (mutant === undefined) throw new Error('no mutant');
+    expect(await judgeMutant(mutant)).toMatchObject({ unpatchedHolds: true, caught: true, eachAloneStops: true });
+  });
+
+  it('is found by generated schedules as well', async () => {
+    const mutant = MUTANTS_OF_ONE_SHOT.find(({ name }) => name.includes('[S3]'));
+    if (mutant === undefined) throw new Error('no mutant');
+    const { generated } = await runPatched(mutant.edits, mutant.caughtBy, { schedules: 60 });
+    expect(generated?.leaked.length).toBeGreaterThan(0);
+  });
+
+  it('is there for every attack', () => {
+    const used = new Set(MUTANTS_OF_ONE_SHOT.map(({ caughtBy }) => caughtBy));
+    expect(Object.keys(ONE_SHOT_ATTACKS).filter((attack) => !used.has(attack))).toEqual([]);
+  });
+});

@@ -1,0 +1,47 @@
+/** Which updates of the fleet made which version, by the server's books and the fleet's. */
+import type { ServerOperator, VersionState } from '@basa/client/operator';
+import type { Way } from '../flags/engines.ts';
+import type { AcceptedNews } from './fleet-messages.ts';
+import type { TwinBuffer } from './plain-twin.ts';
+
+export interface DemoBooks {
+  readonly task: string;
+  readonly way: Way;
+  readonly versions: readonly VersionState[];
+  /** All that the fleet was told of. */
+  readonly accepted: readonly AcceptedNews[];
+}
+
+/** In the order of the versions, without the first, which comes from nobody. */
+export async function twinBuffers(server: ServerOperator, books: DemoBooks): Promise<readonly TwinBuffer[]> {
+  const sumOf = books.way === 'one-shot' ? await batches(server, books) : buffers(server, books);
+  return Promise.all(
+    books.versions.slice(1).map(async ({ ctx, accepted }) => {
+      const sum = await sumOf(ctx);
+      if (sum.updates.length === accepted) return sum;
+      throw new Error(`a sum of ${accepted} updates, of which the fleet knows ${sum.updates.length}`);
+    }),
+  );
+}
+
+type SumOf = (ctx: string) => Promise<TwinBuffer>;
+
+function buffers(server: ServerOperator, { accepted: all }: DemoBooks): SumOf {
+  return async (ctx) => {
+    const { version, accepted } = await server.buffer(ctx);
+    return { version, updates: all.filter((news) => news.ctx === ctx && accepted.includes(news.slot ?? -1)) };
+  };
+}
+
+/** One-shot: the server tells of each upload in which batch it is. All updates of a batch are trained on one version. */
+async function batches(server: ServerOperator, { task, accepted }: DemoBooks): Promise<SumOf> {
+  const found = new Map<string, AcceptedNews[]>();
+  for (const news of accepted) {
+    const { ctx = '' } = await server.shot(task, news.ctx);
+    found.set(ctx, [...(found.get(ctx) ?? []), news]);
+  }
+  return async (ctx) => {
+    const updates = found.get(ctx) ?? [];
+    return { version: updates[0]?.trainedOn ?? 0, updates };
+  };
+}

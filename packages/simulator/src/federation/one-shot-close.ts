@@ -1,0 +1,197 @@
+/** A batch at the server of a one-shot federation: votes, sums of masks, the opened sum and the next version of the model. */
+import { addInPlace, equalBytes, subtractInPlace, toHex, unpackVector } from '@basa/masking';
+import {
+  agreedSum,
+  type Batch,
+  batchCtxOf,
+  batchVote,
+  batchVoteRequestCodec,
+  type ClosingBatch,
+  type Ctx,
+  distinctEpochs,
+  isRefused,
+  joined,
+  judgeSum,
+  type MaskSumOf,
+  modelEntryCodec,
+  type Part,
+  type Refused,
+  refused,
+  releaseRequestCodec,
+  type ShotHeader,
+  type SumVerdict,
+  sumPlan,
+  sumRules,
+  taskParts,
+  type Vote,
+  type WantedSum,
+} from '@basa/protocol';
+import type { ShotAuthority } from './one-shot-authority.ts';
+import { newBatch, type StoredBatch } from './one-shot-store.ts';
+import { type ClosingStore, shotsOf } from './one-shot-world.ts';
+
+export function closeBatch(server: ClosingStore, ctx: Ctx): SumVerdict | Refused {
+  const voted = gatherVotes(server, server.batch(ctx));
+  if (isRefused(voted)) return voted;
+  const summed = gatherSums(server, voted);
+  if (isRefused(summed)) return summed;
+  return applied(server, summed, opened(server, summed));
+}
+
+function closingOf(server: ClosingStore, { ctx, batch }: StoredBatch): ClosingBatch {
+  const { suite, task, policy } = server.view;
+  return { suite, task, policy, ctx, headers: headersOf(server, batch) };
+}
+
+function headersOf(server: ClosingStore, batch: Batch): readonly ShotHeader[] {
+  return shotsOf(server, batch).map(({ upload }) => upload.header);
+}
+
+/** Asks all, then all again with the votes that there are: honest races strand nobody. */
+function gatherVotes(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
+  const { threshold } = server.world.policy;
+  let stored = start;
+  let no: Refused | undefined;
+  for (let turn = 0; turn < 2 && stored.votes.length < threshold; turn++) {
+    for (const keeper of present(server)) {
+      const answer = voteOf(server, keeper, stored);
+      if (isRefused(answer)) no = answer;
+      else if ('held' in answer) return adopted(server, answer.held);
+      else stored = server.keepBatch({ ...stored, votes: joined([...stored.votes, ...answer.endorsements]) });
+    }
+  }
+  return stored.votes.length >= threshold ? stored : (no ?? refused('too-few-votes'));
+}
+
+/** An authority that started since has them inspected again. */
+function voteOf(
+  server: ClosingStore,
+  keeper: ShotAuthority,
+  stored: StoredBatch,
+): { readonly endorsements: StoredBatch['votes'] } | { readonly held: Batch } | Refused {
+  const bytes = voteRequest(server, stored);
+  const ask = () => server.world.call('vote', () => keeper.vote(bytes));
+  let answer = ask();
+  if (isRefused(answer) && answer.reason === 'not-inspected') {
+    const shots = shotsOf(server, stored.batch);
+    server.world.call('inspect', () => keeper.inspect(server.inspectRequest(shots)));
+    answer = ask();
+  }
+  if (isRefused(answer)) return answer;
+  if (answer.held !== undefined) return { held: answer.held };
+  const vote = answer.vote as Vote;
+  return { endorsements: batchVote(closingOf(server, stored), keeper.base.index, vote) };
+}
+
+function voteRequest(server: ClosingStore, stored: StoredBatch): Uint8Array {
+  const { batch, votes } = stored;
+  const body = { batch, votes, models: server.modelsOf(headersOf(server, batch)).slice(0, 1) };
+  return batchVoteRequestCodec.encode({ ...body, signature: server.sign(batchVoteRequestCodec.statement(body)) });
+}
+
+/** A batch that an authority voted for in a life that this server lost: it goes on with that one. */
+function adopted(server: ClosingStore, batch: Batch): StoredBatch | Refused {
+  const ctx = batchCtxOf(server.view.suite, batch);
+  const known = server.batches.get(toHex(ctx)) ?? server.keepBatch(newBatch(ctx, batch));
+  return gatherVotes(server, known);
+}
+
+function present({ world }: ClosingStore): readonly ShotAuthority[] {
+  return world.keepers.filter(({ base }) => !world.isAway(base.index));
+}
+
+/** Plans again without those that failed, until every part has a sum that enough holders signed alike. */
+function gatherSums(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
+  const { policy } = server.world;
+  const closing = closingOf(server, start);
+  const failed = new Set(policy.authorities.map((_, n) => n).filter((n) => server.world.isAway(n)));
+  let no: Refused | undefined;
+  for (;;) {
+    const plan = sumPlan(closing, start.batch.number, [...failed]);
+    if (plan === undefined) return no ?? refused('too-few-votes', { detail: 'too few authorities sum masks' });
+    const before = failed.size;
+    const signed: MaskSumOf[] = [];
+    const vectors = new Map<Part, { readonly authority: number; readonly packed: Uint8Array }>();
+    for (const { authority, wanted } of plan) {
+      const answer = askSums(server, start, authority, wanted);
+      if (isRefused(answer)) {
+        no = answer;
+        failed.add(authority);
+        continue;
+      }
+      signed.push(...answer.sums.map((sum) => ({ authority, sum })));
+      for (const [part, packed] of answer.vectors) vectors.set(part, { authority, packed });
+    }
+    const sums = new Map<Part, Uint8Array>();
+    for (const part of taskParts(policy)) {
+      const hash = agreedSum(closing, part, signed);
+      const found = vectors.get(part);
+      if (hash !== undefined && found !== undefined && equalBytes(closing.suite.sha256(found.packed), hash))
+        sums.set(part, found.packed);
+      else if (found !== undefined && failed.size === before) failed.add(found.authority);
+    }
+    if (sums.size === taskParts(policy).length) return server.keepBatch({ ...start, sums });
+    if (failed.size === before) return no ?? refused('close-mismatch');
+  }
+}
+
+function askSums(server: ClosingStore, stored: StoredBatch, authority: number, wanted: readonly WantedSum[]) {
+  const { batch, votes } = stored;
+  const body = {
+    batch,
+    votes,
+    epochs: distinctEpochs(server.view, headersOf(server, batch)),
+    uploads: shotsOf(server, batch).map((shot) => server.shown(shot)),
+    wanted,
+  };
+  const bytes = releaseRequestCodec.encode({ ...body, signature: server.sign(releaseRequestCodec.statement(body)) });
+  const keeper = server.world.keepers[authority] as ShotAuthority;
+  const released = server.world.call('release', () => keeper.release(bytes));
+  if (isRefused(released)) return released;
+  const parts = wanted.filter(({ vector }) => vector).map(({ part }) => part);
+  return {
+    sums: released.answer.sums,
+    vectors: new Map(parts.map((part, n) => [part, released.vectors[n] as Uint8Array])),
+  };
+}
+
+/** Sum of y minus all M_A, judged. */
+function opened(server: ClosingStore, { batch, sums }: StoredBatch): SumVerdict {
+  const { policy, environment } = server.world;
+  const { kernel } = environment.tools;
+  const shots = shotsOf(server, batch);
+  const [first, ...rest] = shots.map((shot) => server.vector(shot));
+  if (first === undefined) throw new Error('an empty batch');
+  for (const vector of rest) addInPlace(first, vector, policy.modulus, kernel);
+  for (const packed of sums.values()) {
+    const unpacked = unpackVector(packed, first.length, policy.modulus);
+    if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
+    subtractInPlace(first, unpacked.vector, policy.modulus, kernel);
+  }
+  const version = shots[0]?.upload.header.version ?? 0;
+  return judgeSum(sumRules(policy, version), first, shots.length);
+}
+
+/** A good sum makes the next version; a spoilt one is left out. Asked again, a batch that has ended gives the same verdict. */
+function applied(server: ClosingStore, stored: StoredBatch, verdict: SumVerdict): SumVerdict {
+  if (stored.end !== undefined) return verdict;
+  if (verdict.kind === 'quarantine') server.keepBatch({ ...stored, end: 'quarantined' });
+  else {
+    logVersion(server, stored);
+    server.keepBatch({ ...stored, end: 'included' });
+  }
+  return verdict;
+}
+
+/** Asked again after a crash it finds the entry there. */
+function logVersion(server: ClosingStore, { ctx, votes }: StoredBatch): void {
+  const { world } = server;
+  const newest = world.server.entry();
+  if (newest.sums.some((sum) => equalBytes(sum, ctx))) return;
+  // An authority that was away or restored does not know the newest version.
+  for (const { base } of present(server)) world.call('adopt', () => base.adoptModel(modelEntryCodec.encode(newest)));
+  const version = newest.version + 1;
+  const modelHash = server.view.suite.sha256(world.server.modelBytes(version));
+  const closed = [{ task: world.task, ctx, closing: ctx, endorsements: votes }];
+  world.server.logModel({ task: world.task, version, modelHash, sums: [ctx], spoilt: [], closed });
+}

@@ -1,0 +1,160 @@
+/** A device of a one-shot federation: it takes the newest statements of the authorities, masks once and sends one message. */
+import { equalBytes, type KeyResult, type KeySteps, type KeyWork, keysAtOnce, type Suite } from '@basa/masking';
+import {
+  type ContributeRequest,
+  type Gathered,
+  type HeadBody,
+  inputDigestOf,
+  isLedgerRecord,
+  isRefused,
+  type Masking,
+  type Refused,
+  type Released,
+  receiveStandings,
+  refused,
+  releaseShot,
+  type ShotOutcomeOf,
+  type ShotPorts,
+  type ShotStart,
+  shotSteps,
+  shotUploadCodec,
+  standingsCodec,
+  sumRules,
+} from '@basa/protocol';
+import { Crash } from './crash.ts';
+import type { FederationDevice } from './device.ts';
+import { ACCEPTED, type Accepted, Damaged } from './drive.ts';
+import type { OneShotWorld } from './one-shot-world.ts';
+
+/** What a device sends: its upload before the body, and the body. */
+export interface SentShot {
+  readonly upload: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+export class ShotDevice {
+  readonly own: FederationDevice;
+  readonly world: OneShotWorld;
+  /** How far its clock is from the time of the world. */
+  clockMs = 0;
+  /** Called with every plan before it is applied. */
+  onMask: ((masking: Masking) => void) | undefined;
+  /** On disk: the newest head of each authority's log that it saw. */
+  readonly #heads = new Map<number, HeadBody>();
+
+  constructor(world: OneShotWorld, own: FederationDevice) {
+    this.world = world;
+    this.own = own;
+  }
+
+  get suite(): Suite {
+    return this.own.suite;
+  }
+
+  /** One update on the newest model, from wherever its records stand; survives its own crashes. */
+  contribute(delta: Float32Array = this.own.oneHot()): Accepted | Refused {
+    for (;;) {
+      try {
+        return this.#goOn(delta);
+      } catch (error) {
+        if (!(error instanceof Crash) || error.party !== 'user') throw error;
+        this.own.restart();
+      }
+    }
+  }
+
+  #goOn(delta: Float32Array): Accepted | Refused {
+    if (this.own.session?.step === 'acknowledged') return ACCEPTED;
+    if (this.own.session !== undefined) return this.send();
+    const standings = this.world.call('standings', () => this.world.shots.standings());
+    const start = this.gather(standings, delta);
+    return isRefused(start) ? start : this.send(start);
+  }
+
+  /** Checks the statements that it is shown, and fixes its input. */
+  gather(standings: Uint8Array, delta: Float32Array = this.own.oneHot()): ShotStart | Refused {
+    const gathered = this.#taken(standings);
+    if (isRefused(gathered)) return gathered;
+    const { policy } = this.world;
+    const { entry, epochs } = gathered;
+    const built = this.own.buildVector(sumRules(policy, entry.version), delta, entry.version);
+    if (built.kind === 'refused') return built;
+    this.own.input = built.vector;
+    const { certificate, deltaId } = this.own;
+    return { policy, certificate, entry, epochs, deltaId, inputDigest: inputDigestOf(this.suite, built.vector) };
+  }
+
+  #taken(bytes: Uint8Array): Gathered | Refused {
+    const { standings } = standingsCodec.decode(bytes);
+    const { policy, task, now } = this.world;
+    const question = {
+      suite: this.suite,
+      policy,
+      task,
+      now: (now + this.clockMs) as typeof now,
+      isPast: (head: HeadBody, authority: number) => this.#isPast(head, authority),
+    };
+    const answer = this.own.persist(receiveStandings(question, this.own, standings));
+    if (!isRefused(answer)) for (const { authority, beacon } of standings) this.#heads.set(authority, beacon.head);
+    return answer;
+  }
+
+  #isPast(head: HeadBody, authority: number): boolean {
+    const seen = this.#heads.get(authority);
+    return seen !== undefined && equalBytes(seen.branch, head.branch) && head.sequence < seen.sequence;
+  }
+
+  /** From a start, or what a crash left: to the server, and to the acknowledgement. */
+  send(start?: ShotStart): Accepted | Refused {
+    return this.drive(start, ({ upload, body }) => this.world.call('shot', () => this.world.shots.take(upload, body)));
+  }
+
+  /** Goes through the steps of an upload; `deliver` is given what it sends. */
+  drive(start: ShotStart | undefined, deliver: (sent: SentShot) => Accepted | Refused): Accepted | Refused {
+    const steps = shotSteps(this.#ports, this.own, start);
+    let next = steps.next();
+    while (next.done !== true) next = steps.next(this.#answer(next.value, deliver) as never);
+    if (next.value.kind === 'damaged') throw new Damaged(next.value.problem);
+    return next.value.kind === 'acknowledged' ? ACCEPTED : refused(next.value.reason);
+  }
+
+  #answer(request: ContributeRequest, deliver: (sent: SentShot) => Accepted | Refused): unknown {
+    switch (request.kind) {
+      case 'sign':
+        return this.own.signer.sign(request.statement);
+      case 'durable':
+        return void this.own.persist(request.step);
+      case 'keys':
+        return keysAtOnce(this.suite, once(request.work));
+      case 'input':
+        return this.own.input;
+      case 'mask':
+        this.onMask?.(request.masking);
+        return this.own.mask(request.masking);
+      case 'shot':
+        return deliver({ upload: shotUploadCodec.encode(request.upload), body: request.body });
+      default:
+        throw new Error(`a one-shot upload does not ask for ${request.kind}`);
+    }
+  }
+
+  /** Asks every authority that is there what became of its update, and frees it where enough call it expired. */
+  release(outcomes: readonly ShotOutcomeOf[] = this.world.outcomesOf(this.own)): Released {
+    const { task, policy } = this.world;
+    const question = { suite: this.suite, council: policy, task, user: this.own.user };
+    const { state, records, answer } = releaseShot(question, this.own, this.own.deltaId, outcomes);
+    this.own.ledger = state.ledger;
+    this.own.ledgerRecords.push(...records.filter(isLedgerRecord));
+    return answer;
+  }
+
+  get #ports(): ShotPorts {
+    const { kernel } = this.world.environment.tools;
+    return { suite: this.suite, randomBytes: this.world.randomBytes, kernel };
+  }
+}
+
+/** One batch of work, its results. */
+function* once(work: readonly KeyWork[]): KeySteps<readonly KeyResult[]> {
+  return yield work;
+}

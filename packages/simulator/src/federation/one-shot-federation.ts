@@ -1,0 +1,81 @@
+/** A federation of the one-shot mode: the world of `Federation`, whose devices send one message and whose authorities sum masks. */
+import { toHex } from '@basa/masking';
+import { type DeltaCommitment, ENGINE, isRefused, ONE_SHOT_DEFAULTS, type ShotOutcomeOf } from '@basa/protocol';
+import type { FederationDevice } from './device.ts';
+import { Federation, type FederationOptions } from './federation.ts';
+import { ShotAuthority } from './one-shot-authority.ts';
+import { ShotDevice } from './one-shot-device.ts';
+import { ShotServer } from './one-shot-server.ts';
+import type { OneShotWorld } from './one-shot-world.ts';
+import { transparentSealings } from './transparent-sealings.ts';
+import type { Environment } from './world.ts';
+
+export interface OneShotOptions extends Omit<FederationOptions, 'sealings' | 'oneShot'> {
+  /** f; none unless said otherwise. */
+  readonly tolerated?: number;
+  readonly authorityNoise?: boolean;
+  /** What authorities expand guard words with; the same as everything else unless said otherwise. */
+  readonly guardTools?: Environment['tools'];
+}
+
+export class OneShotFederation extends Federation implements OneShotWorld {
+  readonly shots: ShotServer;
+  readonly keepers: readonly ShotAuthority[];
+  readonly shooters: ShotDevice[] = [];
+
+  constructor(
+    environment: Environment,
+    { tolerated = 0, authorityNoise = false, guardTools, ...options }: OneShotOptions,
+  ) {
+    super(environment, {
+      ...options,
+      sealings: sealingsOf(environment, options.council?.authorities ?? 1),
+      oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise },
+    });
+    this.keepers = this.authorities.map((authority) => new ShotAuthority(authority, guardTools));
+    for (const keeper of this.keepers) keeper.openEpoch();
+    this.shots = new ShotServer(this);
+  }
+
+  shooter(): ShotDevice {
+    const device = new ShotDevice(this, this.device());
+    this.shooters.push(device);
+    return device;
+  }
+
+  /** What the authorities that are there say became of the device's update. */
+  outcomesOf({ deltaId, ledger, user }: FederationDevice): readonly ShotOutcomeOf[] {
+    const given = ledger.deltas.get(toHex(deltaId));
+    return given === undefined ? [] : this.keepers.flatMap((keeper) => this.#toldBy(keeper, user, given));
+  }
+
+  #toldBy(
+    keeper: ShotAuthority,
+    user: FederationDevice['user'],
+    { joinTag, epochs }: DeltaCommitment,
+  ): readonly ShotOutcomeOf[] {
+    const authority = keeper.base.index;
+    const named = epochs.find((one) => one.authority === authority);
+    if (named === undefined || this.isAway(authority)) return [];
+    const question = { user, joinTag, statement: named.statement };
+    const outcome = this.call('outcome', () => keeper.outcome(question));
+    return isRefused(outcome) ? [] : [{ authority, outcome }];
+  }
+
+  /** Time passes for everybody: epochs open and end. */
+  tick(): void {
+    for (const keeper of this.keepers) if (!this.isAway(keeper.base.index)) this.call('tick', () => keeper.tick());
+  }
+
+  protected override revive(party: 'server' | 'authority'): void {
+    // All that the server counts on is on disk.
+    if (party === 'authority') for (const keeper of this.keepers) keeper.restart();
+  }
+}
+
+/** Nothing is sealed to slots here: only the engine's name counts. */
+function sealingsOf({ tools }: Environment, authorities: number): NonNullable<FederationOptions['sealings']> {
+  const sealings = transparentSealings(tools.suite);
+  const otherIssuers = Array.from({ length: authorities - 1 }, () => sealings.issuer);
+  return { ...sealings, engine: ENGINE.oneShot, otherIssuers };
+}

@@ -1,0 +1,230 @@
+/** The server of a one-shot federation: it takes uploads, has them inspected and forms batches, by the real rules. */
+import { equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
+import {
+  type AuthorityStanding,
+  batchCtxOf,
+  batchProblem,
+  type Ctx,
+  distinctEpochs,
+  type Epoch,
+  epochCodec,
+  guardVerdict,
+  type IntakeView,
+  inspectRequestCodec,
+  isRefused,
+  MAX_INSPECTED,
+  type ModelEntry,
+  type Refused,
+  refused,
+  type ShotHeader,
+  type ShownUpload,
+  type SumVerdict,
+  shotLayout,
+  shotProblem,
+  shotUploadCodec,
+  standingsCodec,
+  uploadNameOf,
+  type Verdict,
+} from '@basa/protocol';
+import { ACCEPTED, type Accepted } from './drive.ts';
+import { closeBatch } from './one-shot-close.ts';
+import { newBatch, type StoredBatch, type StoredShot } from './one-shot-store.ts';
+import type { ClosingStore, OneShotWorld, ShotPeer } from './one-shot-world.ts';
+
+/** The first words of y, that show whether it is one. */
+const GUARDS = 4;
+
+export class ShotServer implements ShotPeer, ClosingStore {
+  readonly world: OneShotWorld;
+  /** On disk. */
+  readonly uploads = new Map<string, StoredShot>();
+  readonly batches = new Map<string, StoredBatch>();
+  readonly epochs = new Map<string, Epoch>();
+  readonly #byTag = new Map<string, StoredShot>();
+
+  constructor(world: OneShotWorld) {
+    this.world = world;
+  }
+
+  get view(): IntakeView {
+    const { environment, task, policy, now, server } = this.world;
+    const newest = server.entry().version;
+    return {
+      suite: environment.tools.suite,
+      task,
+      policy,
+      now,
+      newest,
+      epoch: (statement) => this.epochs.get(toHex(statement)),
+      entry: (version) => (version <= newest ? server.entry(version) : undefined),
+    };
+  }
+
+  /** The statements of all authorities that are there. The epochs are kept, for uploads name them. */
+  standings(): Uint8Array {
+    const { keepers, isAway, environment } = this.world;
+    const standings = keepers.flatMap((keeper): AuthorityStanding[] => {
+      const standing = isAway(keeper.base.index) ? refused('epoch-over') : keeper.standing();
+      return isRefused(standing) ? [] : [standing];
+    });
+    for (const { epoch } of standings)
+      this.epochs.set(toHex(epochCodec.statementHash(environment.tools.suite, epoch)), epoch);
+    return standingsCodec.encode({ standings });
+  }
+
+  /** Durable, then acknowledged. The same bytes get the same answer; other bytes under the same tag get a no. */
+  take(uploadBytes: Uint8Array, body: Uint8Array): Accepted | Refused {
+    const upload = shotUploadCodec.decode(uploadBytes);
+    const name = uploadNameOf(this.view.suite, upload.header);
+    const known = this.#byTag.get(tagOf(upload.header));
+    if (known !== undefined && equalBytes(known.name, name)) return toldOf(known);
+    if (known !== undefined) return refused('body-mismatch', { detail: 'another upload has this tag' });
+    const problem = shotProblem(this.view, upload) ?? this.#bodyProblem(upload.header, body);
+    if (problem !== undefined) return problem;
+    this.keep({ name, upload, body, verdict: 'waiting' });
+    return ACCEPTED;
+  }
+
+  #bodyProblem(header: ShotHeader, body: Uint8Array): Refused | undefined {
+    const { suite, policy } = this.view;
+    const { bodyBytes, vectorBytes } = shotLayout(policy, header.epochs);
+    const isWhole =
+      body.length === bodyBytes &&
+      equalBytes(suite.sha256(body), header.bodyHash) &&
+      equalBytes(suite.sha256(body.subarray(vectorBytes)), header.partsHash);
+    return isWhole ? undefined : refused('body-mismatch');
+  }
+
+  keep(shot: StoredShot): void {
+    this.uploads.set(toHex(shot.name), shot);
+    this.#byTag.set(tagOf(shot.upload.header), shot);
+    this.world.persisted('server');
+  }
+
+  keepBatch(batch: StoredBatch): StoredBatch {
+    this.batches.set(toHex(batch.ctx), batch);
+    this.world.persisted('server');
+    return batch;
+  }
+
+  shot(name: Uint8Array): StoredShot {
+    const shot = this.uploads.get(toHex(name));
+    if (shot === undefined) throw new Error('no such upload');
+    return shot;
+  }
+
+  /** The upload as authorities see it: without y. */
+  shown({ upload, body }: StoredShot): ShownUpload {
+    const { vectorBytes } = shotLayout(this.world.policy, upload.header.epochs);
+    return { ...upload, sealed: body.subarray(vectorBytes) };
+  }
+
+  /** y. */
+  vector({ upload, body }: StoredShot): Uint32Array {
+    return this.#unpacked(body, shotLayout(this.world.policy, upload.header.epochs).elements);
+  }
+
+  #unpacked(body: Uint8Array, elements: number): Uint32Array {
+    const { modulus } = this.world.policy;
+    const unpacked = unpackVector(body.subarray(0, packedLength(elements, modulus)), elements, modulus);
+    if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
+    return unpacked.vector;
+  }
+
+  /** Eight elements of any width end with a byte. */
+  #firstWords({ upload, body }: StoredShot): Uint32Array {
+    const { elements } = shotLayout(this.world.policy, upload.header.epochs);
+    return this.#unpacked(body, Math.min(8, elements)).subarray(0, GUARDS);
+  }
+
+  /** Has all waiting uploads inspected, and decides those that it can. */
+  inspect(): void {
+    const waiting = [...this.uploads.values()].filter(({ verdict }) => verdict === 'waiting');
+    const verdicts = this.askVerdicts(waiting);
+    for (const shot of waiting) {
+      const found = verdicts.flatMap((some) => some.get(toHex(shot.name)) ?? []);
+      const decided = guardVerdict(this.world.policy, this.#firstWords(shot), found);
+      if (decided.kind === 'good') this.keep({ ...shot, verdict: 'good' });
+      if (decided.kind === 'bad') this.keep({ ...shot, verdict: decided.reason });
+    }
+  }
+
+  /** What each authority that is there says, by the name of the upload. */
+  askVerdicts(shots: readonly StoredShot[]): readonly ReadonlyMap<string, Verdict>[] {
+    const requests: Uint8Array[] = [];
+    for (let n = 0; n < shots.length; n += MAX_INSPECTED)
+      requests.push(this.inspectRequest(shots.slice(n, n + MAX_INSPECTED)));
+    const there = this.world.keepers.filter(({ base }) => !this.world.isAway(base.index));
+    return there.map((keeper) => {
+      const answers = requests.map((bytes) => this.world.call('inspect', () => keeper.inspect(bytes)));
+      const verdicts = answers.flatMap((answer) => (isRefused(answer) ? [] : answer.verdicts));
+      return new Map(verdicts.map((verdict) => [toHex(verdict.upload), verdict]));
+    });
+  }
+
+  inspectRequest(shots: readonly StoredShot[]): Uint8Array {
+    const headers = shots.map(({ upload }) => upload.header);
+    const uploads = shots.map((shot) => this.shown(shot));
+    const epochs = distinctEpochs(this.view, headers);
+    const body = { task: this.world.task, epochs, models: this.modelsOf(headers), uploads };
+    return inspectRequestCodec.encode({ ...body, signature: this.sign(inspectRequestCodec.statement(body)) });
+  }
+
+  /** Each entry of the model log that they name, once. */
+  modelsOf(headers: readonly ShotHeader[]): readonly ModelEntry[] {
+    const versions = new Set(headers.map(({ version }) => version));
+    return [...versions].map((version) => this.world.server.entry(version));
+  }
+
+  sign(statement: Uint8Array): Uint8Array {
+    return this.world.server.ports.signer.sign(statement);
+  }
+
+  /** A batch of good uploads of one version that are in no other, as many as there are up to K; undefined if they are too few. */
+  form(): Ctx | undefined {
+    const { policy, task } = this.world;
+    const taken = new Set([...this.batches.values()].flatMap(({ batch }) => batch.uploads.map(toHex)));
+    const free = [...this.uploads.values()].filter(
+      ({ name, verdict }) => verdict === 'good' && !taken.has(toHex(name)),
+    );
+    const entries = [...new Set(free.map(({ upload }) => toHex(upload.header.entry)))];
+    for (const entry of entries) {
+      const ofEntry = free.filter(({ upload }) => toHex(upload.header.entry) === entry);
+      const chosen = distinctUsers(ofEntry).slice(0, policy.bufferSize);
+      const headers = chosen.map(({ upload }) => upload.header);
+      if (batchProblem(policy, headers) !== undefined) continue;
+      const batch = { task, number: this.batches.size, uploads: chosen.map(({ name }) => name) };
+      return this.keepBatch(newBatch(batchCtxOf(this.view.suite, batch), batch)).ctx;
+    }
+    return undefined;
+  }
+
+  /** Votes, sums of masks, the opened sum and the next version; from wherever the batch stands. */
+  close(ctx: Ctx): SumVerdict | Refused {
+    return this.world.call('close', () => closeBatch(this, ctx));
+  }
+
+  batch(ctx: Ctx): StoredBatch {
+    const batch = this.batches.get(toHex(ctx));
+    if (batch === undefined) throw new Error('no such batch');
+    return batch;
+  }
+}
+
+function tagOf({ user, joinTag }: ShotHeader): string {
+  return `${toHex(user)}:${toHex(joinTag)}`;
+}
+
+function toldOf({ verdict }: StoredShot): Accepted | Refused {
+  return verdict === 'waiting' || verdict === 'good' ? ACCEPTED : refused(verdict);
+}
+
+/** The first upload of each device. */
+function distinctUsers(shots: readonly StoredShot[]): readonly StoredShot[] {
+  const seen = new Map<string, StoredShot>();
+  for (const shot of shots) {
+    const user = toHex(shot.upload.header.user);
+    if (!seen.has(user)) seen.set(user, shot);
+  }
+  return [...seen.values()];
+}

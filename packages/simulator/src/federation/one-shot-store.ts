@@ -1,0 +1,26 @@
+/** What the server of a one-shot federation has on disk: uploads with their verdicts, batches with their votes and sums of masks. */
+import type { Batch, Ctx, Endorsement, Part, RefusalReason, ShotUpload } from '@basa/protocol';
+
+export interface StoredShot {
+  readonly name: Ctx;
+  readonly upload: ShotUpload;
+  readonly body: Uint8Array;
+  /** `waiting` until enough authorities looked at it; otherwise good, or why it is not. */
+  readonly verdict: 'waiting' | 'good' | RefusalReason;
+}
+
+export type BatchEnd = 'included' | 'quarantined';
+
+export interface StoredBatch {
+  readonly ctx: Ctx;
+  readonly batch: Batch;
+  readonly votes: readonly Endorsement[];
+  /** The agreed sums of masks, packed, by part. */
+  readonly sums: ReadonlyMap<Part, Uint8Array>;
+  readonly end: BatchEnd | undefined;
+}
+
+/** A batch that is not there yet. */
+export function newBatch(ctx: Ctx, batch: Batch): StoredBatch {
+  return { ctx, batch, votes: [], sums: new Map(), end: undefined };
+}

@@ -1,0 +1,52 @@
+/** What the parties of a one-shot federation see of each other. */
+import type {
+  Batch,
+  Ctx,
+  IntakeView,
+  ModelEntry,
+  Refused,
+  ShotHeader,
+  ShotOutcomeOf,
+  ShownUpload,
+} from '@basa/protocol';
+import type { FederationDevice } from './device.ts';
+import type { Accepted } from './drive.ts';
+import type { ShotAuthority } from './one-shot-authority.ts';
+import type { StoredBatch, StoredShot } from './one-shot-store.ts';
+import type { FederationServer } from './server.ts';
+import type { World } from './world.ts';
+
+/** The server as devices reach it. */
+export interface ShotPeer {
+  standings(): Uint8Array;
+  take(upload: Uint8Array, body: Uint8Array): Accepted | Refused;
+}
+
+export interface OneShotWorld extends World {
+  /** Of its log of models and its signatures. */
+  readonly server: FederationServer;
+  readonly shots: ShotPeer;
+  readonly keepers: readonly ShotAuthority[];
+  readonly isAway: (authority: number) => boolean;
+  outcomesOf(device: FederationDevice): readonly ShotOutcomeOf[];
+}
+
+/** The store of the server, as a batch needs it on its way to a sum. */
+export interface ClosingStore {
+  readonly world: OneShotWorld;
+  readonly view: IntakeView;
+  readonly batches: ReadonlyMap<string, StoredBatch>;
+  batch(ctx: Ctx): StoredBatch;
+  keepBatch(batch: StoredBatch): StoredBatch;
+  shot(name: Uint8Array): StoredShot;
+  shown(shot: StoredShot): ShownUpload;
+  vector(shot: StoredShot): Uint32Array;
+  modelsOf(headers: readonly ShotHeader[]): readonly ModelEntry[];
+  inspectRequest(shots: readonly StoredShot[]): Uint8Array;
+  sign(statement: Uint8Array): Uint8Array;
+}
+
+/** The uploads of a batch, as they lie in the store. */
+export function shotsOf(store: Pick<ClosingStore, 'shot'>, { uploads }: Batch): readonly StoredShot[] {
+  return uploads.map((name) => store.shot(name));
+}

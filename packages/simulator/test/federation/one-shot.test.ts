@@ -1,0 +1,103 @@
+/** A federation of the one-shot mode in memory: sums are exact, whoever drops out, and whoever crashes. */
+import { millis, shotUploadCodec } from '@basa/protocol';
+import { OneShotFederation, type OneShotOptions } from '@basa/simulator';
+import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { describe, expect, it } from 'vitest';
+import { granted } from '../../src/federation/granted.ts';
+
+const { environment } = nodeFederation({ bufferSize: 2 });
+
+const COUNCILS: readonly [string, Partial<OneShotOptions>][] = [
+  ['one authority', {}],
+  ['3 of 4 authorities', { council: { authorities: 4, threshold: 3 }, tolerated: 1 }],
+];
+
+function filled(options: Partial<OneShotOptions>, devices = 3): OneShotFederation {
+  const world = new OneShotFederation(environment, { bufferSize: 4, ...options });
+  for (let n = 0; n < devices; n++) granted(world.shooter().contribute());
+  world.shots.inspect();
+  return world;
+}
+
+function closed(world: OneShotFederation) {
+  const ctx = world.shots.form();
+  if (ctx === undefined) throw new Error('no batch');
+  return { ctx, verdict: granted(world.shots.close(ctx)) };
+}
+
+describe.each(COUNCILS)('with %s', (_, options) => {
+  it('the sum of a batch is the sum of its updates, and makes the next version', () => {
+    const world = filled(options);
+    const { ctx, verdict } = closed(world);
+    expect(verdict).toMatchObject({ kind: 'good' });
+    expect([...(verdict as { sum: Uint32Array }).sum]).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
+    expect(world.server.entry()).toMatchObject({ version: 1, sums: [ctx], spoilt: [] });
+    expect(world.shooters.map((device) => device.release().kind)).toEqual(['included', 'included', 'included']);
+  });
+
+  it('gives the same answer to the same upload, and no other sum has it', () => {
+    const world = filled(options);
+    const again = [...world.shots.uploads.values()].map(({ upload, body }) =>
+      world.shots.take(shotUploadCodec.encode(upload), body),
+    );
+    expect(again).toEqual([{ kind: 'accepted' }, { kind: 'accepted' }, { kind: 'accepted' }]);
+    closed(world);
+    expect(world.shots.form()).toBeUndefined();
+  });
+
+  it('frees an update that no batch took, once the vote window is over', () => {
+    const world = filled(options, 1);
+    const [device] = world.shooters;
+    expect(world.shots.form()).toBeUndefined();
+    expect(device?.release()).toMatchObject({ reason: 'outcome-undecided' });
+    world.now = millis(world.now + 3_600_000 + 900_000);
+    expect(device?.release()).toEqual({ kind: 'free' });
+    expect(device?.own.ledger.deltas.size).toBe(0);
+  });
+
+  it('a crash after any record changes nothing', () => {
+    const records = filledRecords(options);
+    expect(records).toBeGreaterThan(10);
+    // With several authorities many records are alike.
+    for (let n = 1; n <= records; n += options.council === undefined ? 1 : 4) {
+      const world = new OneShotFederation(environment, { bufferSize: 4, ...options });
+      const devices = [world.shooter(), world.shooter(), world.shooter()];
+      world.crashIn = n;
+      for (const device of devices) granted(device.contribute());
+      world.call('inspect', () => world.shots.inspect());
+      const ctx = world.call('form', () => world.shots.form() ?? [...world.shots.batches.values()][0]?.ctx);
+      if (ctx === undefined) throw new Error(`no batch after a crash at record ${n}`);
+      const verdict = granted(world.shots.close(ctx));
+      expect([...(verdict as { sum: Uint32Array }).sum]).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
+      expect(world.server.entry().version).toBe(1);
+    }
+  });
+});
+
+function filledRecords(options: Partial<OneShotOptions>): number {
+  const world = new OneShotFederation(environment, { bufferSize: 4, ...options });
+  const devices = [world.shooter(), world.shooter(), world.shooter()];
+  const before = world.records;
+  for (const device of devices) granted(device.contribute());
+  world.shots.inspect();
+  closed(world);
+  return world.records - before;
+}
+
+it('with one of four authorities away, and with one that lost its log, batches close', () => {
+  const world = filled({ council: { authorities: 4, threshold: 3 }, tolerated: 1 });
+  world.away.add(2);
+  expect(closed(world).verdict.kind).toBe('good');
+  const again = filled({ council: { authorities: 4, threshold: 3 }, tolerated: 1 });
+  again.keepers[1]?.restore(3);
+  expect(closed(again).verdict.kind).toBe('good');
+});
+
+it('an authority that was restored from an old copy knows nothing of what its earlier epochs were given', () => {
+  const world = filled({});
+  const [keeper] = world.keepers;
+  keeper?.restore((keeper.base.log.length as number) - 1);
+  const ctx = world.shots.form();
+  expect(ctx && world.shots.close(ctx)).toMatchObject({ reason: 'not-inspected' });
+  expect(world.outcomesOf(world.shooters[0]?.own as never)[0]?.outcome.status).toBe('unknown');
+});

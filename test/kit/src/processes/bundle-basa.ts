@@ -1,0 +1,44 @@
+/** `basa` and what it starts, bundled: read from source, each of its processes would load for seconds. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+import { ROOT } from '../root.ts';
+import { bundleFolder, FOR_NODE } from './bundle.ts';
+
+/** Where modules look for a program or worker of theirs, as seen from `parts`, in which they come to lie. */
+const ENTRIES = {
+  main: 'packages/cli/src/main.ts',
+  'parts/fleet-worker': 'packages/cli/src/demo/fleet-worker.ts',
+  'parts/mask-worker': 'packages/client/src/node/mask-worker.ts',
+  'parts/work/key-worker': 'packages/authority/src/keys/work/key-worker.ts',
+  'parts/work/worker': 'packages/server/src/closing/work/worker.ts',
+  'parts/work/hasher': 'packages/server/src/uploads/work/hasher.ts',
+} as const;
+const LOOKS_BESIDE_ITSELF = /\/(?:local-services|fleet|masks|key-thread|worker-pool|body-hash)\.ts$/;
+
+/** All other modules believe that they lie where they were written: that is where their files are. */
+const knowsItsPlace: Plugin = {
+  name: 'knows-its-place',
+  setup(bundling) {
+    bundling.onLoad({ filter: /\/packages\/[^/]+\/src\/.*\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      if (LOOKS_BESIDE_ITSELF.test(path) || !text.includes('import.meta.url')) return undefined;
+      return { loader: 'ts', contents: text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)) };
+    });
+  },
+};
+
+/** Gives the path of the program. It runs without a loader, so it reads no module in TypeScript that a person wrote. */
+export async function bundleBasa(): Promise<string> {
+  const folder = bundleFolder('basa');
+  await build({
+    ...FOR_NODE,
+    entryPoints: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, join(ROOT, path)])),
+    outdir: folder,
+    splitting: true,
+    chunkNames: 'parts/[name]-[hash]',
+    plugins: [knowsItsPlace],
+  });
+  return join(folder, 'main.js');
+}

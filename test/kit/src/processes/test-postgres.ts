@@ -1,0 +1,22 @@
+/** A PostgreSQL for one test file. It survives the kill of a process, not of the machine: nobody waits for the disk. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
+
+export interface TestPostgres extends LocalPostgres {
+  /** Stops it, and takes its folder away. */
+  remove(): Promise<void>;
+}
+
+export async function testPostgres(): Promise<TestPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'basa-postgres-'));
+  const postgres = await startLocalPostgres({ folder, settings: { fsync: 'off' } });
+  return {
+    ...postgres,
+    async remove() {
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
