@@ -12,7 +12,6 @@ afterEach(() => services?.close());
 it('updates of one message each fill a batch, and the model moves by exactly their mean', async () => {
   const opened = await TestServices.open({
     policy: { engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS },
-    specification: { mode: 'one-shot' },
   });
   services = opened;
   const devices = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
@@ -45,7 +44,6 @@ it('devices that train again and again go on from version to version, also if mo
       training: { epochs: 1, batchSize: 4, learningRate: 0.05, loss: 'softmaxCrossEntropy' },
     },
     specification: {
-      mode: 'one-shot',
       model: { name: model.name, input: model.input, layers: model.layers.map(({ layer }) => layer) },
     },
   });
