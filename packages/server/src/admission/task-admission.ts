@@ -127,6 +127,13 @@ export class TaskAdmission {
     return this.#versions.of(user, ctx);
   }
 
+  /** The one message of the device is here: its ticket is used up, and its place is free at once. */
+  gave(user: UserId, name: Ctx): void {
+    this.deposited(user, name);
+    this.uploaded(user);
+    this.#admission.freed(1, this.#options.clock());
+  }
+
   uploaded(user: UserId): void {
     this.#toUpload.end(user, this.#options.clock());
   }

@@ -108,9 +108,9 @@ async function begun(
 }
 
 function judgedUpload(context: RouteContext, task: RunningTask, shot: StoredShot): JudgedUpload {
-  const { bodies, tasks, nodes } = context;
+  const { bodies, nodes } = context;
   const shots = shotsOf(task);
-  const { certificate, header } = shot.upload;
+  const { header } = shot.upload;
   const body = shots.intake.bodyOf(shot);
   return {
     bodyBytes: body.layout.bodyBytes,
@@ -119,8 +119,8 @@ function judgedUpload(context: RouteContext, task: RunningTask, shot: StoredShot
     async take(piece) {
       const result = await bodies.take(body, piece, () => shots.accepted(shot));
       if (!result.accepted) return result;
-      task.deposited(certificate, shot.name);
-      tasks.uploaded(task.task, shot.name, header.user);
+      task.admission.gave(header.user, shot.name);
+      task.uploaded(shot.name);
       nodes.tell.upload(task.task, shot.name);
       return result;
     },
