@@ -1,11 +1,8 @@
 /** A federation of the one-shot mode in memory: sums are exact, whoever drops out, and whoever crashes. */
 import { millis, shotUploadCodec } from '@basa/protocol';
-import { OneShotFederation, type OneShotOptions } from '@basa/simulator';
-import { nodeFederation } from '@basa/testkit/core/tools.ts';
+import { granted, OneShotFederation, type OneShotOptions } from '@basa/simulator';
+import { nodeEnvironment as environment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
-import { granted } from '../../src/federation/granted.ts';
-
-const { environment } = nodeFederation({ bufferSize: 2 });
 
 const COUNCILS: readonly [string, Partial<OneShotOptions>][] = [
   ['one authority', {}],
