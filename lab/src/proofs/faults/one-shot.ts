@@ -3,7 +3,7 @@
  * or restored from old copies, epochs end. Afterwards every acknowledged update has one end, and is in one sum at most.
  */
 import { toHex } from '@basa/masking';
-import { type Ctx, inputDigestOf, isRefused, millis, type ShotOutcomeOf } from '@basa/protocol';
+import { type Ctx, isRefused, millis, type ShotOutcomeOf } from '@basa/protocol';
 import { OneShotFederation, type ShotDevice } from '@basa/simulator';
 import { Dice } from '../oracle/dice.ts';
 import { symbolicEnvironment } from '../world/symbolic-federation.ts';
@@ -106,7 +106,7 @@ class FaultyRun {
     const { input } = device.own;
     if (isRefused(start) || input === undefined) return start;
     input[input.length - 1] = 2 ** 30;
-    return device.send({ ...start, inputDigest: inputDigestOf(device.suite, input) });
+    return device.send(start);
   }
 
   /** Batches that wait first, then new ones. */

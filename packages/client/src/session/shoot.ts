@@ -1,5 +1,5 @@
 /** Gives an update in the one-shot mode: sealed to the keys that the authorities have now, masked, and sent as one message. */
-import { inputDigestOf, isRefused, sumRules } from '@basa/protocol';
+import { isRefused, sumRules } from '@basa/protocol';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { withCertificate } from './enrol.ts';
@@ -27,7 +27,7 @@ function prepare(
   deltaId: Uint8Array,
   signal: AbortSignal,
 ): Promise<NewShot | Rejection> {
-  const { outside, pins, standings } = context;
+  const { pins, standings } = context;
   const { policy } = pins;
   const { trainedOn } = update;
   return withCertificate(context, signal, async (certificate): Promise<NewShot | Rejection> => {
@@ -38,8 +38,7 @@ function prepare(
     if (entry === undefined) return rejected('model-not-logged', 'free', { detail: notSeen(trainedOn) });
     const built = quantised(context, sumRules(policy, entry.version), update);
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);
-    const inputDigest = inputDigestOf(outside.suite, built.vector);
     const { epochs } = gathered;
-    return { given: { policy, certificate, entry, epochs, deltaId, inputDigest }, input: built.vector };
+    return { given: { policy, certificate, entry, epochs, deltaId }, input: built.vector };
   });
 }

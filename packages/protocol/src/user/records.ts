@@ -72,7 +72,6 @@ export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record
     policy: policyField,
     certificate: nested(certificateCodec, STATEMENT_BYTES),
     deltaId,
-    inputDigest: field.hash,
     header: record(shotHeaderFields),
     seeds: list(MAX_PARTS, seed),
     sealed: long(SEALED_PARTS_BYTES),

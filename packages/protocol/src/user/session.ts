@@ -53,7 +53,6 @@ interface ShotMembership {
   readonly certificate: Certificate;
   readonly joinTag: JoinTag;
   readonly deltaId: Uint8Array;
-  readonly inputDigest: Uint8Array;
 }
 
 export interface ShotSession {
@@ -145,7 +144,6 @@ export type UserRecord =
       readonly policy: TaskPolicy;
       readonly certificate: Certificate;
       readonly deltaId: Uint8Array;
-      readonly inputDigest: Uint8Array;
       readonly header: ShotHeaderBody;
       readonly seeds: readonly Uint8Array[];
       readonly sealed: Uint8Array;
@@ -165,9 +163,9 @@ export function evolveSession(suite: Suite, session: UserSession | undefined, en
     return { step: 'prepared', member: membershipOf(suite, entry), edges: edges.map(secret), entries };
   }
   if (entry.kind === 'shot') {
-    const { policy, certificate, deltaId, inputDigest, header, seeds, sealed } = entry;
+    const { policy, certificate, deltaId, header, seeds, sealed } = entry;
     const { joinTag } = header;
-    const member = { policy, ctx: uploadNameOf(suite, header), certificate, joinTag, deltaId, inputDigest };
+    const member = { policy, ctx: uploadNameOf(suite, header), certificate, joinTag, deltaId };
     return { step: 'shot', member, header, seeds: seeds.map(secret), sealed };
   }
   if (session === undefined) throw new Error(`a session does not start with "${entry.kind}"`);

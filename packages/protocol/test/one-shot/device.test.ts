@@ -62,7 +62,10 @@ describe('an update', () => {
     const { device } = fresh();
     device.contribute('after-freeze');
     (device.input as Uint32Array)[5] = 7;
-    expect(device.contribute()).toMatchObject({ kind: 'damaged', problem: expect.stringContaining('another input') });
+    expect(device.contribute()).toMatchObject({
+      kind: 'damaged',
+      problem: expect.stringContaining('does not come out as it was frozen'),
+    });
     const other = fresh();
     other.device.contribute('after-freeze');
     other.device.records = other.device.records.map((entry) =>

@@ -4,7 +4,6 @@ import {
   type ContributeRequest,
   type Gathered,
   type HeadBody,
-  inputDigestOf,
   isLedgerRecord,
   isRefused,
   type Masking,
@@ -81,7 +80,7 @@ export class ShotDevice {
     if (built.kind === 'refused') return built;
     this.own.input = built.vector;
     const { certificate, deltaId } = this.own;
-    return { policy, certificate, entry, epochs, deltaId, inputDigest: inputDigestOf(this.suite, built.vector) };
+    return { policy, certificate, entry, epochs, deltaId };
   }
 
   #taken(bytes: Uint8Array): Gathered | Refused {

@@ -52,7 +52,9 @@ function isGivenUp(state: AuthorityState, statement: Uint8Array): boolean {
 }
 
 function statusIn(suite: Suite, state: AuthorityState, records: readonly AuthorityRecord[]): ShotStatus | undefined {
-  const list = batchOf(records)?.list;
-  if (list !== undefined) return state.batch(batchCtxOf(suite, list.batch))?.isFinal ? 'included' : 'pending';
+  // It may have voted for one batch, and been shown enough votes for another.
+  const lists = records.flatMap((entry) => batchOf([entry])?.list ?? []);
+  if (lists.some(({ batch }) => state.batch(batchCtxOf(suite, batch))?.isFinal)) return 'included';
+  if (lists.length > 0) return 'pending';
   return records.some(({ kind }) => kind === 'upload-expired') ? 'expired' : undefined;
 }

@@ -19,12 +19,11 @@ import { type Epoch, epochNameOf } from '../../wire/one-shot/epoch.ts';
 import { partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
 import { heldParts, type ShotHeaderBody, shotHeaderCodec } from '../../wire/one-shot/upload.ts';
 import { type TaskPolicy, taskIdOf } from '../../wire/policy.ts';
-import { isRefused, type Refused, refused } from '../../wire/refusals.ts';
+import { isRefused, type Refused } from '../../wire/refusals.ts';
 import { declined } from '../../wire/transition.ts';
 import { budgetProblem } from '../budget.ts';
 import { ask, type ContributeEnd, type Steps } from '../contribute.ts';
 import { type Device, type DeviceStep, recorded, restoreDevice } from '../device.ts';
-import { inputDigestOf } from '../input.ts';
 import { commitmentProblem, versionProblem } from '../ledger.ts';
 import type { ShotSession, UserPorts, UserRecord } from '../session.ts';
 import { acknowledgeUpload } from '../upload.ts';
@@ -40,8 +39,6 @@ export interface ShotStart {
   /** From `receiveStandings`. */
   readonly epochs: readonly Epoch[];
   readonly deltaId: Uint8Array;
-  /** x' is fixed by it before anything is sealed. */
-  readonly inputDigest: Uint8Array;
 }
 
 /** From nothing, or from a session that a crash left: the same bytes leave, or none. */
@@ -97,8 +94,7 @@ function* freezeShot(ports: ShotPorts, device: Device, given: ShotStart): Steps<
     bodyHash: new Uint8Array(32),
     partsHash: suite.sha256(sealed),
   };
-  const vector = yield* masked(ports, { header: body, policy, seeds, inputDigest: given.inputDigest });
-  if ('reason' in vector) return vector;
+  const vector = yield* masked(ports, { header: body, policy, seeds });
   const header = { ...body, bodyHash: suite.sha256(vector, sealed) };
   const step = freeze(ports, device, { given, header, seeds, sealed });
   for (const seed of seeds) seed.fill(0);
@@ -113,9 +109,9 @@ function freeze(
   device: Device,
   { given, header, seeds, sealed }: Pick<ShotSession, 'header' | 'sealed'> & { given: ShotStart; seeds: Uint8Array[] },
 ): DeviceStep<{ readonly kind: 'frozen' }> {
-  const { policy, certificate, deltaId, inputDigest } = given;
+  const { policy, certificate, deltaId } = given;
   const copies = seeds.map((seed) => seed.slice());
-  const entry: UserRecord = { kind: 'shot', policy, certificate, deltaId, inputDigest, header, seeds: copies, sealed };
+  const entry: UserRecord = { kind: 'shot', policy, certificate, deltaId, header, seeds: copies, sealed };
   const session = (restoreDevice(suite, [entry], device).session as ShotSession).member;
   const { ctx, joinTag } = session;
   const { version, epochs } = header;
@@ -132,15 +128,12 @@ interface ToMask {
   readonly header: ShotHeaderBody;
   readonly policy: TaskPolicy;
   readonly seeds: readonly Uint8Array[];
-  readonly inputDigest: Uint8Array;
 }
 
 /** y = x' + sum over the parts of PRG(s_A), packed. */
-function* masked(ports: ShotPorts, { header, policy, seeds, inputDigest }: ToMask): Steps<Uint8Array | Refused> {
+function* masked(ports: ShotPorts, { header, policy, seeds }: ToMask): Steps<Uint8Array> {
   const { suite, kernel } = ports;
   const input = yield* ask('input', {});
-  if (!equalBytes(inputDigestOf(suite, input), inputDigest))
-    return refused('delta-committed', { detail: 'another input was fixed' });
   const terms = heldParts(policy, header.epochs).map(({ part }, n) =>
     partTerm(suite, header, part, (seeds[n] as Uint8Array).slice(), 1),
   );
@@ -151,12 +144,11 @@ function* masked(ports: ShotPorts, { header, policy, seeds, inputDigest }: ToMas
   return packVector(vector, policy.modulus, kernel);
 }
 
-/** The body of a frozen upload made again: the same bytes, or none. */
+/** The body of a frozen upload made again: the same bytes, or none. With another input than the first one it would come out otherwise. */
 function* bodyAgain(ports: ShotPorts, session: ShotSession): Steps<Uint8Array | { readonly problem: string }> {
   const { header, member, sealed } = session;
   const seeds = session.seeds.map((seed) => seed.reveal());
-  const vector = yield* masked(ports, { header, policy: member.policy, seeds, inputDigest: member.inputDigest });
-  if ('reason' in vector) return { problem: 'the store holds another input than the one that was fixed' };
+  const vector = yield* masked(ports, { header, policy: member.policy, seeds });
   const isSame = equalBytes(ports.suite.sha256(vector, sealed), header.bodyHash);
   return isSame
     ? concatBytes(vector, sealed)

@@ -12,7 +12,6 @@ import {
   type DeviceStep,
   deviceRecordCodec,
   type Gathered,
-  inputDigestOf,
   isRefused,
   type Refused,
   receiveStandings,
@@ -85,10 +84,10 @@ export class ShotDevice<Stage extends DeviceStage = WholeStage> {
   }
 
   start(gathered: Gathered): ShotStart {
-    const { policy, environment } = this.world;
-    const inputDigest = inputDigestOf(environment.tools.suite, this.fixInput(gathered));
+    const { policy } = this.world;
+    this.fixInput(gathered);
     const { entry, epochs } = gathered;
-    return { policy, certificate: this.certificate, entry, epochs, deltaId: this.deltaId, inputDigest };
+    return { policy, certificate: this.certificate, entry, epochs, deltaId: this.deltaId };
   }
 
   /** The whole way of an update, or the rest of it after a stop. */
