@@ -24,7 +24,7 @@ it('an epoch that one node opens is used by all, an upload that one voted for is
   time.now += HOUR_MS / 2;
   const both = await Promise.all([first, second].map((node) => world.standing(node)));
   expect(both.map(({ epoch }) => [epoch.number, toHex(epoch.key)])).toEqual(
-    both.map(() => [1, toHex((both[0] as (typeof both)[0]).epoch.key)]),
+    both.map(() => [time.now / 1000, toHex((both[0] as (typeof both)[0]).epoch.key)]),
   );
   const epochs = await world.epochs([first]);
   const uploads = await world.uploads([first]);
@@ -69,7 +69,7 @@ it('a database that came back without its secrets has dead epochs, at whichever 
   expect(verdicts.map(({ verdict, reason }) => [verdict, reason])).toEqual(
     uploads.map(() => ['abstain', 'epoch-over']),
   );
-  expect((await world.standing(again)).epoch.number).toBe(1);
+  expect((await world.standing(again)).epoch.number).toBeGreaterThan(time.now / 1000);
   const report = await logOf(again);
   expect([report.counts['branch-begun'], report.problems]).toEqual([1, []]);
 });
