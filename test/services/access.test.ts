@@ -37,6 +37,8 @@ const FOR_ANYBODY = {
     'GET /v1/tasks/{task}/metrics',
     'GET /v1/tasks/{task}/models/newest',
     'GET /v1/tasks/{task}/models/{version}',
+    'GET /v1/tasks/{task}/shots/{upload}/fate',
+    'GET /v1/tasks/{task}/standings',
   ],
   authority: [
     'GET /healthz',
@@ -54,6 +56,10 @@ const FOR_ANYBODY = {
     'GET /v1/tasks/{task}/model-log/{version}',
     'GET /v1/tasks/{task}/model-log/newest/{nonce}',
     'POST /v1/tasks/{task}/revocations',
+    'GET /v1/tasks/{task}/standing',
+    'POST /v1/tasks/{task}/inspections',
+    'POST /v1/tasks/{task}/batch-votes',
+    'POST /v1/tasks/{task}/releases',
     'GET /v1/tasks/{task}/unsafe-paper/sealing-key',
   ],
 } as const;
