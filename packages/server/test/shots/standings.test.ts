@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AuthorityStanding, EPOCHS_AT_ONCE, epochCodec, millis } from '@basa/protocol';
 import { openDatabase, SQLITE, sqliteDatabase } from '@basa/service';
-import { granted } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { afterEach, expect, it } from 'vitest';
 import type { TaskAuthorities } from '../../src/authority/task-authorities.ts';
@@ -28,7 +27,7 @@ it('keeps so many epochs of an authority and no more, and none that is to come',
   const { ports } = world.authority(0);
   let [number, ahead] = [0, 86_400_000];
   const standing = async (): Promise<AuthorityStanding> => {
-    const told = granted(world.authority(0).standing());
+    const told = world.authority(0).standing() as AuthorityStanding;
     const opens = millis(world.now + ahead);
     const body = { ...told.epoch, number: ++number, opens, closes: millis(opens + 3_600_000) };
     return { ...told, epoch: { ...body, signature: ports.signer.sign(epochCodec.statement(body)) } };
