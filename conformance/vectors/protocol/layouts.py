@@ -147,7 +147,7 @@ def head_words(r):
 
 
 def batch_list(r):
-    return SimpleNamespace(batch=nested_long("batch")(r), entry=B32(r), version=U53(r), members=many(u=B32, g=B32)(r))
+    return SimpleNamespace(batch=nested_long("batch")(r), entry=B32(r), version=U53(r), members=many(u=B32, g=B32, statement=B32)(r))
 
 
 def sealed_seed(r):

@@ -206,8 +206,8 @@ def check_end(b, v):
     by = dict(zip(names, records))
     agree("the epoch that opened", by["epoch-opened"].epoch.raw, b.epochs[0].raw)
     listed = by["batch-final" if b.n == 1 else "batch-voted"].list
-    agree("the list of the batch", (listed.batch.raw, listed.entry, listed.version, [(e["u"], e["g"]) for e in listed.members]),
-          (b.batch.raw, b.entry_hash, 0, [(s.u, s.g) for s in b.users]))
+    agree("the list of the batch", (listed.batch.raw, listed.entry, listed.version, [(e["u"], e["g"], e["statement"]) for e in listed.members]),
+          (b.batch.raw, b.entry_hash, 0, [(s.u, s.g, b.statements[0]) for s in b.users]))
     agree("the final batch", (by["batch-final"].ctx, by["batch-final"].list is None), (b.ctx, b.n > 1))
     gone = by["upload-expired"]
     agree("the upload that expired", (gone.task, gone.u, gone.g, gone.statement), (b.task, first.u, other, b.statements[0]))

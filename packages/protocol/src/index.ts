@@ -291,6 +291,7 @@ export type {
 export {
   batchVoteAnswerCodec,
   batchVoteRequestCodec,
+  EPOCHS_AT_ONCE,
   inspectAnswerCodec,
   inspectRequestCodec,
   MAX_INSPECTED,

@@ -87,7 +87,7 @@ export class ShotRules {
       case 'epoch-opened':
         return this.#openedEpoch(entry.epoch);
       case 'epoch-ended':
-        return when(!this.#open.delete(toHex(entry.statement)), 'the epoch was not open');
+        return this.#endedEpoch(entry);
       case 'batch-voted':
         return [...this.#own(entry.list), ...this.#taken(this.#voted, entry.list)];
       case 'batch-final':
@@ -95,13 +95,21 @@ export class ShotRules {
       case 'upload-expired': {
         const name = toHex(usedNameOf(nodeSuite, entry.task, entry));
         const isVoted = this.#voted.has(name) || this.#final.has(name);
-        this.#expired.add(name);
+        this.#expired.add(`${name} ${toHex(entry.statement)}`);
         return [
           ...when(isVoted, 'the upload is in a batch'),
           ...when(!this.#opened.has(toHex(entry.statement)), 'the epoch that it names was never opened'),
         ];
       }
     }
+  }
+
+  /** One of a lost life of the log, which it shows, was never opened in this one. */
+  #endedEpoch({ statement, how }: Extract<ShotRecord, { kind: 'epoch-ended' }>): Problems {
+    const name = toHex(statement);
+    const isLost = how === 'dead' && !this.#opened.has(name);
+    this.#opened.add(name);
+    return when(!this.#open.delete(name) && !isLost, 'the epoch was not open');
   }
 
   #openedEpoch(epoch: Epoch): Problems {
@@ -128,7 +136,7 @@ export class ShotRules {
       ...this.#listed(list),
       ...this.#budgeted(list),
       ...when(
-        names.some((name) => this.#expired.has(name)),
+        list.members.some(({ statement }, n) => this.#expired.has(`${names[n]} ${toHex(statement)}`)),
         'an upload of it was called expired',
       ),
       ...when(
@@ -151,7 +159,7 @@ export class ShotRules {
       ...problems,
       ...when(batch === undefined, 'its name is not that of its list'),
       ...when(isAgain, 'the batch was final before'),
-      ...when(!this.#isLive(list), 'no epoch of its task is open'),
+      ...when(!this.#isLive(list), 'an epoch that it names is not open'),
       ...this.#taken(this.#final, list),
     ];
   }
@@ -174,12 +182,15 @@ export class ShotRules {
       ...when(isKnown, 'the batch is in the log already'),
       ...when(!isFit, 'fewer or more uploads than the policy allows'),
       ...when(users.size < members.length, 'a device stands in it twice'),
-      ...when(!this.#isLive(list), 'no epoch of its task is open'),
+      ...when(!this.#isLive(list), 'an epoch that it names is not open'),
     ];
   }
 
-  #isLive({ batch }: BatchList): boolean {
-    return [...this.#open.values()].some(({ task }) => equalBytes(task, batch.task));
+  #isLive({ batch, members }: BatchList): boolean {
+    return members.every(({ statement }) => {
+      const epoch = this.#open.get(toHex(statement));
+      return epoch !== undefined && equalBytes(epoch.task, batch.task);
+    });
   }
 
   /** In a private task it votes for no device more often than its budget has inclusions. What others made final counts as well. */

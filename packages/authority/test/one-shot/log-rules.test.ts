@@ -44,21 +44,23 @@ const opened = (number: number, opens: number): AuthorityRecord => ({
   epoch: epoch(number, opens),
 });
 
-function ended(number: number, opens: number, at: number): AuthorityRecord {
-  const statement = epochCodec.statementHash(nodeSuite, epoch(number, opens));
-  return { kind: 'epoch-ended', statement, how: 'given-up', at: millis(at) };
+const statementOf = (of: EpochBody): Uint8Array => epochCodec.statementHash(nodeSuite, of);
+
+function ended(number: number, opens: number, at: number, how: 'given-up' | 'dead' = 'given-up'): AuthorityRecord {
+  return { kind: 'epoch-ended', statement: statementOf(epoch(number, opens)), how, at: millis(at) };
 }
 
-const member = (n: number, tag = n) => ({
+const member = (n: number, tag = n, of: EpochBody = epoch(0, 10)) => ({
   user: new Uint8Array(32).fill(n) as UserId,
   joinTag: new Uint8Array(32).fill(tag) as JoinTag,
+  statement: statementOf(of),
 });
 
 /** A batch of these users, final by the vote of the only authority. */
-function final(number: number, users: readonly number[], at: number, tag?: number): AuthorityRecord {
+function final(number: number, users: readonly number[], at: number, tag?: number, of?: EpochBody): AuthorityRecord {
   const uploads = users.map((n) => new Uint8Array(32).fill(100 + n) as Ctx);
   const batch: Batch = { task, number, uploads };
-  const members = users.map((n) => member(n, tag ?? n));
+  const members = users.map((n) => member(n, tag ?? n, of));
   const list = { batch, entry: new Uint8Array(32), version: 0, members };
   return { kind: 'batch-final', ctx: batchCtxOf(nodeSuite, batch), list, at: millis(at) };
 }
@@ -67,7 +69,7 @@ const expired = (n: number, at: number, opens = 10): AuthorityRecord => ({
   kind: 'upload-expired',
   task,
   ...member(n),
-  statement: epochCodec.statementHash(nodeSuite, epoch(0, opens)),
+  statement: statementOf(epoch(0, opens)),
   at: at as Millis,
 });
 
@@ -86,7 +88,9 @@ describe('an honest log', () => {
       expired(3, 30),
       opened(1, 40),
       ended(0, 10, 50),
-      final(1, [4, 5], 60),
+      final(1, [3, 5], 60, undefined, epoch(1, 40)),
+      ended(1, 40, 70, 'dead'),
+      ended(9, 99, 70, 'dead'),
     ];
     expect(problemsOf(records)).toEqual([]);
   });
@@ -111,11 +115,13 @@ describe('a log is not good', () => {
     ['an epoch is opened twice', [...start, opened(0, 10)], 'the epoch was opened before'],
     ['a number does not rise', [...start, opened(0, 20)], 'epoch 0 does not follow those before it'],
     ['another signed the epoch', [created, foreign], 'the signature does not verify'],
+    ['an epoch dies twice', [...start, ended(9, 99, 20, 'dead'), ended(9, 99, 20, 'dead')], 'the epoch was not open'],
+    ['an epoch that never was is given up', [...start, ended(9, 99, 20)], 'the epoch was not open'],
     ['an epoch ends twice', [...start, ended(0, 10, 20), ended(0, 10, 30)], 'the epoch was not open'],
     [
       'a batch comes after its epoch',
       [...start, ended(0, 10, 20), final(0, [1, 2], 30)],
-      'no epoch of its task is open',
+      'an epoch that it names is not open',
     ],
     ['an upload is in two batches', [...start, final(0, [1, 2], 20), final(1, [2, 3], 30)], 'in a final batch'],
     [
@@ -166,7 +172,7 @@ describe('with several authorities', () => {
       batch: { task: council.task, number, uploads },
       entry: new Uint8Array(32),
       version: 0,
-      members: users.map((n) => member(n)),
+      members: users.map((n) => member(n, n, body)),
     };
   };
   const voted = (number: number, users: readonly number[]): AuthorityRecord => ({
@@ -208,7 +214,7 @@ it('a vote beyond the budget of a device is not good; a batch that others made f
   /** Each on a version of its own, with uploads of its own. */
   const listOf = (version: number) => {
     const uploads = [1, 2].map((n) => new Uint8Array(32).fill(10 * version + n) as Ctx);
-    const members = [1, 2].map((n) => member(n, 10 * version + n));
+    const members = [1, 2].map((n) => member(n, 10 * version + n, body));
     const batch: Batch = { task: server.task, number: version, uploads };
     return { batch, entry: new Uint8Array(32).fill(version), version, members };
   };

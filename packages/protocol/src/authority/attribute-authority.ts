@@ -295,13 +295,14 @@ export class AttributeAuthority {
     return this.#withTask(task, (known) => tellOutcome(this.#ports, this.#state, known, question, now));
   }
 
-  /** Somebody shows an epoch of this authority. One that is not in the log proves that the log was rolled back. */
+  /** Somebody shows an epoch of this authority. One that is not in the log proves that the log was rolled back, once. */
   meetEpoch(epoch: Epoch, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
     const { suite } = this.#ports;
     const isOwn = isSigned(suite, epochCodec, epoch, this.publicKey);
-    const isKnown = this.#state.past.named(epochCodec.statementHash(suite, epoch)).length > 0;
+    const statement = epochCodec.statementHash(suite, epoch);
+    const isKnown = this.#state.past.named(statement).length > 0;
     return isOwn && !isKnown
-      ? this.#beginBranch(freshBranch, [], now)
+      ? this.#beginBranch(freshBranch, [], now, deadEpochs(this.#state.epochs, [{ statement }], now))
       : this.#decided(unchanged(undefined, { rolledBack: false }));
   }
 
@@ -347,11 +348,17 @@ export class AttributeAuthority {
   }
 
   /** Gives up every open buffer and every epoch: no key, no release, and an update sent there never enters another. */
-  #beginBranch(branch: Uint8Array, met: readonly Head[], now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
+  #beginBranch(
+    branch: Uint8Array,
+    met: readonly Head[],
+    now: Millis,
+    lost: readonly AuthorityRecord[] = [],
+  ): AuthorityStep<{ readonly rolledBack: boolean }> {
     const open = this.#state.openBuffers;
     const records: AuthorityRecord[] = [
       ...open.map(({ ctx }): AuthorityRecord => ({ kind: 'buffer-unknown', ctx })),
-      ...deadEpochs(this.#state.epochs, now),
+      ...deadEpochs(this.#state.epochs, this.liveEpochs, now),
+      ...lost,
       { kind: 'branch-begun', branch, met },
     ];
     const events = [...eventsOf(records), { kind: 'authority-rolled-back' as const, givenUp: open.length }];

@@ -3,7 +3,7 @@
  * before the newest one, and earlier hashes. Whoever keeps the log on disk finds its records there by their names.
  */
 import { concatBytes, type Suite, toHex } from '@basa/masking';
-import type { TaskId } from '../wire/brands.ts';
+import type { TaskId, UserId } from '../wire/brands.ts';
 import { ctxOf } from '../wire/descriptor.ts';
 import { batchCtxOf, givenNameOf, usedNameOf } from '../wire/one-shot/batch.ts';
 import { epochCodec } from '../wire/one-shot/epoch.ts';
@@ -41,7 +41,7 @@ export function recordNames(suite: Suite, entry: AuthorityRecord): readonly Uint
     case 'batch-final':
       return entry.list === undefined ? [entry.ctx] : namesOfList(suite, entry.list);
     case 'upload-expired':
-      return [usedNameOf(suite, entry.task, entry)];
+      return [usedNameOf(suite, entry.task, entry), expiredName(entry.statement, entry.user)];
     case 'epoch-opened':
       return [epochCodec.statementHash(suite, entry.epoch)];
     case 'epoch-ended':
@@ -62,6 +62,11 @@ function namesOfList(suite: Suite, { batch, entry, members }: BatchList): readon
 /** Names of different kinds have different lengths, or are hashes of different layouts: none is taken for another. */
 export function drawName({ task, nonce }: { readonly task: TaskId; readonly nonce: Uint8Array }): Uint8Array {
   return concatBytes(task, nonce);
+}
+
+/** What was called expired of a device and an epoch. */
+export function expiredName(statement: Uint8Array, user: UserId): Uint8Array {
+  return concatBytes(statement, user);
 }
 
 export function modelName(task: TaskId, version: number): Uint8Array {

@@ -11,7 +11,14 @@ import { KIND } from '../wire/kinds.ts';
 import { MAX_SLOTS } from '../wire/limits.ts';
 import { type Head, headCodec, MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
 import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
-import { BATCH_BYTES, type Batch, batchCodec, type Member, membersField } from '../wire/one-shot/batch.ts';
+import {
+  BATCH_BYTES,
+  type Batch,
+  batchCodec,
+  type ListedMember,
+  type Member,
+  membersField,
+} from '../wire/one-shot/batch.ts';
 import { type Epoch, epochCodec } from '../wire/one-shot/epoch.ts';
 import { policyField, type TaskPolicy } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
@@ -52,7 +59,7 @@ export interface BatchList {
   readonly batch: Batch;
   readonly entry: Uint8Array;
   readonly version: number;
-  readonly members: readonly Member[];
+  readonly members: readonly ListedMember[];
 }
 
 /** The one vote of this authority for these uploads. */

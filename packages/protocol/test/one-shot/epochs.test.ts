@@ -131,6 +131,10 @@ describe('an authority that was restored', () => {
     expect(authority.core.liveEpochs).toHaveLength(1);
     expect(meet(epoch)).toEqual({ rolledBack: true });
     expect(authority.core.liveEpochs).toHaveLength(0);
+    // It is met once: shown again and again, it must not kill every later epoch.
+    authority.openEpoch();
+    expect(meet(epoch)).toEqual({ rolledBack: false });
+    expect(authority.core.liveEpochs).toHaveLength(1);
   });
 
   it('finds out by its witness, and kills no epoch if the log is whole', () => {

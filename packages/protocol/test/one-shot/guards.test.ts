@@ -45,4 +45,14 @@ describe('the guards', () => {
     expect(judged([shifted, ...all.slice(1)])).toBe('good');
     expect(judged([shifted, ...all.slice(1, 3)])).toBe('undecided');
   });
+
+  it('count an authority once for each part, however often it says the same', () => {
+    const { world, own } = pair();
+    const all = answersFor(world, own);
+    const words = world.server.vectorOf(own).subarray(0, 4);
+    const guards = (all[0] as Verdict).guards.map((one) => ({ ...one, words: [9, 9, 9, 9] }));
+    const twice = { ...(all[0] as Verdict), guards: [...guards, ...guards] };
+    expect(guardVerdict(world.policy, words, [twice, ...all.slice(1)])).toEqual({ kind: 'good' });
+    expect(guardVerdict(world.policy, words, [twice])).toEqual({ kind: 'undecided' });
+  });
 });

@@ -1,8 +1,18 @@
 /** What becomes of an upload that nobody votes for: expired by enough authorities, and free; never both expired and voted for. */
-import { agreedShotOutcome, releaseShot, type ShotOutcomeOf, type ShotStatus, shotOutcomeCodec } from '@basa/protocol';
+import {
+  agreedShotOutcome,
+  isRefused,
+  type JoinTag,
+  type LiveEpoch,
+  releaseShot,
+  type ShotOutcomeOf,
+  type ShotStatus,
+  shotOutcomeCodec,
+} from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
 import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
+import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { type Inspected, inspected, verdicts } from './scene.ts';
 
@@ -59,6 +69,21 @@ describe('an authority', () => {
     expect(world.authority(0).outcome(stranger).status).toBe('unknown');
   });
 
+  it('records so many expired uploads of a device and an epoch and no more, and none once the epoch is given up', () => {
+    const { world, shots } = inspected();
+    const authority = world.authority(0);
+    const question = questionOf(shots[0] as Shot, 0);
+    const ask = () => authority.outcome({ ...question, joinTag: world.randomBytes(32) as JoinTag }).status;
+    const recorded = () => authority.log.filter(({ kind }) => kind === 'upload-expired').length;
+    world.pass(WINDOW);
+    expect(new Set(Array.from({ length: 16 }, ask))).toEqual(new Set(['expired']));
+    expect([ask(), recorded()]).toEqual(['pending', 16]);
+    expect(authority.outcome(questionOf(shots[1] as Shot, 0)).status).toBe('expired');
+    world.pass(2 * 3_600_000);
+    authority.tick();
+    expect([ask(), recorded()]).toEqual(['expired', 17]);
+  });
+
   it('calls an upload of a final batch included, and one that it voted for pending for ever', () => {
     const scene = inspected();
     const { world, batch } = scene;
@@ -66,6 +91,26 @@ describe('an authority', () => {
     granted(world.server.releaseBy(0, batch, { votes }));
     world.pass(WINDOW);
     expect([0, 1].map((index) => statusOf(scene, index))).toEqual(['included', 'pending']);
+  });
+});
+
+/** A device that names another epoch than its upload does, to strand the batch that its upload is in. */
+describe('a question that names an old epoch', () => {
+  it('does not keep an authority from voting for an upload that names another one, nor calls that one expired', () => {
+    const world = new ShotWorld();
+    const authority = world.authority(2);
+    const old = authority.core.liveEpochs[0] as LiveEpoch;
+    world.pass(WINDOW);
+    world.openEpochs();
+    world.contributed(3);
+    const shots = [...world.server.shots];
+    world.server.inspect();
+    const batch = world.server.batch(shots);
+    const question = questionOf(shots[0] as Shot, 2);
+    expect(authority.outcome({ ...question, statement: old.statement }).status).toBe('expired');
+    expect(authority.outcome(question).status).toBe('pending');
+    expect(isRefused(world.server.voteBy(2, batch))).toBe(false);
+    expect(authority.outcome({ ...question, statement: old.statement }).status).toBe('pending');
   });
 });
 

@@ -16,6 +16,7 @@ import { describe, expect, it } from 'vitest';
 import { voted } from './scene.ts';
 
 const FRESH = 300_000;
+const HOUR = 3_600_000;
 
 function scene(): { world: ShotWorld; device: ShotDevice } {
   const world = new ShotWorld();
@@ -78,8 +79,17 @@ describe('standings', () => {
     ['an epoch under another index', 'epoch-invalid', { epoch: { authority: 3 } }],
     ['a time under another index', 'epoch-invalid', { beacon: { authority: 3 } }],
     ['a key of low order', 'epoch-invalid', { epoch: { key: new Uint8Array(32) } }],
-    ['an epoch that is over', 'epoch-over', { epoch: { closes: millis(10_000_000) } }],
-    ['an epoch that opens too late', 'epoch-over', { epoch: { opens: millis(10_000_001 + FRESH) } }],
+    ['an epoch that lasts too long', 'epoch-invalid', { epoch: { closes: millis(20_000_000) } }],
+    [
+      'an epoch that is over',
+      'epoch-over',
+      { epoch: { opens: millis(10_000_000 - HOUR), closes: millis(10_000_000) } },
+    ],
+    [
+      'an epoch that opens too late',
+      'epoch-over',
+      { epoch: { opens: millis(10_000_001 + FRESH), closes: millis(10_000_001 + FRESH + HOUR) } },
+    ],
     ['an old time', 'standings-stale', { beacon: { at: millis(10_000_000 - FRESH - 1) } }],
     ['a time to come', 'standings-stale', { beacon: { at: millis(10_000_001 + FRESH) } }],
   ])('with %s do not count (%s)', (_, reason, change) => {

@@ -1,5 +1,6 @@
 /** Until when an authority votes for a batch, and what the votes of others change in that. */
-import { isRefused } from '@basa/protocol';
+import { equalBytes } from '@basa/masking';
+import { isRefused, userIdOf } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
 import { describe, expect, it } from 'vitest';
@@ -78,5 +79,24 @@ describe('a vote', () => {
     late.persist(late.core.adoptModel(server.models[1] as never));
     expect(reasonOf(server.voteBy(3, batch))).toBe('too-stale');
     expect(isRefused(server.voteBy(3, batch, { votes: votes.slice(0, 2) }))).toBe(false);
+  });
+
+  it('leaves out that the authority does not know the device if others voted, whose certificate enough signed', () => {
+    const { world, batch, devices } = inspected();
+    const { server } = world;
+    const votes = server.votes(batch, [0, 1]);
+    const authority = world.authority(3);
+    const examined = new Map(authority.examined);
+    const { user } = devices[1] as ShotDevice;
+    const { suite } = world.environment.tools;
+    authority.restart(
+      authority.log.filter(
+        (entry) => entry.kind !== 'device-enrolled' || !equalBytes(userIdOf(suite, entry.certificate.deviceKey), user),
+      ),
+    );
+    for (const [name, one] of examined) authority.examined.set(name, one);
+    expect(server.voteBy(3, batch)).toMatchObject({ reason: 'not-enrolled', slots: [1] });
+    expect(server.voteBy(3, batch, { votes: votes.slice(1) })).toMatchObject({ reason: 'not-enrolled' });
+    expect(isRefused(server.voteBy(3, batch, { votes }))).toBe(false);
   });
 });

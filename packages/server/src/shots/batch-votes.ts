@@ -1,6 +1,8 @@
 /** Asks all authorities to vote for a batch, and those that hesitate once more with the votes of the others. */
+import { toHex } from '@basa/masking';
 import {
   type Batch,
+  batchCtxOf,
   batchVote,
   type ClosingBatch,
   type Ctx,
@@ -35,10 +37,10 @@ interface RefusedVote {
   readonly slots: readonly number[];
 }
 
-/** `held`: uploads of this batch are in another one that an authority voted for. */
+/** `held`: batches that authorities say they voted for instead, with uploads of this one; an authority tells one. */
 export interface Voting {
   readonly votes: readonly Endorsement[];
-  readonly held: Batch | undefined;
+  readonly held: readonly Batch[];
   readonly refusals: readonly RefusedVote[];
 }
 
@@ -50,21 +52,20 @@ export async function askForVotes(tools: VoteTools, voted: VotedBatch): Promise<
   const first = await askSome(tools, voted, voted.sum.votes);
   const isBacked = first.votes.length > (policy.oneShot?.tolerated ?? 0);
   if (first.votes.length >= policy.threshold || !isBacked) return first;
-  const second = await askSome(tools, voted, first.votes);
-  return { ...second, held: second.held ?? first.held };
+  return askSome(tools, voted, first.votes);
 }
 
 /** Asks those whose votes are missing. */
 async function askSome(tools: VoteTools, voted: VotedBatch, known: readonly Endorsement[]): Promise<Voting> {
   const refusals: RefusedVote[] = [];
   const votes = [...known];
-  let held: Batch | undefined;
+  const held: Batch[] = [];
   const ask = async (member: Member): Promise<void> => {
     const answer = await voteOf(tools, voted, member, known).catch((error: unknown) => {
       if (error instanceof AuthorityRefusal) refusals.push(error);
       throw error;
     });
-    held ??= answer.held;
+    if (answer.held !== undefined) held.push(answer.held);
     const own = answer.vote === undefined ? [] : batchVote(voted.closing, member.authority, answer.vote);
     if (own.length === 0) throw new AuthorityUnreachable('it did not vote for the batch');
     votes.push(...own);
@@ -96,6 +97,13 @@ async function voteOf(
     await inspector.showAgain(authority, unseen.length > 0 ? unseen : shots);
     return link.voteForBatch(request);
   }
+}
+
+/** The batch that more authorities hold than may lie. */
+export function heldBatch({ held }: Voting, { closing }: VotedBatch): Batch | undefined {
+  const { suite, policy } = closing;
+  const names = held.map((batch) => toHex(batchCtxOf(suite, batch)));
+  return held.find((_, n) => names.filter((name) => name === names[n]).length > (policy.oneShot?.tolerated ?? 0));
 }
 
 /** Uploads that more authorities refuse than may lie, each with the reason. */

@@ -32,7 +32,7 @@ import { packTerms } from '../closing/work/packed-terms.ts';
 import type { GoodPrefix } from '../closing/work/tasks.ts';
 import type { Fence } from '../store/leases.ts';
 import type { RefusedShot } from '../store/shots.ts';
-import { askForVotes, refusedUploads, type VotedBatch, type Voting } from './batch-votes.ts';
+import { askForVotes, heldBatch, refusedUploads, type VotedBatch, type Voting } from './batch-votes.ts';
 import type { Inspector } from './inspector.ts';
 import { shotBody } from './intake.ts';
 import { BatchLost, MaskSums } from './mask-sums.ts';
@@ -109,8 +109,9 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
   /** Too few votes. A batch that any authority voted for keeps its list; else its good uploads may go into another one. */
   async #hesitate(voted: VotedBatch, voting: Voting, fence: Fence | undefined): Promise<never> {
     const { policy } = this.#options;
-    const { votes, held } = voting;
+    const { votes } = voting;
     if (votes.length === 0) {
+      const held = heldBatch(voting, voted);
       const bad = refusedUploads(voting, voted).map(({ name, code = '' }): RefusedShot => {
         return { name, reason: isRefusalReason(code) ? code : 'batch-invalid' };
       });

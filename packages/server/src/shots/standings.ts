@@ -2,6 +2,7 @@
 import { equalBytes, toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
+  EPOCHS_AT_ONCE,
   type Epoch,
   epochCodec,
   epochEnd,
@@ -118,11 +119,22 @@ export class Standings {
       throw new Error(`authority ${authority} told an epoch that is not its own`);
     const statement = epochCodec.statementHash(ports.suite, epoch);
     if (!this.#epochs.has(toHex(statement))) {
+      await this.#needRoom(epoch);
       // One epoch more, for clocks that differ.
       await store.addEpoch(statement, epoch, epochEnd(policy.oneShot, epoch) + policy.oneShot.epochMs);
       await this.#read();
     }
     this.#heard.set(authority, { standing, at });
+  }
+
+  /** One that opens epochs without end could fill every request to the others with them. */
+  async #needRoom({ authority, opens }: Epoch): Promise<void> {
+    const isEarly = opens > (await this.#options.store.now()) + this.#freshMs;
+    await this.forget();
+    await this.#read();
+    const own = [...this.#epochs.values()].filter((epoch) => epoch.authority === authority);
+    if (isEarly || own.length >= EPOCHS_AT_ONCE)
+      throw new Error(`authority ${authority} opens epochs before their time`);
   }
 
   async #read(): Promise<void> {

@@ -1,5 +1,8 @@
 /** Servers that stop at any point, authorities that are silent or lie, and servers that were restored. */
 
+import { type Ctx, uploadNameOf } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import type { ShotAuthority } from '@basa/testkit/core/one-shot/shot-authority.ts';
 import type { Asking } from '@basa/testkit/services/core-authorities.ts';
 import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -56,6 +59,27 @@ describe('authorities', () => {
     },
     60_000,
   );
+
+  it('may be one that tells of a batch that nobody else holds, while the others are away', async () => {
+    const four = await shots(4, { count: 4 });
+    const { all, asked, away, blocked } = scene.authorities;
+    blocked.add('batch-votes');
+    await sendAll(four);
+    await until(() => asked.includes('3 batch-votes'));
+    const liar = all[0] as ShotAuthority;
+    const honest = liar.vote.bind(liar);
+    const names = four.map(({ upload }) => uploadNameOf(nodeSuite, upload.header));
+    const held = { task: scene.task, number: 99, uploads: [...names, new Uint8Array(32) as Ctx] };
+    liar.vote = () => ({ vote: undefined, held });
+    for (const index of [1, 2, 3]) away.add(index);
+    const before = asked.length;
+    blocked.clear();
+    await until(() => asked.slice(before).filter((one) => one === '0 batch-votes').length > 1);
+    for (const shot of four) expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
+    liar.vote = honest;
+    away.clear();
+    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+  }, 60_000);
 
   it('that have forgotten what they inspected are shown it again', async () => {
     const four = await shots(4, { count: 4 });

@@ -50,7 +50,10 @@ function sum(task: Of<'sum'>, tools: Tools): MaskResult {
   const masked = new Map(task.parts.map((part): [Part, MaskedUpload[]] => [part, []]));
   for (const [n, shown] of uploads.slice(task.from, task.to).entries()) {
     const opened = openParts(ports, of, shown, known);
-    if (isRefused(opened)) return { kind: 'refused', refused: at(opened, task.from + n) };
+    if (isRefused(opened)) {
+      for (const { seed } of [...masked.values()].flat()) seed.fill(0);
+      return { kind: 'refused', refused: at(opened, task.from + n) };
+    }
     for (const { part, seed } of opened) {
       const wanted = masked.get(part);
       if (wanted === undefined) seed.fill(0);

@@ -8,10 +8,10 @@ export interface AuthorityBatch {
   readonly isFinal: boolean;
 }
 
-/** Undefined if there is no batch among the records. */
+/** Undefined if there is no batch among the records. Of two that hold one upload, the final one counts. */
 export function batchOf(records: readonly AuthorityRecord[]): AuthorityBatch | undefined {
   const voted = records.find((entry) => entry.kind === 'batch-voted');
   const final = records.find((entry) => entry.kind === 'batch-final');
-  const list = voted?.list ?? final?.list;
+  const list = final?.list ?? voted?.list;
   return list && { list, isVoted: voted !== undefined, isFinal: final !== undefined };
 }

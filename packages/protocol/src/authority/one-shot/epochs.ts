@@ -72,9 +72,13 @@ export function overdueEpochs(
 }
 
 /** Nothing of an earlier epoch can be trusted once the log was rolled back: its secrets may have been used in a life that is lost. */
-export function deadEpochs(book: EpochBook, now: Millis): readonly AuthorityRecord[] {
+export function deadEpochs(
+  book: EpochBook,
+  epochs: readonly Pick<LiveEpoch, 'statement'>[],
+  now: Millis,
+): readonly AuthorityRecord[] {
   const at = book.at(now);
-  return book.all.map(({ statement }): AuthorityRecord => ({ kind: 'epoch-ended', statement, how: 'dead', at }));
+  return epochs.map(({ statement }): AuthorityRecord => ({ kind: 'epoch-ended', statement, how: 'dead', at }));
 }
 
 /** The epoch that devices seal to, and the newest model with the time. Nothing is recorded. */

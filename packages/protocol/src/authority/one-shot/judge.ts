@@ -24,8 +24,8 @@ export interface Judgement {
   /** By this authority's records, never before them. */
   readonly at: Millis;
   /**
-   * f + 1 others voted already: one of them is honest and found everything in time. Then staleness, the end of the vote window and an end of
-   * a certificate or a revocation of the last minutes do not strand the batch.
+   * f + 1 others voted already: one of them is honest, knows the device and found everything in time. Then staleness, the end of the vote
+   * window, a device that enrolled elsewhere and an end of a certificate or a revocation of the last minutes do not strand the batch.
    */
   readonly isBacked: boolean;
 }
@@ -64,8 +64,8 @@ function deviceProblem(
 ): Refused | undefined {
   const device = state.device(user);
   const slack = isBacked ? RACE_MS : 0;
-  if (device === undefined) return refused('not-enrolled');
-  if (device.revoked && at >= (device.revokedAt ?? 0) + slack) return refused('revoked');
+  if (device === undefined && !isBacked) return refused('not-enrolled');
+  if (device?.revoked && at >= (device.revokedAt ?? 0) + slack) return refused('revoked');
   if (at >= notAfter + slack) return refused('certificate-expired');
   return undefined;
 }
@@ -93,20 +93,27 @@ function entryProblem(
   return age > policy.maxStaleness && !isBacked ? refused('too-stale') : undefined;
 }
 
+/** The upload names it, and not another one that was called expired under the same tag: nobody can strand a batch that way. */
+function isExpired(entry: AuthorityRecord, authority: number, { epochs }: ShotHeader): boolean {
+  const own = epochs.find((name) => name.authority === authority);
+  return entry.kind === 'upload-expired' && own !== undefined && equalBytes(entry.statement, own.statement);
+}
+
 /** One vote an upload, and one update of a device on an entry of the model log. */
 function usedProblem(
-  { suite, state, task }: Judgement,
+  { suite, state, task, authority }: Judgement,
   header: ShotHeader,
   within: Uint8Array | undefined,
 ): Refused | undefined {
   const used = state.past.named(usedNameOf(suite, task.id, header));
-  if (used.some(({ kind }) => kind === 'upload-expired')) return refused('upload-expired');
+  if (used.some((entry) => isExpired(entry, authority, header))) return refused('upload-expired');
   const given = state.past.named(givenNameOf(suite, task.id, header.entry, header.user));
-  const isElsewhere = [...used, ...given].some((entry) => !isOf(suite, entry, within));
+  const isElsewhere = [...used, ...given].some((entry) => isOther(suite, entry, within));
   return isElsewhere ? refused('upload-used') : undefined;
 }
 
-function isOf(suite: Suite, entry: AuthorityRecord, ctx: Uint8Array | undefined): boolean {
+/** It is of a batch with another name. */
+function isOther(suite: Suite, entry: AuthorityRecord, ctx: Uint8Array | undefined): boolean {
   const list = batchOf([entry])?.list;
-  return ctx !== undefined && list !== undefined && equalBytes(batchCtxOf(suite, list.batch), ctx);
+  return list !== undefined && (ctx === undefined || !equalBytes(batchCtxOf(suite, list.batch), ctx));
 }

@@ -1,5 +1,5 @@
 /** What became of one upload, by the word of one authority. Nobody is ever told about more than one. */
-import type { Suite } from '@basa/masking';
+import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis } from '../../wire/brands.ts';
 import { batchCtxOf, usedNameOf } from '../../wire/one-shot/batch.ts';
 import {
@@ -10,6 +10,7 @@ import {
 } from '../../wire/one-shot/messages.ts';
 import type { Transition } from '../../wire/transition.ts';
 import type { AuthorityPorts } from '../buffer.ts';
+import { expiredName } from '../past-log.ts';
 import type { AuthorityRecord } from '../records.ts';
 import type { AuthorityState } from '../state.ts';
 import type { AuthorityTask } from '../task.ts';
@@ -18,9 +19,13 @@ import { batchOf } from './batches.ts';
 /** One upload, with the epoch of this authority that it names. */
 export type OutcomeQuestion = Omit<ShotOutcomeBody, 'status' | 'task'>;
 
+/** So many of a device and an epoch are recorded as expired; the device hears of more once the epoch is given up. */
+const MOST_EXPIRED = 16;
+
 /**
  * Expired: its vote window is over and this authority neither voted for it nor knows it as final. It records that before it says so, and
- * never votes for the upload afterwards. Of an epoch that is dead or not in the log it knows nothing.
+ * never votes for an upload that names this epoch afterwards; nobody votes for one whose epoch is given up, which needs no record. Of an epoch
+ * that is dead or not in the log it knows nothing.
  */
 export function tellOutcome(
   { suite, signer }: AuthorityPorts,
@@ -31,11 +36,13 @@ export function tellOutcome(
 ): Transition<undefined, AuthorityRecord, ShotOutcome> {
   const at = state.epochs.at(now);
   const records = state.past.named(usedNameOf(suite, id, { user, joinTag }));
-  const known = statusIn(suite, state, records);
+  const known = statusIn(suite, state, records, statement);
   const epoch = state.epochs.live(statement);
-  const isOver = epoch === undefined ? isGivenUp(state, statement) : at >= epoch.closes + (policy.oneShot?.voteMs ?? 0);
-  const expires = known === undefined && isOver && state.device(user) !== undefined;
-  const status: ShotStatus = known ?? (expires ? 'expired' : epoch === undefined ? 'unknown' : 'pending');
+  const isAsked = known === undefined && state.device(user) !== undefined;
+  const isOver = epoch !== undefined && at >= epoch.closes + (policy.oneShot?.voteMs ?? 0);
+  const expires = isAsked && isOver && state.past.named(expiredName(statement, user)).length < MOST_EXPIRED;
+  const isGone = isAsked && epoch === undefined && isGivenUp(state, statement);
+  const status: ShotStatus = known ?? (expires || isGone ? 'expired' : epoch === undefined ? 'unknown' : 'pending');
   const body: ShotOutcomeBody = { task: id, user, joinTag, statement, status };
   const record: AuthorityRecord = { kind: 'upload-expired', task: id, user, joinTag, statement, at };
   return {
@@ -51,10 +58,16 @@ function isGivenUp(state: AuthorityState, statement: Uint8Array): boolean {
   return state.past.named(statement).some((entry) => entry.kind === 'epoch-ended' && entry.how === 'given-up');
 }
 
-function statusIn(suite: Suite, state: AuthorityState, records: readonly AuthorityRecord[]): ShotStatus | undefined {
+function statusIn(
+  suite: Suite,
+  state: AuthorityState,
+  records: readonly AuthorityRecord[],
+  statement: Uint8Array,
+): ShotStatus | undefined {
   // It may have voted for one batch, and been shown enough votes for another.
   const lists = records.flatMap((entry) => batchOf([entry])?.list ?? []);
   if (lists.some(({ batch }) => state.batch(batchCtxOf(suite, batch))?.isFinal)) return 'included';
   if (lists.length > 0) return 'pending';
-  return records.some(({ kind }) => kind === 'upload-expired') ? 'expired' : undefined;
+  const isExpired = records.some((one) => one.kind === 'upload-expired' && equalBytes(one.statement, statement));
+  return isExpired ? 'expired' : undefined;
 }

@@ -7,6 +7,7 @@ import type { Ctx, Millis } from '../../wire/brands.ts';
 import { type Endorsement, endorse, hasGoodEndorsements, indexOf } from '../../wire/council.ts';
 import { type Batch, batchCtxOf, usedNameOf } from '../../wire/one-shot/batch.ts';
 import { batchProblem } from '../../wire/one-shot/batch-rules.ts';
+import type { EpochName } from '../../wire/one-shot/epoch.ts';
 import {
   type BatchVoteAnswer,
   type BatchVoteRequest,
@@ -101,7 +102,7 @@ export function voteForBatch(
     const held = heldBatch(judgement, headers);
     return held === undefined ? declined(undefined, problem) : unchanged(undefined, { vote: undefined, held });
   }
-  const list = listOf(batch, headers);
+  const list = listOf(judgement.authority, batch, headers);
   const alone = task.policy.threshold === 1;
   const record: AuthorityRecord = alone
     ? { kind: 'batch-final', ctx, list, at: judgement.at }
@@ -137,7 +138,7 @@ export function releaseBatch(at: At, request: ReleaseRequest): Step<ReleasedBatc
   const { threshold } = task.policy;
   const good = goodVotes(at, ctx, votes);
   if (good.length < threshold) return refuse(refused('too-few-votes', { detail: `${good.length} of ${threshold}` }));
-  const list = known === undefined ? listOf(batch, headers) : undefined;
+  const list = known === undefined ? listOf(indexOf(task.policy, ports.signer.publicKey), batch, headers) : undefined;
   const record: AuthorityRecord = { kind: 'batch-final', ctx, list, at: state.epochs.at(now) };
   const closed = { kind: 'buffer-closed' as const, ctx, accepted: uploads.length, dropped: 0 };
   return { state: undefined, records: [record], answer: released, events: [closed] };
@@ -182,9 +183,14 @@ function heldBatch({ suite, state, task }: Judgement, headers: readonly ShotHead
   return undefined;
 }
 
-function listOf(batch: Batch, headers: readonly ShotHeader[]): BatchList {
+/** Every upload names an epoch of this authority: that was checked before. */
+function listOf(authority: number | undefined, batch: Batch, headers: readonly ShotHeader[]): BatchList {
   const { entry, version } = headers[0] as ShotHeader;
-  return { batch, entry, version, members: headers.map(({ user, joinTag }) => ({ user, joinTag })) };
+  const members = headers.map(({ user, joinTag, epochs }) => {
+    const own = epochs.find((name) => name.authority === authority) as EpochName;
+    return { user, joinTag, statement: own.statement };
+  });
+  return { batch, entry, version, members };
 }
 
 function bodyOf({ task }: At, ctx: Ctx): VoteBody {

@@ -76,8 +76,8 @@ export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdic
   const [worst] = bad;
   if (worst !== undefined && bad.length > oneShot.tolerated)
     return { kind: 'bad', reason: worst.reason ?? 'part-invalid' };
-  const guards = verdicts.flatMap(({ verdict, guards: words }) => (verdict === 'good' ? words : []));
-  const agreed = taskParts(policy).map((part) => agreedWords(guards, part, vouchersOf(oneShot)));
+  const good = verdicts.filter(({ verdict }) => verdict === 'good');
+  const agreed = taskParts(policy).map((part) => agreedWords(good, part, vouchersOf(oneShot)));
   if (agreed.includes(undefined)) return { kind: 'undecided' };
   const size = modulusSize(policy.modulus);
   const left = [...firstWords].map((word, n) =>
@@ -87,10 +87,12 @@ export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdic
   return isGuard ? { kind: 'good' } : { kind: 'bad', reason: 'body-mismatch' };
 }
 
-function agreedWords(guards: readonly GuardWords[], part: number, needed: number): readonly number[] | undefined {
+/** Each verdict counts once, however often it has words of the part. */
+function agreedWords(verdicts: readonly Verdict[], part: number, needed: number): GuardWords['words'] | undefined {
   const counts = new Map<string, number>();
-  for (const guard of guards) {
-    if (guard.part !== part) continue;
+  for (const { guards } of verdicts) {
+    const guard = guards.find((one) => one.part === part);
+    if (guard === undefined) continue;
     const name = guard.words.join();
     counts.set(name, (counts.get(name) ?? 0) + 1);
     if ((counts.get(name) as number) >= needed) return guard.words;

@@ -35,7 +35,15 @@ export interface Member {
   readonly joinTag: JoinTag;
 }
 
-export const membersField = list(MAX_BATCH, record<Member>({ user: field.user, joinTag: field.joinTag }));
+/** As an authority remembers it, with the epoch of its own that the upload names. */
+export interface ListedMember extends Member {
+  readonly statement: Uint8Array;
+}
+
+export const membersField = list(
+  MAX_BATCH,
+  record<ListedMember>({ user: field.user, joinTag: field.joinTag, statement: field.hash }),
+);
 
 const usedLayout = message<Member & { readonly task: TaskId }>(KIND.usedUpload, 'usedUpload', {
   task: field.task,

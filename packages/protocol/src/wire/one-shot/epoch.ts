@@ -45,10 +45,16 @@ export function epochNameOf(suite: Suite, epoch: EpochBody): EpochName {
   return { authority: epoch.authority, statement: epochCodec.statementHash(suite, epoch) };
 }
 
-/** Whether the authority that it names signed it, for this task. */
-export function isEpochOf(suite: Suite, { authorities }: Pick<Council, 'authorities'>, epoch: Epoch): boolean {
+/** Of a policy, what its epochs depend on. */
+interface EpochRules extends Pick<Council, 'authorities'> {
+  readonly oneShot: Pick<OneShotPolicy, 'epochMs'> | undefined;
+}
+
+/** Whether the authority that it names signed it, and it lasts as long as the policy says. */
+export function isEpochOf(suite: Suite, { authorities, oneShot }: EpochRules, epoch: Epoch): boolean {
   const key = authorities[epoch.authority];
-  return key !== undefined && isSigned(suite, epochCodec, epoch, key);
+  const isLong = epoch.closes - epoch.opens === oneShot?.epochMs;
+  return key !== undefined && isLong && isSigned(suite, epochCodec, epoch, key);
 }
 
 /** When its secret is destroyed: two further epochs after it closed, so that a batch has time to be released. */

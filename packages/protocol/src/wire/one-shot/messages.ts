@@ -42,8 +42,9 @@ interface ShownStatements {
   readonly models: readonly ModelEntry[];
 }
 
-/** More epochs than are open at a time, at every authority. */
-const MAX_EPOCHS = 16 * MAX_AUTHORITIES;
+/** More than one authority has at a time that are not given up. */
+export const EPOCHS_AT_ONCE = 16;
+const MAX_EPOCHS = EPOCHS_AT_ONCE * MAX_AUTHORITIES;
 const MAX_MODELS = 64;
 
 const statementFields = {
