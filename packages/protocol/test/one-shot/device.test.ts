@@ -77,14 +77,6 @@ describe('an update', () => {
     });
   });
 
-  it('that is another one than was fixed leaves nothing', () => {
-    const { world, device } = fresh();
-    const start = device.start(granted(device.gather()));
-    (device.input as Uint32Array)[5] = 7;
-    expect(device.drive(start)).toEqual({ kind: 'left', reason: 'delta-committed' });
-    expect(world.server.shots).toEqual([]);
-  });
-
   it('that the server refuses is held: only authorities free it', () => {
     const { world, device } = fresh();
     device.contribute('after-freeze');
