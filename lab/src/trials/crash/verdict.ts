@@ -16,8 +16,10 @@ import { buffersOfLogs, type LoggedBuffers } from '@basa/testkit/processes/autho
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { Acknowledged } from './fleet.ts';
+import { batchProblems, shotEndingOf, stuckShots } from './shot-verdict.ts';
 
-type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'lost';
+/** `expired`, `discarded`: one-shot, in no sum by the word of an authority, or by that of the server alone. */
+export type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'expired' | 'discarded' | 'lost';
 
 export interface Verdict extends Readonly<Record<Ending, number>> {
   readonly acknowledged: number;
@@ -31,43 +33,70 @@ export interface Verdict extends Readonly<Record<Ending, number>> {
 
 const ENDED = ['included', 'quarantined', 'aborted', 'unknown'];
 
+/** What the logs and the models say. */
+export interface Evidence {
+  readonly logs: readonly Uint8Array[];
+  /** By version, then by coordinate. */
+  readonly counts: readonly Int32Array[];
+  readonly versions: LoggedBuffers['versions'];
+}
+
+/** What became of one acknowledged update, and what is known of it in words. */
+export interface Ended {
+  readonly ending: Ending;
+  readonly facts: string;
+}
+
 export async function judge(basa: TestProcesses, told: readonly Acknowledged[]): Promise<Verdict> {
   const logs = await basa.authority.logs();
   const keys = basa.authorityKey.split(',').map((key) => fromHex(key) ?? new Uint8Array());
   const reports = logs.map((log, n) => verifyLog(log, keys[n] ?? new Uint8Array()));
   const buffers = buffersOfLogs(logs);
-  const counts = await countsByVersion(basa);
+  const evidence: Evidence = { logs, counts: await countsByVersion(basa), versions: buffers.versions };
   const found = reports.flatMap(({ problems }, n) => problems.map((problem) => `${basa.authorities[n]}: ${problem}`));
   const shared = [...buffers.holders].filter(([, users]) => users.size > 1);
   for (const [slot] of shared) found.push(`authorities gave keys of one slot to several users: ${slot}`);
-  const endings = { included: 0, excluded: 0, aborted: 0, quarantined: 0, lost: 0 };
+  const endings: Record<Ending, number> = {
+    included: 0,
+    excluded: 0,
+    aborted: 0,
+    quarantined: 0,
+    expired: 0,
+    discarded: 0,
+    lost: 0,
+  };
   const once = new Map(told.map((one) => [one.joinTag, one]));
+  const ask = basa.policy.oneShot === undefined ? endingOf : shotEndingOf;
   for (const one of once.values()) {
-    const { ending, facts } = await endingOf(basa, buffers, counts, one);
+    const { ending, facts } = await ask(basa, evidence, one);
     endings[ending]++;
     if (ending === 'lost') found.push(`lost: the update at ${one.place}, slot ${one.slot} of ${one.ctx}: ${facts}`);
   }
-  const doubled = doubledPlaces(basa.policy.dimension, counts);
-  const stuck = await stuckBuffers(basa);
-  for (const place of doubled) found.push(`counted twice: the update at ${place}`);
-  for (const ctx of stuck) found.push(`stuck: the buffer ${ctx}`);
+  const doubled = [...doubledPlaces(basa.policy.dimension, evidence.counts), ...batchProblems(evidence)];
+  const stuck = await stuckNames(basa, told);
+  found.push(...doubled);
+  for (const name of stuck) found.push(`stuck: ${name}`);
   return {
     acknowledged: once.size,
     ...endings,
     doubled: doubled.length,
     keysTwice: reports.reduce((sum, { doubleIssues }) => sum + doubleIssues, shared.length),
     stuck: stuck.length,
-    versions: counts.length - 1,
+    versions: evidence.counts.length - 1,
     problems: found,
   };
 }
 
+/** Buffers, or one-shot uploads, that have not come to an end. */
+export function stuckNames(basa: TestProcesses, told: readonly Acknowledged[]): Promise<readonly string[]> {
+  return basa.policy.oneShot === undefined ? stuckBuffers(basa) : stuckShots(basa, told);
+}
+
 async function endingOf(
   basa: TestProcesses,
-  { versions }: LoggedBuffers,
-  counts: readonly Int32Array[],
+  { versions, counts }: Evidence,
   { place, ctx, joinTag }: Acknowledged,
-): Promise<{ readonly ending: Ending; readonly facts: string }> {
+): Promise<Ended> {
   const outcomes = await outcomesOf(basa, ctx);
   const commitment = { ctx: fromHex(ctx) as Ctx, joinTag: fromHex(joinTag) as JoinTag };
   const verdict = judgeOutcome({ suite: nodeSuite, council: basa.policy }, commitment, outcomes).kind;
@@ -100,18 +129,19 @@ async function fateOf({ urls }: TestProcesses, ctx: string, joinTag: string): Pr
 }
 
 /** Coordinates that more than one update, or less than none, went into. */
-function doubledPlaces(dimension: number, counts: readonly Int32Array[]): readonly number[] {
-  return Array.from({ length: dimension }, (_, place) => place).filter((place) => {
+function doubledPlaces(dimension: number, counts: readonly Int32Array[]): readonly string[] {
+  const places = Array.from({ length: dimension }, (_, place) => place).filter((place) => {
     const each = counts.map((version) => version[place] ?? 0);
     return each.some((count) => count < 0) || each.reduce((sum, count) => sum + count, 0) > 1;
   });
+  return places.map((place) => `counted twice: the update at ${place}`);
 }
 
 /**
  * Buffers that were drawn and have not come to an end: at the server, or at an authority where a crash came before the server learnt of
  * them. An authority that was away may miss the end of one that the others closed.
  */
-export async function stuckBuffers(basa: TestProcesses): Promise<readonly string[]> {
+async function stuckBuffers(basa: TestProcesses): Promise<readonly string[]> {
   const { drawn } = buffersOfLogs(await basa.authority.logs());
   const stuck: string[] = [];
   for (const ctx of drawn.keys()) {
