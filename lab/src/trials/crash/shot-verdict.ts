@@ -10,15 +10,14 @@ const LEFT_OUT = ['refused', 'version-over'];
 /** In exactly one final batch and counted once in its version, or in none and counted nowhere. */
 export async function shotEndingOf(
   basa: TestProcesses,
-  { logs, counts, versions }: Evidence,
+  { batches: { final, expired }, counts, versions }: Evidence,
   { place, ctx: name, joinTag }: Acknowledged,
 ): Promise<Ended> {
-  const { final, expired } = batchesOfLogs(logs);
   const holders = [...final.values()].filter(({ uploads }) => uploads.some((upload) => upload.name === name));
   const version = versions.get(holders[0]?.ctx ?? '');
   const counted = version === undefined ? 0 : (counts[version]?.[place] ?? 0);
   const fate = await shotFateOf(basa, name);
-  const isExpired = expired.has(joinTag);
+  const isExpired = (expired.get(joinTag) ?? 0) >= basa.policy.threshold;
   const facts = `in ${holders.length} final batches, ${counted} times in version ${version}${isExpired ? ', called expired' : ''}; the server says ${fate}`;
   const said: Ending = LEFT_OUT.includes(fate) ? (isExpired ? 'expired' : 'discarded') : toldEnding(fate);
   const isIn = said === 'included' || said === 'quarantined';
@@ -31,8 +30,7 @@ function toldEnding(fate: string): Ending {
 }
 
 /** What no two final batches may share, and versions that hold more or less than their batch. */
-export function batchProblems({ logs, counts, versions }: Evidence): readonly string[] {
-  const { final } = batchesOfLogs(logs);
+export function batchProblems({ batches: { final }, counts, versions }: Evidence): readonly string[] {
   const batches = [...final.values()];
   const namesOf = ({ entry, uploads }: LoggedBatch): readonly string[] =>
     uploads.flatMap(({ name, user, joinTag }) => [

@@ -12,7 +12,12 @@ import {
   SERVER_PATH,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { buffersOfLogs, type LoggedBuffers } from '@basa/testkit/processes/authority-log.ts';
+import {
+  batchesOfLogs,
+  buffersOfLogs,
+  type LoggedBatches,
+  type LoggedBuffers,
+} from '@basa/testkit/processes/authority-log.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { Acknowledged } from './fleet.ts';
@@ -35,7 +40,7 @@ const ENDED = ['included', 'quarantined', 'aborted', 'unknown'];
 
 /** What the logs and the models say. */
 export interface Evidence {
-  readonly logs: readonly Uint8Array[];
+  readonly batches: LoggedBatches;
   /** By version, then by coordinate. */
   readonly counts: readonly Int32Array[];
   readonly versions: LoggedBuffers['versions'];
@@ -52,7 +57,8 @@ export async function judge(basa: TestProcesses, told: readonly Acknowledged[]):
   const keys = basa.authorityKey.split(',').map((key) => fromHex(key) ?? new Uint8Array());
   const reports = logs.map((log, n) => verifyLog(log, keys[n] ?? new Uint8Array()));
   const buffers = buffersOfLogs(logs);
-  const evidence: Evidence = { logs, counts: await countsByVersion(basa), versions: buffers.versions };
+  const { versions } = buffers;
+  const evidence: Evidence = { batches: batchesOfLogs(logs), counts: await countsByVersion(basa), versions };
   const found = reports.flatMap(({ problems }, n) => problems.map((problem) => `${basa.authorities[n]}: ${problem}`));
   const shared = [...buffers.holders].filter(([, users]) => users.size > 1);
   for (const [slot] of shared) found.push(`authorities gave keys of one slot to several users: ${slot}`);

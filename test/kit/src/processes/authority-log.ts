@@ -53,20 +53,23 @@ export interface LoggedBatches {
   readonly voted: ReadonlyMap<string, LoggedBatch>;
   /** Those that enough voted for. */
   readonly final: ReadonlyMap<string, LoggedBatch>;
-  /** The join tags of uploads that an authority called expired. */
-  readonly expired: ReadonlySet<string>;
+  /** How many authorities called an upload expired, by its join tag. */
+  readonly expired: ReadonlyMap<string, number>;
 }
 
 /** Of all authorities: one that was away misses some. */
 export function batchesOfLogs(logs: readonly Uint8Array[]): LoggedBatches {
   const voted = new Map<string, LoggedBatch>();
   const named = new Set<string>();
-  const expired = new Set<string>();
+  const expired = new Map<string, number>();
   for (const record of logs.flatMap((log) => [...recordsOf(log)])) {
     const list = record.kind === 'batch-voted' || record.kind === 'batch-final' ? record.list : undefined;
     if (list !== undefined) voted.set(toHex(batchCtxOf(nodeSuite, list.batch)), loggedBatch(list));
     if (record.kind === 'batch-final') named.add(toHex(record.ctx));
-    if (record.kind === 'upload-expired') expired.add(toHex(record.joinTag));
+    if (record.kind === 'upload-expired') {
+      const tag = toHex(record.joinTag);
+      expired.set(tag, (expired.get(tag) ?? 0) + 1);
+    }
   }
   return { voted, final: new Map([...voted].filter(([ctx]) => named.has(ctx))), expired };
 }
