@@ -16,13 +16,13 @@ export async function shotEndingOf(
   const holders = [...final.values()].filter(({ uploads }) => uploads.some((upload) => upload.name === name));
   const version = versions.get(holders[0]?.ctx ?? '');
   const counted = version === undefined ? 0 : (counts[version]?.[place] ?? 0);
-  const fate = await shotFateOf(basa, name);
+  const { fate, reason } = await shotFateOf(basa, name);
   const isExpired = (expired.get(joinTag) ?? 0) >= basa.policy.threshold;
   const facts = `in ${holders.length} final batches, ${counted} times in version ${version}${isExpired ? ', called expired' : ''}; the server says ${fate}`;
   const said: Ending = LEFT_OUT.includes(fate) ? (isExpired ? 'expired' : 'discarded') : toldEnding(fate);
   const isIn = said === 'included' || said === 'quarantined';
   const isSo = holders.length === (isIn ? 1 : 0) && counted === (said === 'included' ? 1 : 0) && !(isIn && isExpired);
-  return { ending: isSo ? said : 'lost', facts };
+  return { ending: isSo ? said : 'lost', facts, ...(LEFT_OUT.includes(fate) && { why: reason ?? fate }) };
 }
 
 function toldEnding(fate: string): Ending {
@@ -57,13 +57,18 @@ export async function stuckShots(basa: TestProcesses, told: readonly Acknowledge
   const listed = [...voted.values()].flatMap(({ uploads }) => uploads.map(({ name }) => name));
   const stuck: string[] = [];
   for (const name of new Set([...told.map(({ ctx }) => ctx), ...listed]))
-    if ((await shotFateOf(basa, name)) === 'waiting') stuck.push(name);
+    if ((await shotFateOf(basa, name)).fate === 'waiting') stuck.push(name);
   return stuck;
 }
 
+interface ToldFate {
+  readonly fate: string;
+  readonly reason?: string;
+}
+
 /** The server's word; `not known` for an upload that it has no row of. */
-async function shotFateOf({ task, urls }: TestProcesses, name: string): Promise<string> {
+async function shotFateOf({ task, urls }: TestProcesses, name: string): Promise<ToldFate> {
   const response = await fetch(new URL(SERVER_PATH.shotFate(task, name), urls.server));
-  if (response.status === 404) return 'not known';
-  return ((await response.json()) as { readonly fate?: string }).fate ?? `problem ${response.status}`;
+  if (response.status === 404) return { fate: 'not known' };
+  return { fate: `problem ${response.status}`, ...((await response.json()) as Partial<ToldFate>) };
 }

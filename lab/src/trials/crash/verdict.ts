@@ -32,6 +32,8 @@ export interface Verdict extends Readonly<Record<Ending, number>> {
   readonly keysTwice: number;
   readonly stuck: number;
   readonly versions: number;
+  /** One-shot: how often each reason to leave an update out was given, in words. */
+  readonly leftOutFor: string;
   /** What is wrong, in words. */
   readonly problems: readonly string[];
 }
@@ -50,6 +52,8 @@ export interface Evidence {
 export interface Ended {
   readonly ending: Ending;
   readonly facts: string;
+  /** One-shot: why the server left it out. */
+  readonly why?: string;
 }
 
 export async function judge(basa: TestProcesses, told: readonly Acknowledged[]): Promise<Verdict> {
@@ -72,10 +76,12 @@ export async function judge(basa: TestProcesses, told: readonly Acknowledged[]):
     lost: 0,
   };
   const once = new Map(told.map((one) => [one.joinTag, one]));
+  const reasons = new Map<string, number>();
   const ask = basa.policy.oneShot === undefined ? endingOf : shotEndingOf;
   for (const one of once.values()) {
-    const { ending, facts } = await ask(basa, evidence, one);
+    const { ending, facts, why } = await ask(basa, evidence, one);
     endings[ending]++;
+    if (why !== undefined) reasons.set(why, (reasons.get(why) ?? 0) + 1);
     if (ending === 'lost') found.push(`lost: the update at ${one.place}, slot ${one.slot} of ${one.ctx}: ${facts}`);
   }
   const doubled = [...doubledPlaces(basa.policy.dimension, evidence.counts), ...batchProblems(evidence)];
@@ -89,6 +95,7 @@ export async function judge(basa: TestProcesses, told: readonly Acknowledged[]):
     keysTwice: reports.reduce((sum, { doubleIssues }) => sum + doubleIssues, shared.length),
     stuck: stuck.length,
     versions: evidence.counts.length - 1,
+    leftOutFor: [...reasons].map(([why, count]) => `${why} ${count}`).join(', '),
     problems: found,
   };
 }
