@@ -72,7 +72,7 @@ describe('authorities', () => {
     scene.authorities.blocked.add('batch-votes');
     await sendAll(four);
     await until(() => scene.authorities.asked.includes('0 batch-votes'));
-    const examined = scene.authorities.all[0]?.examined as Map<string, never>;
+    const examined = scene.authorities.all[0]?.examined ?? new Map();
     examined.clear();
     let shown = 0;
     examined.set = (name, value) => (++shown <= four.length ? examined : Map.prototype.set.call(examined, name, value));
