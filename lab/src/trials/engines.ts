@@ -8,7 +8,7 @@ export type TrialEngine = (typeof TRIAL_ENGINES)[number];
 export const WRONG_ENGINE: string = `--engine takes one of these: ${TRIAL_ENGINES.join(', ')}`;
 
 /** Epochs roll and end during a run, and a standing is soon too old to be handed out. */
-const SHORT_TIMES = { epochMs: 20_000, voteMs: 10_000, freshMs: 10_000 };
+const SHORT_TIMES = { epochMs: 20_000, voteMs: 15_000, freshMs: 10_000 };
 
 export function isTrialEngine(name: string): name is TrialEngine {
   return TRIAL_ENGINES.some((engine) => engine === name);

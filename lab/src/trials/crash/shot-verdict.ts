@@ -53,8 +53,7 @@ export function batchProblems({ batches: { final }, counts, versions }: Evidence
 
 /** Uploads that were acknowledged, or that an authority voted for, and wait. */
 export async function stuckShots(basa: TestProcesses, told: readonly Acknowledged[]): Promise<readonly string[]> {
-  const { voted } = batchesOfLogs(await basa.authority.logs());
-  const listed = [...voted.values()].flatMap(({ uploads }) => uploads.map(({ name }) => name));
+  const { listed } = batchesOfLogs(await basa.authority.logs());
   const stuck: string[] = [];
   for (const name of new Set([...told.map(({ ctx }) => ctx), ...listed]))
     if ((await shotFateOf(basa, name)).fate === 'waiting') stuck.push(name);

@@ -49,9 +49,9 @@ export interface LoggedUpload {
 }
 
 export interface LoggedBatches {
-  /** Every batch that somebody voted for, by its name. */
-  readonly voted: ReadonlyMap<string, LoggedBatch>;
-  /** Those that enough voted for. */
+  /** The names of all uploads in batches that somebody voted for. */
+  readonly listed: ReadonlySet<string>;
+  /** Batches that enough voted for, by their names. */
   readonly final: ReadonlyMap<string, LoggedBatch>;
   /** How many authorities called an upload expired, by its join tag. */
   readonly expired: ReadonlyMap<string, number>;
@@ -71,7 +71,8 @@ export function batchesOfLogs(logs: readonly Uint8Array[]): LoggedBatches {
       expired.set(tag, (expired.get(tag) ?? 0) + 1);
     }
   }
-  return { voted, final: new Map([...voted].filter(([ctx]) => named.has(ctx))), expired };
+  const listed = new Set([...voted.values()].flatMap(({ uploads }) => uploads.map(({ name }) => name)));
+  return { listed, final: new Map([...voted].filter(([ctx]) => named.has(ctx))), expired };
 }
 
 function loggedBatch({ batch, entry, version, members }: BatchList): LoggedBatch {
