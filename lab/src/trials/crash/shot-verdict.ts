@@ -2,8 +2,8 @@
 import { SERVER_PATH } from '@basa/protocol';
 import { batchesOfLogs, type LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
+import type { Ended, Ending, Evidence } from './ending.ts';
 import type { Acknowledged } from './fleet.ts';
-import type { Ended, Ending, Evidence } from './verdict.ts';
 
 const LEFT_OUT = ['refused', 'version-over'];
 

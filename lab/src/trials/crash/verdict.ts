@@ -12,19 +12,12 @@ import {
   SERVER_PATH,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import {
-  batchesOfLogs,
-  buffersOfLogs,
-  type LoggedBatches,
-  type LoggedBuffers,
-} from '@basa/testkit/processes/authority-log.ts';
+import { batchesOfLogs, buffersOfLogs } from '@basa/testkit/processes/authority-log.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
+import type { Ended, Ending, Evidence } from './ending.ts';
 import type { Acknowledged } from './fleet.ts';
 import { batchProblems, shotEndingOf, stuckShots } from './shot-verdict.ts';
-
-/** `expired`, `discarded`: one-shot, in no sum by the word of an authority, or by that of the server alone. */
-export type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'expired' | 'discarded' | 'lost';
 
 export interface Verdict extends Readonly<Record<Ending, number>> {
   readonly acknowledged: number;
@@ -39,22 +32,6 @@ export interface Verdict extends Readonly<Record<Ending, number>> {
 }
 
 const ENDED = ['included', 'quarantined', 'aborted', 'unknown'];
-
-/** What the logs and the models say. */
-export interface Evidence {
-  readonly batches: LoggedBatches;
-  /** By version, then by coordinate. */
-  readonly counts: readonly Int32Array[];
-  readonly versions: LoggedBuffers['versions'];
-}
-
-/** What became of one acknowledged update, and what is known of it in words. */
-export interface Ended {
-  readonly ending: Ending;
-  readonly facts: string;
-  /** One-shot: why the server left it out. */
-  readonly why?: string;
-}
 
 export async function judge(basa: TestProcesses, told: readonly Acknowledged[]): Promise<Verdict> {
   const logs = await basa.authority.logs();

@@ -13,6 +13,7 @@ import { type Life, longestLives, restartsAt } from './lives.ts';
 import { type Sample, sampleOf } from './samples.ts';
 import { ShotSums } from './shot-sums.ts';
 import { SlotSums } from './slot-sums.ts';
+import type { SoakSums } from './soak-sums.ts';
 
 export interface SoakOptions {
   readonly buffers: number;
@@ -38,14 +39,6 @@ export interface SoakReport extends Tally {
   readonly problems: readonly string[];
   readonly lives: readonly Life[];
   readonly samples: readonly Sample[];
-}
-
-/** How sums end, and whether they are exact; it differs from mode to mode. */
-export interface SoakSums {
-  /** How those that have ended have. */
-  endings(): Promise<readonly string[]>;
-  /** Versions that are not the sum of what they are said to hold. */
-  inexact(): Promise<readonly number[]>;
 }
 
 const DEFAULTS = { devices: 10, liars: 1, bufferSize: 4 } as const;

@@ -2,7 +2,7 @@
 import { batchesOfLogs, buffersOfLogs, type LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { SoakWork } from './device.ts';
-import type { SoakSums } from './run.ts';
+import type { SoakSums } from './soak-sums.ts';
 
 export class ShotSums implements SoakSums {
   readonly #work: SoakWork;

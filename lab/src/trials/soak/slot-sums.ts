@@ -1,7 +1,7 @@
 /** Buffers of slots in a soak: how they end, and whether each version is the sum of the slots that the server says are in it. */
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { SoakWork } from './device.ts';
-import type { SoakSums } from './run.ts';
+import type { SoakSums } from './soak-sums.ts';
 
 /** Buffers that may be open beside each other, with a slot of each device. */
 const MAX_LIVING = 100;

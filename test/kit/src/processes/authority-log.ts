@@ -41,7 +41,7 @@ export interface LoggedBatch {
   readonly uploads: readonly LoggedUpload[];
 }
 
-export interface LoggedUpload {
+interface LoggedUpload {
   /** Of the upload, in hex like all of these. */
   readonly name: string;
   readonly user: string;
