@@ -64,8 +64,8 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
   const enrolledFor = state.certificate?.task;
   if (enrolledFor !== undefined && !equalBytes(enrolledFor, task)) throw new RefusedError('store-of-another-task');
   const events = new Emitter();
+  const retry = { ...DEFAULT_RETRY, ...options.retry };
   const link = (name: LinkOptions['name'], url: string, audience: Uint8Array): ServiceLink => {
-    const retry = { ...DEFAULT_RETRY, ...options.retry };
     // Nobody waits for one of several authorities: the others are asked at the same time.
     const isOneOfSeveral = name === 'authority' && places.length > 1;
     const onRetry: LinkOptions['onRetry'] = (notice) => isOneOfSeveral || events.emit('retry', notice);
@@ -101,7 +101,7 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
     authorities,
     state,
     sealings,
-    standings: new Standings({ outside, server, authorities, state, policy, task }),
+    standings: new Standings({ outside, server, authorities, state, policy, task, retry }),
     events,
     pins,
     task,

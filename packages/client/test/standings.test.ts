@@ -63,6 +63,20 @@ describe('statements of the authorities that the server hands on', () => {
     await expect(back.model()).rejects.toMatchObject(isOld);
   });
 
+  it('are asked for again where they are behind what another node of the server has shown', async () => {
+    const services = await startServices({
+      policy: { ...ONE_SHOT.policy, oneShot: { ...ONE_SHOT_DEFAULTS, epochMs: 2 * MINUTE_MS } },
+    });
+    const client = await startClient(services);
+    const old = bytes(standingsCodec.encode({ standings: [services.shots.standing()] }));
+    services.world.aheadMs = MINUTE_MS + 1000; // another epoch opens
+    await client.model();
+    let behind = 2;
+    services.mischief = { before: ({ path }) => (isStandings(path) && behind-- > 0 ? old : undefined) };
+    expect((await client.model()).version).toBe(0);
+    expect(behind).toBe(-1);
+  });
+
   it('are asked for again before the upload where training took long, and not where it did not', async () => {
     const services = await startServices(ONE_SHOT);
     const [quick, slow] = [await startClient(services), await startClient(services)];

@@ -1,18 +1,20 @@
-/** `npm run lab -- trial authorities [--kills N] [--seed N] [--json]`: authorities as processes that die and stay away; nothing may be lost. */
+/** `npm run lab -- trial authorities [--engine cp-abe|one-shot] [--kills N] [--seed N] [--json]`: authorities as processes that die and stay away; nothing may be lost. */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+import { isTrialEngine, WRONG_ENGINE } from '../engines.ts';
 
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '60' },
+    engine: { type: 'string', default: 'slot-keys' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     ...SWITCHES,
   },
 });
 if (values.help) {
   console.log(
-    `npm run lab -- trial authorities [--kills N] [--seed N] [--json]
+    `npm run lab -- trial authorities [--engine cp-abe|one-shot] [--kills N] [--seed N] [--json]
 
 Four authorities, of which three are needed, a server and devices, each a process. With all four there, a random one after the
 other is killed and started again, N times (60 by default). Then one stays down while the fleet goes on and other processes are killed.
@@ -26,15 +28,25 @@ Runs with different seeds are parts of one trial: their counts may be added.`,
     console.error('--kills and --seed take positive whole numbers, for example --kills 20');
     process.exit(2);
   }
-  console.log(`${kills} kills, seed ${seed}, 4 authorities of which 3 are needed`);
+  const { engine } = values;
+  if (!isTrialEngine(engine)) {
+    console.error(WRONG_ENGINE);
+    process.exit(2);
+  }
+  console.log(`${kills} kills, seed ${seed}, engine ${engine}, 4 authorities of which 3 are needed`);
   const begun = Date.now();
-  const { problems, moments, ...counts } = await runAuthorities({ kills, seed, onLine: (line) => console.log(line) });
+  const { problems, moments, ...counts } = await runAuthorities({
+    kills,
+    seed,
+    engine,
+    onLine: (line) => console.log(line),
+  });
   console.log('\nauthorities died at:');
   for (const [moment, count] of Object.entries(moments)) console.log(`${String(count).padStart(4)}  ${moment}`);
   console.log();
   for (const [name, count] of Object.entries(counts)) console.log(`${name.padEnd(20)}${count}`);
   for (const problem of problems) console.log(`WRONG: ${problem}`);
   if (values.json)
-    console.log(JSON.stringify({ authorities: { seed, seconds: secondsSince(begun), ...counts, problems } }));
+    console.log(JSON.stringify({ authorities: { seed, engine, seconds: secondsSince(begun), ...counts, problems } }));
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

@@ -12,10 +12,13 @@ import { Fleet } from '../crash/fleet.ts';
 import { Plan } from '../crash/plan.ts';
 import { gone, grown, isAlive, settle } from '../crash/settle.ts';
 import { judge, type Verdict } from '../crash/verdict.ts';
+import { engineLines, type TrialEngine } from '../engines.ts';
 
 export interface AuthoritiesOptions {
   readonly kills: number;
   readonly seed: number;
+  /** Slot keys by default. */
+  readonly engine?: TrialEngine | undefined;
   onLine?(line: string): void;
 }
 
@@ -48,13 +51,18 @@ const LOOK_MS = 100;
 export async function runAuthorities({
   kills,
   seed,
+  engine,
   onLine = () => {},
 }: AuthoritiesOptions): Promise<AuthoritiesReport> {
   const bundle = await bundleTrial({ watched: true });
   const basa = await TestProcesses.open({
     bundle,
     authorities: AUTHORITIES,
-    policy: { dimension: Math.max(MIN_PLACES, kills * PLACES_PER_KILL), threshold: THRESHOLD },
+    policy: {
+      dimension: Math.max(MIN_PLACES, kills * PLACES_PER_KILL),
+      threshold: THRESHOLD,
+      ...engineLines(engine, AUTHORITIES),
+    },
     specification: { stallMs: STALL_MS },
   });
   const trial = new Trial(basa, bundle, randomStream(seed, 'authorities'), onLine);
@@ -117,7 +125,7 @@ class Trial {
     await grown(basa, VERSIONS);
     this.killDevices();
     await Promise.all(this.#devices.map(gone));
-    await settle(basa, this.#bundle.file('clock-ahead'));
+    await settle(basa, fleet.acknowledged, { clockAhead: this.#bundle.file('clock-ahead') });
 
     const { problems, ...verdict } = await judge(basa, fleet.acknowledged);
     return {

@@ -1,7 +1,8 @@
-/** `npm run lab -- trial crash [--store postgres] [--engine cp-abe] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
+/** `npm run lab -- trial crash [--store postgres] [--engine cp-abe|one-shot] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+import { isTrialEngine, WRONG_ENGINE } from '../engines.ts';
 
 const { values } = parseArgs({
   options: {
@@ -14,7 +15,7 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    `npm run lab -- trial crash [--store postgres] [--engine cp-abe] [--kills N] [--seed N] [--json]
+    `npm run lab -- trial crash [--store postgres] [--engine cp-abe|one-shot] [--kills N] [--seed N] [--json]
 
 Kills server, authority and devices N times (200 by default), at random and at durable moments. With --store postgres the
 server is three nodes on one database: nodes are also stopped past their leases, and the database is killed as well.
@@ -33,8 +34,8 @@ Runs with different seeds are parts of one trial: their counts may be added.`,
     process.exit(2);
   }
   const { engine } = values;
-  if (engine !== 'slot-keys' && engine !== 'cp-abe') {
-    console.error('--engine takes slot-keys or cp-abe');
+  if (!isTrialEngine(engine)) {
+    console.error(WRONG_ENGINE);
     process.exit(2);
   }
   console.log(`${kills} kills, seed ${seed}, store ${store}, engine ${engine}`);

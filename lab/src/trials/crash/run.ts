@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomStream } from '@basa/learning';
-import { ENGINE } from '@basa/protocol';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
 import { type ProcessName, TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { bundleTrial } from '../bundle.ts';
+import { engineLines, type TrialEngine } from '../engines.ts';
 import { PowerCuts } from '../powercut/shim.ts';
 import { CrashDatabase } from './crash-database.ts';
 import { Fleet } from './fleet.ts';
@@ -26,7 +26,7 @@ export interface CrashOptions {
   readonly seed: number;
   readonly store?: 'embedded' | 'postgres';
   /** How seeds are sealed; slot keys by default. */
-  readonly engine?: 'slot-keys' | 'cp-abe';
+  readonly engine?: TrialEngine | undefined;
   /** Each death is a power cut: what the process had not flushed is gone. Not with PostgreSQL. */
   readonly isPowerCut?: boolean;
   onKill?(line: string): void;
@@ -84,7 +84,7 @@ async function crash(
   };
   const basa: TestProcesses = await TestProcesses.open({
     bundle,
-    policy: { dimension, engine: engine === 'cp-abe' ? ENGINE.cpAbe : ENGINE.slotKeys },
+    policy: { dimension, ...engineLines(engine) },
     specification: { stallMs: STALL_MS },
     ...(nodes && { nodes, server: { leaseMs: LEASE_MS } }),
   });
@@ -198,7 +198,7 @@ async function crash(
       child.kill('SIGKILL');
       await gone(child);
     }
-    await settle(basa, bundle.file('clock-ahead'), database);
+    await settle(basa, fleet.acknowledged, { clockAhead: bundle.file('clock-ahead'), database });
     recorder.stop();
     await watching;
     const verdict = await judge(basa, fleet.acknowledged);

@@ -1,12 +1,16 @@
-/** Waits for what a crash run waits for: that processes are gone, that versions come, that every buffer has come to its end. */
+/** Waits for what a crash run waits for: that processes are gone, that versions come, that every buffer or upload has come to its end. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TaskPolicy } from '@basa/protocol';
+import { batchesOfLogs } from '@basa/testkit/processes/authority-log.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import type { CrashDatabase } from './crash-database.ts';
-import { stuckBuffers } from './verdict.ts';
+import type { Acknowledged } from './fleet.ts';
+import { stuckNames } from './verdict.ts';
 
 const LOOKS = 1500;
 const LOOK_MS = 200;
+const QUIET_LOOKS = 25;
 
 /** Until there are so many versions more. */
 export async function grown(basa: TestProcesses, versions: number): Promise<void> {
@@ -15,9 +19,28 @@ export async function grown(basa: TestProcesses, versions: number): Promise<void
   while ((await newest()) < enough) await sleep(LOOK_MS);
 }
 
-/** Every buffer that can be opened is; then all services start again with every deadline behind them. */
-export async function settle(basa: TestProcesses, clockAhead: string, database?: CrashDatabase): Promise<void> {
-  const { openMs, closeMs, minimum } = basa.policy;
+/** What can be opened is; then all services start again with every deadline behind them. */
+export async function settle(
+  basa: TestProcesses,
+  told: readonly Acknowledged[],
+  { clockAhead, database }: { readonly clockAhead: string; readonly database?: CrashDatabase | undefined },
+): Promise<void> {
+  await (basa.policy.oneShot === undefined ? buffersOpened(basa) : shotsQuiet(basa, told));
+  for (const name of [...basa.servers, ...basa.authorities]) await basa.stop(name);
+  const aheadMs = deadlinesMs(basa.policy);
+  await database?.goAhead(aheadMs);
+  const ahead = { BASA_AHEAD_MS: String(aheadMs) };
+  for (const name of [...basa.authorities, ...basa.servers]) await basa.start(name, ahead, [clockAhead]);
+  for (let look = 0; look < LOOKS && (await stuckNames(basa, told)).length > 0; look++) await sleep(LOOK_MS);
+}
+
+/** Beyond the end of every buffer, or of every time to vote. */
+function deadlinesMs({ openMs, closeMs, oneShot }: TaskPolicy): number {
+  return 1000 + (oneShot === undefined ? openMs + closeMs : oneShot.epochMs + oneShot.voteMs);
+}
+
+async function buffersOpened(basa: TestProcesses): Promise<void> {
+  const { minimum } = basa.policy;
   const isOpenable = async (ctx: string): Promise<boolean> => {
     const buffer = await basa.server.buffer(ctx).catch(() => undefined); // one that the server never learnt of
     if (buffer === undefined) return false;
@@ -25,16 +48,24 @@ export async function settle(basa: TestProcesses, clockAhead: string, database?:
     return buffer.status !== 'filling' || accepted >= minimum;
   };
   for (let look = 0; look < LOOKS; look++) {
-    const waiting = await Promise.all((await stuckBuffers(basa)).map(isOpenable));
-    if (!waiting.includes(true)) break;
+    const waiting = await Promise.all((await stuckNames(basa, [])).map(isOpenable));
+    if (!waiting.includes(true)) return;
     await sleep(LOOK_MS);
   }
-  for (const name of [...basa.servers, ...basa.authorities]) await basa.stop(name);
-  const aheadMs = openMs + closeMs + 1000;
-  await database?.goAhead(aheadMs);
-  const ahead = { BASA_AHEAD_MS: String(aheadMs) };
-  for (const name of [...basa.authorities, ...basa.servers]) await basa.start(name, ahead, [clockAhead]);
-  for (let look = 0; look < LOOKS && (await stuckBuffers(basa)).length > 0; look++) await sleep(LOOK_MS);
+}
+
+/** One-shot: until no batch waits for its end, and what else waits has been the same for a while, because it is too few for a batch. */
+async function shotsQuiet(basa: TestProcesses, told: readonly Acknowledged[]): Promise<void> {
+  let before = '';
+  for (let look = 0, same = 0; look < LOOKS && same < QUIET_LOOKS; look++) {
+    const waiting = await stuckNames(basa, told);
+    if (waiting.length === 0) return;
+    const listed = batchesOfLogs(await basa.authority.logs()).listed;
+    const isQuiet = waiting.join() === before && !waiting.some((name) => listed.has(name));
+    same = isQuiet ? same + 1 : 0;
+    before = waiting.join();
+    await sleep(LOOK_MS);
+  }
 }
 
 export function isAlive(child: ChildProcess): boolean {

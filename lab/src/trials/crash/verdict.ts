@@ -12,12 +12,12 @@ import {
   SERVER_PATH,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { buffersOfLogs, type LoggedBuffers } from '@basa/testkit/processes/authority-log.ts';
+import { batchesOfLogs, buffersOfLogs } from '@basa/testkit/processes/authority-log.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
+import type { Ended, Ending, Evidence } from './ending.ts';
 import type { Acknowledged } from './fleet.ts';
-
-type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'lost';
+import { batchProblems, shotEndingOf, stuckShots } from './shot-verdict.ts';
 
 export interface Verdict extends Readonly<Record<Ending, number>> {
   readonly acknowledged: number;
@@ -25,6 +25,8 @@ export interface Verdict extends Readonly<Record<Ending, number>> {
   readonly keysTwice: number;
   readonly stuck: number;
   readonly versions: number;
+  /** One-shot: how often each reason to leave an update out was given, in words. */
+  readonly leftOutFor: string;
   /** What is wrong, in words. */
   readonly problems: readonly string[];
 }
@@ -36,38 +38,55 @@ export async function judge(basa: TestProcesses, told: readonly Acknowledged[]):
   const keys = basa.authorityKey.split(',').map((key) => fromHex(key) ?? new Uint8Array());
   const reports = logs.map((log, n) => verifyLog(log, keys[n] ?? new Uint8Array()));
   const buffers = buffersOfLogs(logs);
-  const counts = await countsByVersion(basa);
+  const { versions } = buffers;
+  const evidence: Evidence = { batches: batchesOfLogs(logs), counts: await countsByVersion(basa), versions };
   const found = reports.flatMap(({ problems }, n) => problems.map((problem) => `${basa.authorities[n]}: ${problem}`));
   const shared = [...buffers.holders].filter(([, users]) => users.size > 1);
   for (const [slot] of shared) found.push(`authorities gave keys of one slot to several users: ${slot}`);
-  const endings = { included: 0, excluded: 0, aborted: 0, quarantined: 0, lost: 0 };
+  const endings: Record<Ending, number> = {
+    included: 0,
+    excluded: 0,
+    aborted: 0,
+    quarantined: 0,
+    expired: 0,
+    discarded: 0,
+    lost: 0,
+  };
   const once = new Map(told.map((one) => [one.joinTag, one]));
+  const reasons = new Map<string, number>();
+  const ask = basa.policy.oneShot === undefined ? endingOf : shotEndingOf;
   for (const one of once.values()) {
-    const { ending, facts } = await endingOf(basa, buffers, counts, one);
+    const { ending, facts, why } = await ask(basa, evidence, one);
     endings[ending]++;
+    if (why !== undefined) reasons.set(why, (reasons.get(why) ?? 0) + 1);
     if (ending === 'lost') found.push(`lost: the update at ${one.place}, slot ${one.slot} of ${one.ctx}: ${facts}`);
   }
-  const doubled = doubledPlaces(basa.policy.dimension, counts);
-  const stuck = await stuckBuffers(basa);
-  for (const place of doubled) found.push(`counted twice: the update at ${place}`);
-  for (const ctx of stuck) found.push(`stuck: the buffer ${ctx}`);
+  const doubled = [...doubledPlaces(basa.policy.dimension, evidence.counts), ...batchProblems(evidence)];
+  const stuck = await stuckNames(basa, told);
+  found.push(...doubled);
+  for (const name of stuck) found.push(`stuck: ${name}`);
   return {
     acknowledged: once.size,
     ...endings,
     doubled: doubled.length,
     keysTwice: reports.reduce((sum, { doubleIssues }) => sum + doubleIssues, shared.length),
     stuck: stuck.length,
-    versions: counts.length - 1,
+    versions: evidence.counts.length - 1,
+    leftOutFor: [...reasons].map(([why, count]) => `${why} ${count}`).join(', '),
     problems: found,
   };
 }
 
+/** Buffers, or one-shot uploads, that have not come to an end. */
+export function stuckNames(basa: TestProcesses, told: readonly Acknowledged[]): Promise<readonly string[]> {
+  return basa.policy.oneShot === undefined ? stuckBuffers(basa) : stuckShots(basa, told);
+}
+
 async function endingOf(
   basa: TestProcesses,
-  { versions }: LoggedBuffers,
-  counts: readonly Int32Array[],
+  { versions, counts }: Evidence,
   { place, ctx, joinTag }: Acknowledged,
-): Promise<{ readonly ending: Ending; readonly facts: string }> {
+): Promise<Ended> {
   const outcomes = await outcomesOf(basa, ctx);
   const commitment = { ctx: fromHex(ctx) as Ctx, joinTag: fromHex(joinTag) as JoinTag };
   const verdict = judgeOutcome({ suite: nodeSuite, council: basa.policy }, commitment, outcomes).kind;
@@ -100,18 +119,19 @@ async function fateOf({ urls }: TestProcesses, ctx: string, joinTag: string): Pr
 }
 
 /** Coordinates that more than one update, or less than none, went into. */
-function doubledPlaces(dimension: number, counts: readonly Int32Array[]): readonly number[] {
-  return Array.from({ length: dimension }, (_, place) => place).filter((place) => {
+function doubledPlaces(dimension: number, counts: readonly Int32Array[]): readonly string[] {
+  const places = Array.from({ length: dimension }, (_, place) => place).filter((place) => {
     const each = counts.map((version) => version[place] ?? 0);
     return each.some((count) => count < 0) || each.reduce((sum, count) => sum + count, 0) > 1;
   });
+  return places.map((place) => `counted twice: the update at ${place}`);
 }
 
 /**
  * Buffers that were drawn and have not come to an end: at the server, or at an authority where a crash came before the server learnt of
  * them. An authority that was away may miss the end of one that the others closed.
  */
-export async function stuckBuffers(basa: TestProcesses): Promise<readonly string[]> {
+async function stuckBuffers(basa: TestProcesses): Promise<readonly string[]> {
   const { drawn } = buffersOfLogs(await basa.authority.logs());
   const stuck: string[] = [];
   for (const ctx of drawn.keys()) {

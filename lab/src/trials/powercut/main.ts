@@ -1,17 +1,19 @@
-/** `npm run lab -- trial powercut [--cuts N] [--seed N] [--json]`: power cuts of every process under load; nothing acknowledged may be lost. */
+/** `npm run lab -- trial powercut [--engine cp-abe|one-shot] [--cuts N] [--seed N] [--json]`: power cuts of every process under load; nothing acknowledged may be lost. */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+import { isTrialEngine, type TrialEngine, WRONG_ENGINE } from '../engines.ts';
 
 const { values } = parseArgs({
   options: {
     cuts: { type: 'string', default: '100' },
+    engine: { type: 'string', default: 'slot-keys' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     ...SWITCHES,
   },
 });
 if (values.help) {
-  console.log(`npm run lab -- trial powercut [--cuts N] [--seed N] [--json]
+  console.log(`npm run lab -- trial powercut [--engine cp-abe|one-shot] [--cuts N] [--seed N] [--json]
 
 Cuts the power of server, authority and devices N times (100 by default), at random and at durable moments: the process is
 killed, and all or some of what it had written and not flushed is taken away, names of files included. Needs Linux and gcc.
@@ -22,19 +24,25 @@ Runs with different seeds are parts of one trial: their counts may be added.`);
     console.error('--cuts and --seed take positive whole numbers, for example --cuts 20');
     process.exit(2);
   }
-  console.log(`${cuts} power cuts, seed ${seed}`);
-  process.exitCode = await run(cuts, seed);
+  const { engine } = values;
+  if (!isTrialEngine(engine)) {
+    console.error(WRONG_ENGINE);
+    process.exit(2);
+  }
+  console.log(`${cuts} power cuts, seed ${seed}, engine ${engine}`);
+  process.exitCode = await run(cuts, seed, engine);
 }
 
-async function run(kills: number, seed: number): Promise<number> {
+async function run(kills: number, seed: number, engine: TrialEngine): Promise<number> {
   const { runCrashes } = await import('../crash/run.ts');
   const begun = Date.now();
   const onKill = (line: string): void => console.log(line);
-  const report = await runCrashes({ kills, seed, isPowerCut: true, onKill });
+  const report = await runCrashes({ kills, seed, engine, isPowerCut: true, onKill });
   const { problems, moments: _, kills: __, powerCuts, ...counts } = report;
   const all = { ...powerCuts, ...counts };
   for (const [name, count] of Object.entries(all)) console.log(`${name.padEnd(14)}${count}`);
   for (const problem of problems) console.log(`WRONG: ${problem}`);
-  if (values.json) console.log(JSON.stringify({ powercut: { seed, seconds: secondsSince(begun), ...all, problems } }));
+  if (values.json)
+    console.log(JSON.stringify({ powercut: { seed, engine, seconds: secondsSince(begun), ...all, problems } }));
   return problems.length === 0 ? 0 : 1;
 }

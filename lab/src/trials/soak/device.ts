@@ -3,13 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@basa/client/internal/connect.ts';
 import { type BasaClient, inMemoryStoreForTests, nodeOutside, ProblemError, UnreachableError } from '@basa/client/node';
 import type { RandomStream } from '@basa/learning';
-import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
+import { toHex } from '@basa/masking';
+import { userIdOf } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 
 export interface Given {
   readonly ctx: string;
   readonly slot: number;
   readonly place: number;
+}
+
+/** One-shot: what a device offered; whether it is in a batch, the authorities tell. */
+export interface Offered {
+  readonly user: string;
+  readonly version: number;
+  readonly place: number;
+  readonly isLie: boolean;
 }
 
 export interface Tally {
@@ -26,6 +36,7 @@ export interface SoakWork {
   readonly processes: TestProcesses;
   readonly chance: RandomStream;
   readonly given: Given[];
+  readonly offered: Offered[];
   readonly tally: Tally;
   readonly latencies: number[];
   readonly signal: AbortSignal;
@@ -40,6 +51,7 @@ export class SoakDevice {
   readonly #work: SoakWork;
   readonly #isLiar: boolean;
   readonly #signer = createNodeSigner(nodeRandomBytes(32));
+  readonly #user = toHex(userIdOf(nodeSuite, this.#signer.publicKey));
   /** For a whole contribution: an upload that is sent again must carry the same bytes, or nobody knows which was taken. */
   #isLying = false;
   #wasSuspended = false;
@@ -84,15 +96,17 @@ export class SoakDevice {
   }
 
   async #contribute(client: BasaClient): Promise<void> {
-    const { processes, chance, tally, given, latencies } = this.#work;
+    const { processes, chance, tally, given, offered, latencies } = this.#work;
     const place = Math.floor(chance.unit() * processes.policy.dimension);
     const delta = new Float32Array(processes.policy.dimension);
     delta[place] = 1 - chance.unit() / 1e5; // an update of its own, and 1 after quantising
     const { version } = await this.#again(() => client.model());
     this.#isLying = this.#isLiar && chance.unit() < 0.5;
     if (this.#isLying) tally.lies++;
+    offered.push({ user: this.#user, version, place, isLie: this.#isLying });
     const leaving = new AbortController();
-    const leavesAt = chance.unit() < DROP_OUTS ? (chance.unit() < 0.5 ? 'key' : 'mask') : undefined;
+    const steps = processes.policy.oneShot === undefined ? (['key', 'mask'] as const) : (['mask', 'upload'] as const);
+    const leavesAt = chance.unit() < DROP_OUTS ? steps[chance.unit() < 0.5 ? 0 : 1] : undefined;
     const forgets = [
       client.on('progress', ({ step }) => step === leavesAt && leaving.abort()),
       // Every slot it had, not those acknowledged: whether an upload that was cut off is in a sum, the server tells.

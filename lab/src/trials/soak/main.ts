@@ -1,12 +1,14 @@
-/** `npm run lab -- trial soak [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
+/** `npm run lab -- trial soak [--engine cp-abe|one-shot] [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+import { isTrialEngine, WRONG_ENGINE } from '../engines.ts';
 
 const { values } = parseArgs({
   options: {
     buffers: { type: 'string', default: '1000' },
+    engine: { type: 'string', default: 'slot-keys' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     restarts: { type: 'string', default: '8' },
     devices: { type: 'string', default: '10' },
@@ -18,7 +20,7 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    'npm run lab -- trial soak [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]\n\nRuns N buffers (1000 by default) with drop-outs, duplicates, liars (1 of 10 devices by default) and restarts (8 at most).',
+    'npm run lab -- trial soak [--engine cp-abe|one-shot] [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]\n\nRuns N buffers (1000 by default) with drop-outs, duplicates, liars (1 of 10 devices by default) and restarts (8 at most).',
   );
 } else {
   const { plotOf } = await import('./plot.ts');
@@ -39,7 +41,12 @@ if (values.help) {
     );
     process.exit(2);
   }
-  console.log(`${buffers} buffers, seed ${seed}`);
+  const { engine } = values;
+  if (!isTrialEngine(engine)) {
+    console.error(WRONG_ENGINE);
+    process.exit(2);
+  }
+  console.log(`${buffers} buffers, seed ${seed}, engine ${engine}`);
   const begun = Date.now();
   const { samples, problems, lives, ...counts } = await runSoak({
     buffers,
@@ -48,6 +55,7 @@ if (values.help) {
     devices,
     liars,
     bufferSize,
+    engine,
     onSample: ({ buffers: ended, ...one }) =>
       console.log(
         `${String(ended).padStart(5)}  ${Object.entries(one)
@@ -63,6 +71,8 @@ if (values.help) {
   for (const problem of problems) console.log(`WRONG: ${problem}`);
   if (values.plot !== undefined) writeFileSync(values.plot, plotOf(samples));
   if (values.json)
-    console.log(JSON.stringify({ soak: { seed, seconds: secondsSince(begun), ...counts, problems, lives, samples } }));
+    console.log(
+      JSON.stringify({ soak: { seed, engine, seconds: secondsSince(begun), ...counts, problems, lives, samples } }),
+    );
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

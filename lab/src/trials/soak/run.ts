@@ -6,11 +6,14 @@ import type { Role } from '@basa/cli/internal/local/service-process.ts';
 import { randomStream } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
-import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
-import { type Given, SoakDevice, type SoakWork, type Tally } from './device.ts';
+import { engineLines, type TrialEngine } from '../engines.ts';
+import { SoakDevice, type SoakWork, type Tally } from './device.ts';
 import { type Life, longestLives, restartsAt } from './lives.ts';
 import { type Sample, sampleOf } from './samples.ts';
+import { ShotSums } from './shot-sums.ts';
+import { SlotSums } from './slot-sums.ts';
+import type { SoakSums } from './soak-sums.ts';
 
 export interface SoakOptions {
   readonly buffers: number;
@@ -19,6 +22,8 @@ export interface SoakOptions {
   readonly devices?: number;
   readonly liars?: number;
   readonly bufferSize?: number;
+  /** Slot keys by default. */
+  readonly engine?: TrialEngine | undefined;
   /** The most restarts of services; 8 by default. */
   readonly restarts?: number;
   onSample?(sample: Sample): void;
@@ -41,8 +46,6 @@ const DIMENSION = 256;
 const STALL_MS = 500;
 const LOOK_MS = 50;
 const SAMPLES = 100;
-/** Buffers that may be open beside each other, with a slot of each device. */
-const MAX_LIVING = 100;
 
 export async function runSoak({
   buffers,
@@ -51,9 +54,11 @@ export async function runSoak({
   devices: count = DEFAULTS.devices,
   liars = DEFAULTS.liars,
   bufferSize = DEFAULTS.bufferSize,
+  engine,
   onSample = () => {},
 }: SoakOptions): Promise<SoakReport> {
-  const policy = { dimension: DIMENSION, bufferSize, minimum: Math.ceil(bufferSize / 2), uploadLeaseMs: 5000 };
+  const sizes = { dimension: DIMENSION, bufferSize, minimum: Math.ceil(bufferSize / 2) };
+  const policy = { ...sizes, uploadLeaseMs: 5000, ...engineLines(engine) };
   const bundle = await bundleProcesses();
   const processes = await TestProcesses.open({ bundle, policy, specification: { stallMs: STALL_MS } });
   const ending = new AbortController();
@@ -68,8 +73,9 @@ export async function runSoak({
     suspendedLiars: 0,
   };
   const chance = randomStream(seed, 'soak');
-  const shared = { processes, chance, given: [], tally, latencies: [], signal: ending.signal };
+  const shared = { processes, chance, given: [], offered: [], tally, latencies: [], signal: ending.signal };
   const work: SoakWork = shared;
+  const sums: SoakSums = policy.oneShot === undefined ? new SlotSums(work) : new ShotSums(work);
   try {
     const tokens = await processes.authority.tokens(processes.task, count, Date.now() + 86_400_000);
     const devices = tokens.map((token, n) => new SoakDevice(work, n < liars).live(token));
@@ -79,7 +85,7 @@ export async function runSoak({
     let restarts = 0;
     for (let ended = 0; ended < buffers; ) {
       await sleep(LOOK_MS);
-      ended = (await endedBuffers(processes, work.given)).length;
+      ended = (await sums.endings()).length;
       if (ended >= (samples.length * buffers) / SAMPLES) {
         samples.push(sampleOf(processes, lives, ended, work.latencies));
         onSample(samples.at(-1) as Sample);
@@ -89,9 +95,9 @@ export async function runSoak({
     ending.abort();
     await Promise.all(devices);
     const versions = (await processes.server.versions(processes.task)).length - 1;
-    const endings = await endedBuffers(processes, work.given);
+    const endings = await sums.endings();
     const quarantined = endings.filter((status) => status === 'quarantined').length;
-    const wrong = await inexactVersions(processes, work.given);
+    const wrong = await sums.inexact();
     const [bytes = new Uint8Array()] = await processes.authority.logs();
     const log = verifyLog(bytes, fromHex(processes.authorityKey) ?? new Uint8Array());
     const problems = [...wrong.map((version) => `version ${version} is not its sum`), ...log.problems];
@@ -119,43 +125,4 @@ async function restart(processes: TestProcesses, n: number): Promise<Role> {
   await processes.stop(role);
   await processes.start(role);
   return role;
-}
-
-const statuses = new WeakMap<TestProcesses, Map<string, string>>();
-
-/** How the buffers that devices had a slot in have ended; those that have not are left out. */
-async function endedBuffers(processes: TestProcesses, given: readonly Given[]): Promise<readonly string[]> {
-  const known = statuses.get(processes) ?? new Map<string, string>();
-  statuses.set(processes, known);
-  for (const ctx of new Set(given.slice(-10 * MAX_LIVING).map((one) => one.ctx))) {
-    if (known.has(ctx)) continue;
-    const status = await processes.server.buffer(ctx).then(
-      (buffer) => buffer.status,
-      () => undefined, // it is being restarted
-    );
-    if (status === 'included' || status === 'quarantined' || status === 'aborted') known.set(ctx, status);
-  }
-  return [...known.values()];
-}
-
-/** By the slots that the server says are in a sum, and the coordinates that their devices gave. */
-async function inexactVersions(processes: TestProcesses, given: readonly Given[]): Promise<readonly number[]> {
-  const counts = await countsByVersion(processes);
-  const wrong: number[] = [];
-  // Those made meanwhile are left out.
-  const versions = await processes.server.versions(processes.task);
-  for (const { version, ctx } of versions.filter((one) => one.version > 0 && one.version < counts.length)) {
-    const { accepted, status } = await processes.server.buffer(ctx);
-    const expected = new Int32Array(DIMENSION);
-    // A device that goes on with a slot after a service was away is told of it once more.
-    const places = new Map(given.filter((one) => one.ctx === ctx).map(({ slot, place }) => [slot, place]));
-    // A spoilt sum makes a version with the same parameters.
-    for (const slot of status === 'quarantined' ? [] : accepted) {
-      const place = places.get(slot);
-      if (place !== undefined) expected[place] = (expected[place] ?? 0) + 1;
-    }
-    const isSame = counts[version]?.every((count, place) => count === expected[place]) ?? false;
-    if (!isSame) wrong.push(version);
-  }
-  return wrong;
 }

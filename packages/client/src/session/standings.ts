@@ -15,18 +15,20 @@ import type { DeviceState } from '../device/device-state.ts';
 import { isOfLeftBranch } from '../device/heads.ts';
 import type { Outside } from '../outside.ts';
 import type { Authorities } from '../services/authorities.ts';
+import type { RetryOptions } from '../services/retry.ts';
 import type { ServerClient } from '../services/server-client.ts';
 
 /** What a wrong clock looks like: the authorities are asked for the time once before it is believed. */
 const OF_THE_CLOCK: ReadonlySet<string> = new Set(['standings-stale', 'epoch-over']);
 
 interface StandingsSource {
-  readonly outside: Pick<Outside, 'suite'>;
+  readonly outside: Pick<Outside, 'suite' | 'sleep'>;
   readonly server: ServerClient;
   readonly authorities: Authorities;
   readonly state: DeviceState;
   readonly policy: TaskPolicy;
   readonly task: TaskId;
+  readonly retry: RetryOptions;
 }
 
 export class Standings {
@@ -45,12 +47,31 @@ export class Standings {
     return this.#entries.get(version);
   }
 
-  /** Asks the server. What is newer than anything seen before is durable before it is believed. */
+  /**
+   * Asks the server. What is newer than anything seen before is durable before it is believed. Another node of the server may not have
+   * heard yet what the last one handed on: what is behind it is asked for again.
+   */
   async newest(signal: AbortSignal): Promise<Gathered | Refused> {
-    const { policy, server, state, task } = this.#source;
+    const { outside, retry } = this.#source;
+    for (let looks = 1; ; looks++) {
+      const { gathered, isBehind } = await this.#look(signal);
+      if (!isBehind || looks >= retry.attempts) return gathered;
+      await outside.sleep(Math.min(retry.longestWaitMs, retry.firstWaitMs * 2 ** (looks - 1)), signal);
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<{ gathered: Gathered | Refused; isBehind: boolean }> {
+    const { server, state, task } = this.#source;
     const shown = await server.standings(task, signal);
     const gathered = await state.take(await judged(this.#source, shown, signal));
-    if (isRefused(gathered)) return gathered;
+    if (!isRefused(gathered)) return { gathered: this.#believe(shown, gathered), isBehind: false };
+    const { epochs } = state.ledger;
+    const isOld = shown.some(({ authority, epoch }) => epoch.number < (epochs.get(authority) ?? 0));
+    return { gathered, isBehind: isOld || gathered.reason === 'model-stale' };
+  }
+
+  #believe(shown: readonly AuthorityStanding[], gathered: Gathered): Gathered {
+    const { policy } = this.#source;
     const { entry } = gathered;
     this.#entries.set(entry.version, entry);
     for (const version of this.#entries.keys())

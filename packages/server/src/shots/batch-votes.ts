@@ -1,5 +1,5 @@
 /** Asks all authorities to vote for a batch, and those that hesitate once more with the votes of the others. */
-import { toHex } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
 import {
   type Batch,
   batchCtxOf,
@@ -11,6 +11,7 @@ import {
   type ModelEntry,
   type ProblemCode,
   type ShotBatch,
+  type Verdict,
 } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { Member } from '../authority/council-draw.ts';
@@ -62,7 +63,8 @@ async function askSome(tools: VoteTools, voted: VotedBatch, known: readonly Endo
   const held: Batch[] = [];
   const ask = async (member: Member): Promise<void> => {
     const answer = await voteOf(tools, voted, member, known).catch((error: unknown) => {
-      if (error instanceof AuthorityRefusal) refusals.push(error);
+      // One that has forgotten them once more, because it was started again meanwhile, says nothing against them.
+      if (error instanceof AuthorityRefusal && !isForgotten(error)) refusals.push(error);
       throw error;
     });
     if (answer.held !== undefined) held.push(answer.held);
@@ -85,16 +87,16 @@ async function askSome(tools: VoteTools, voted: VotedBatch, known: readonly Endo
 async function voteOf(
   { inspector }: VoteTools,
   { sum, shots, models }: VotedBatch,
-  { authority, link }: Member,
+  { link }: Member,
   votes: readonly Endorsement[],
 ) {
   const request = { batch: sum.batch, votes, models };
   try {
     return await link.voteForBatch(request);
   } catch (error) {
-    if (!(error instanceof AuthorityRefusal) || error.code !== 'not-inspected') throw error;
+    if (!isForgotten(error)) throw error;
     const unseen = error.slots.flatMap((slot) => shots[slot] ?? []);
-    await inspector.showAgain(authority, unseen.length > 0 ? unseen : shots);
+    checkGood(shots, await inspector.showAgain(link, unseen.length > 0 ? unseen : shots));
     return link.voteForBatch(request);
   }
 }
@@ -104,6 +106,19 @@ export function heldBatch({ held }: Voting, { closing }: VotedBatch): Batch | un
   const { suite, policy } = closing;
   const names = held.map((batch) => toHex(batchCtxOf(suite, batch)));
   return held.find((_, n) => names.filter((name) => name === names[n]).length > (policy.oneShot?.tolerated ?? 0));
+}
+
+function isForgotten(error: unknown): error is AuthorityRefusal {
+  return error instanceof AuthorityRefusal && error.code === 'not-inspected';
+}
+
+/** Throws the refusal of uploads that it does not find good any more: it does not remember those. A device that it does not know is one for the vote. */
+function checkGood(shots: readonly StoredShot[], verdicts: readonly Verdict[]): void {
+  const slotOf = ({ upload }: Verdict): number => shots.findIndex(({ name }) => equalBytes(name, upload));
+  const others = verdicts.filter(({ verdict, reason: why }) => verdict !== 'good' && why !== 'not-enrolled');
+  const reason = others[0]?.reason;
+  const same = others.filter((one) => one.reason === reason).map(slotOf);
+  if (same.length > 0) throw new AuthorityRefusal(reason, 'uploads of the batch are not good any more', same);
 }
 
 /** Uploads that more authorities refuse than may lie, each with the reason. */

@@ -57,11 +57,12 @@ export class Inspector {
     return waiting.length > some.length;
   }
 
-  /** Shows uploads to one authority that has not seen them since it started. */
-  async showAgain(authority: number, shots: readonly StoredShot[]): Promise<void> {
-    const link = this.#options.authorities.members.find((member) => member.authority === authority)?.link;
+  /** Shows uploads to one authority that has not seen them since it started. Returns what it says of them. */
+  async showAgain(link: AuthorityLink, shots: readonly StoredShot[]): Promise<readonly Verdict[]> {
+    const verdicts: Verdict[] = [];
     for (let at = 0; at < shots.length; at += MAX_INSPECTED)
-      await link?.inspect(await this.#request(shots.slice(at, at + MAX_INSPECTED)));
+      verdicts.push(...(await link.inspect(await this.#request(shots.slice(at, at + MAX_INSPECTED)))).verdicts);
+    return verdicts;
   }
 
   async #request(shots: readonly StoredShot[]): Promise<Unsigned<InspectRequest>> {

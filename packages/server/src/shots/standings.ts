@@ -1,4 +1,5 @@
 /** What the authorities of a one-shot task currently say: asked for again and again, kept as long as an upload may name it, and handed out. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { equalBytes, toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
@@ -58,14 +59,18 @@ export class Standings {
     if (Math.abs(this.#options.clock() - this.#askedAt) >= everyMs) await this.#askAll();
   }
 
-  /** Of all authorities that were heard lately, by rising index; they are asked now if one of them is missing, old or behind this version. */
+  /**
+   * Of all authorities that were heard lately, by rising index. If too few of them are at this version they are asked first, since a device may
+   * have heard of it from another node; if only some are missing, old or behind, not more often than that.
+   */
   async current(version: number): Promise<readonly AuthorityStanding[]> {
-    const { authorities, clock } = this.#options;
-    const recent = this.#within(this.#freshMs / 4);
-    const isBehind = recent.some(({ beacon }) => beacon.entry.version < version);
-    const isShort = recent.length < authorities.members.length || isBehind;
+    const { authorities, policy, clock } = this.#options;
     if (this.#asking !== undefined) await this.#asking;
-    else if (isShort && Math.abs(clock() - this.#askedAt) >= SOONEST_MS) await this.#askAll();
+    const recent = this.#within(this.#freshMs / 4).filter(({ beacon }) => beacon.entry.version >= version);
+    const waitMs = Math.max(0, SOONEST_MS - Math.abs(clock() - this.#askedAt));
+    const isNeeded = recent.length < policy.threshold;
+    if (isNeeded) await sleep(waitMs);
+    if (isNeeded || (recent.length < authorities.members.length && waitMs === 0)) await this.#askAll();
     return this.#within(this.#freshMs / 2);
   }
 

@@ -91,6 +91,33 @@ describe('authorities', () => {
     expect([...(await scene.reached(1))]).toEqual(stepOf(four));
   }, 60_000);
 
+  it('that forget uploads again and again, because they are restarted, say nothing against them', async () => {
+    const four = await shots(4);
+    scene.authorities.blocked.add('batch-votes');
+    await sendAll(four);
+    await until(() => scene.authorities.asked.includes('0 batch-votes'));
+    const examined = scene.authorities.all[0]?.examined ?? new Map();
+    examined.clear();
+    let shown = 0;
+    examined.set = (name, value) => (++shown <= four.length ? examined : Map.prototype.set.call(examined, name, value));
+    scene.authorities.blocked.clear();
+    expect([...(await scene.reached(1))]).toEqual(stepOf(four));
+    expect(shown).toBe(2 * four.length);
+  }, 60_000);
+
+  it('that lost the epochs of a batch before they voted for it leave its updates out', async () => {
+    const four = await shots(4);
+    scene.authorities.blocked.add('batch-votes');
+    await sendAll(four);
+    await until(() => scene.authorities.asked.includes('0 batch-votes'));
+    const [authority] = scene.authorities.all;
+    authority?.persist(authority.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+    authority?.examined.clear();
+    scene.authorities.blocked.clear();
+    for (const shot of four)
+      expect(await scene.fateIs(shot, 'refused')).toEqual({ fate: 'refused', reason: 'epoch-over' });
+  }, 60_000);
+
   it('that alone lie about a sum have it quarantined, and the next version goes on', async () => {
     const four = await shots(4);
     scene.authorities.lying.add(0);

@@ -40,7 +40,12 @@ it('take the pieces of one upload, make one batch of what came to each, and go o
       expect(await scene.send(shot)).toMatchObject({ json: { accepted: true } });
     }
     expect([...(await scene.reached(1))]).toEqual(stepOf(made.slice(0, 4)));
-    scene.server = second;
+    // A device that heard of the version at one node hears of it at every other one.
+    for (const node of [first, second]) {
+      scene.server = node;
+      const shown = (await scene.standings()).filter(({ beacon }) => beacon.entry.version === 1);
+      expect(shown.length).toBeGreaterThanOrEqual(scene.policy.threshold);
+    }
     for (const shot of made.slice(0, 4)) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
     await first.close();
     for (const shot of made.slice(4)) expect(await scene.send(shot)).toMatchObject({ json: { accepted: true } });

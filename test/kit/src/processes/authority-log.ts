@@ -1,7 +1,9 @@
 /** What the logs of the authorities say of buffers and models, for checks from outside. */
 import { ByteReader, toHex } from '@basa/masking';
-import { type AuthorityRecord, ctxOf, decodeAuthorityRecord, type SignedDescriptor } from '@basa/protocol';
+import { type AuthorityRecord, batchCtxOf, ctxOf, decodeAuthorityRecord, type SignedDescriptor } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+
+type BatchList = Extract<AuthorityRecord, { kind: 'batch-voted' }>['list'];
 
 export interface LoggedBuffers {
   /** Every buffer that was drawn, by its name. */
@@ -27,6 +29,59 @@ export function buffersOfLogs(logs: readonly Uint8Array[]): LoggedBuffers {
     }
   }
   return { drawn, versions, holders };
+}
+
+/** One-shot: a batch that an authority voted for. */
+export interface LoggedBatch {
+  readonly ctx: string;
+  /** The hash of the entry of the model log that all of its uploads were trained on, and its version. */
+  readonly entry: string;
+  readonly trainedOn: number;
+  /** In their order. */
+  readonly uploads: readonly LoggedUpload[];
+}
+
+interface LoggedUpload {
+  /** Of the upload, in hex like all of these. */
+  readonly name: string;
+  readonly user: string;
+  readonly joinTag: string;
+}
+
+export interface LoggedBatches {
+  /** The names of all uploads in batches that somebody voted for. */
+  readonly listed: ReadonlySet<string>;
+  /** Batches that enough voted for, by their names. */
+  readonly final: ReadonlyMap<string, LoggedBatch>;
+  /** How many authorities called an upload expired, by its join tag. */
+  readonly expired: ReadonlyMap<string, number>;
+}
+
+/** Of all authorities: one that was away misses some. */
+export function batchesOfLogs(logs: readonly Uint8Array[]): LoggedBatches {
+  const voted = new Map<string, LoggedBatch>();
+  const named = new Set<string>();
+  const expired = new Map<string, number>();
+  for (const record of logs.flatMap((log) => [...recordsOf(log)])) {
+    const list = record.kind === 'batch-voted' || record.kind === 'batch-final' ? record.list : undefined;
+    if (list !== undefined) voted.set(toHex(batchCtxOf(nodeSuite, list.batch)), loggedBatch(list));
+    if (record.kind === 'batch-final') named.add(toHex(record.ctx));
+    if (record.kind === 'upload-expired') {
+      const tag = toHex(record.joinTag);
+      expired.set(tag, (expired.get(tag) ?? 0) + 1);
+    }
+  }
+  const listed = new Set([...voted.values()].flatMap(({ uploads }) => uploads.map(({ name }) => name)));
+  return { listed, final: new Map([...voted].filter(([ctx]) => named.has(ctx))), expired };
+}
+
+function loggedBatch({ batch, entry, version, members }: BatchList): LoggedBatch {
+  const uploads = members.map(({ user, joinTag }, n) => ({
+    name: toHex(batch.uploads[n] ?? new Uint8Array()),
+    user: toHex(user),
+    joinTag: toHex(joinTag),
+  }));
+  return { ctx: toHex(batchCtxOf(nodeSuite, batch)), entry: toHex(entry), trainedOn: version, uploads };
 }
 
 function* recordsOf(log: Uint8Array): Generator<AuthorityRecord> {

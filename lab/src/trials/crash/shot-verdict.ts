@@ -1,0 +1,73 @@
+/** One-shot: what became of uploads, by the lists that authorities signed, the models, and the word of the server. */
+import { SERVER_PATH } from '@basa/protocol';
+import { batchesOfLogs, type LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
+import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
+import type { Ended, Ending, Evidence } from './ending.ts';
+import type { Acknowledged } from './fleet.ts';
+
+const LEFT_OUT = ['refused', 'version-over'];
+
+/** In exactly one final batch and counted once in its version, or in none and counted nowhere. */
+export async function shotEndingOf(
+  basa: TestProcesses,
+  { batches: { final, expired }, counts, versions }: Evidence,
+  { place, ctx: name, joinTag }: Acknowledged,
+): Promise<Ended> {
+  const holders = [...final.values()].filter(({ uploads }) => uploads.some((upload) => upload.name === name));
+  const version = versions.get(holders[0]?.ctx ?? '');
+  const counted = version === undefined ? 0 : (counts[version]?.[place] ?? 0);
+  const { fate, reason } = await shotFateOf(basa, name);
+  const isExpired = (expired.get(joinTag) ?? 0) >= basa.policy.threshold;
+  const facts = `in ${holders.length} final batches, ${counted} times in version ${version}${isExpired ? ', called expired' : ''}; the server says ${fate}`;
+  const said: Ending = LEFT_OUT.includes(fate) ? (isExpired ? 'expired' : 'discarded') : toldEnding(fate);
+  const isIn = said === 'included' || said === 'quarantined';
+  const isSo = holders.length === (isIn ? 1 : 0) && counted === (said === 'included' ? 1 : 0) && !(isIn && isExpired);
+  return { ending: isSo ? said : 'lost', facts, ...(LEFT_OUT.includes(fate) && { why: reason ?? fate }) };
+}
+
+function toldEnding(fate: string): Ending {
+  return fate === 'included' || fate === 'quarantined' ? fate : 'lost';
+}
+
+/** What no two final batches may share, and versions that hold more or less than their batch. */
+export function batchProblems({ batches: { final }, counts, versions }: Evidence): readonly string[] {
+  const batches = [...final.values()];
+  const namesOf = ({ entry, uploads }: LoggedBatch): readonly string[] =>
+    uploads.flatMap(({ name, user, joinTag }) => [
+      `upload ${name}`,
+      `tag ${user} ${joinTag}`,
+      `given ${user} ${entry}`,
+    ]);
+  const seen = new Set<string>();
+  const shared = batches.flatMap(namesOf).filter((name) => seen.size === seen.add(name).size);
+  const wrong = batches.filter(({ ctx, uploads }) => {
+    const version = counts[versions.get(ctx) ?? -1];
+    const counted = version?.reduce((sum, count) => sum + count, 0) ?? 0;
+    return counted !== 0 && counted !== uploads.length;
+  });
+  return [
+    ...shared.map((name) => `two final batches have the ${name}`),
+    ...wrong.map(({ ctx }) => `the version of batch ${ctx} does not hold its updates`),
+  ];
+}
+
+/** Uploads that were acknowledged, or that an authority voted for, and wait. */
+export async function stuckShots(basa: TestProcesses, told: readonly Acknowledged[]): Promise<readonly string[]> {
+  const { listed } = batchesOfLogs(await basa.authority.logs());
+  const stuck: string[] = [];
+  for (const name of new Set([...told.map(({ ctx }) => ctx), ...listed]))
+    if ((await shotFateOf(basa, name)).fate === 'waiting') stuck.push(name);
+  return stuck;
+}
+
+interface ToldFate {
+  readonly fate: string;
+  readonly reason?: string;
+}
+
+/** The server's word; `not known` for an upload that it has no row of. */
+async function shotFateOf({ task, urls }: TestProcesses, name: string): Promise<ToldFate> {
+  const response = await fetch(new URL(SERVER_PATH.shotFate(task, name), urls.server));
+  if (response.status === 404) return { fate: 'not known' };
+  return { fate: `problem ${response.status}`, ...((await response.json()) as Partial<ToldFate>) };
+}

@@ -1,0 +1,49 @@
+/** Batches of a soak in the one-shot mode: each version is the sum of what the devices in its batch offered, and holds no lie. */
+import { batchesOfLogs, buffersOfLogs, type LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
+import { countsByVersion } from '@basa/testkit/processes/sums.ts';
+import type { SoakWork } from './device.ts';
+import type { SoakSums } from './soak-sums.ts';
+
+export class ShotSums implements SoakSums {
+  readonly #work: SoakWork;
+  #endings: readonly string[] = [];
+
+  constructor(work: SoakWork) {
+    this.#work = work;
+  }
+
+  /** Every batch that ends is a version; a spoilt one is a version without updates. */
+  async endings(): Promise<readonly string[]> {
+    const { server, task } = this.#work.processes;
+    const made = await server.versions(task).catch(() => undefined); // it is being restarted
+    if (made === undefined) return this.#endings;
+    const versions = made.filter(({ version }) => version > 0);
+    this.#endings = versions.map(({ accepted }) => (accepted === 0 ? 'quarantined' : 'included'));
+    return this.#endings;
+  }
+
+  async inexact(): Promise<readonly number[]> {
+    const { processes } = this.#work;
+    const counts = await countsByVersion(processes);
+    const logs = await processes.authority.logs();
+    const { versions } = buffersOfLogs(logs);
+    const { final } = batchesOfLogs(logs);
+    return [...versions].flatMap(([ctx, version]) => {
+      const [batch, counted] = [final.get(ctx), counts[version]];
+      if (version === 0 || counted === undefined) return []; // made meanwhile
+      return batch !== undefined && this.#isSumOf(batch, counted) ? [] : [version];
+    });
+  }
+
+  /** Whoever dropped out before anything left it may have offered another update on the same version: one of them is in the sum. */
+  #isSumOf({ trainedOn, uploads }: LoggedBatch, counted: Int32Array): boolean {
+    const left = counted.slice();
+    const isEach = uploads.every(({ user }) => {
+      const own = this.#work.offered.filter((one) => one.user === user && one.version === trainedOn && !one.isLie);
+      const found = own.find(({ place }) => (left[place] ?? 0) > 0);
+      if (found !== undefined) left[found.place] = (left[found.place] ?? 0) - 1;
+      return found !== undefined;
+    });
+    return isEach && left.every((count) => count === 0);
+  }
+}
