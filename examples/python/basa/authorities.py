@@ -111,7 +111,7 @@ class Authorities:
             return self._members[index].shot_outcome(task, user, tag, statements[index])
 
         def judge(authority: int, answer: Message) -> int:
-            about = (answer.task, answer.user, answer.tag, answer.statement)
+            about = (answer.task, answer.user, answer.tag, answer.epoch)
             is_mine = about == (task, user, tag, statements[authority]) and answer.status <= 3
             if not is_mine or not is_signed(answer, self._council.keys[authority]):
                 raise Refused("outcome-invalid")

@@ -86,11 +86,11 @@ EPOCH = Layout(40, signed=True, task=B32, authority=U8, number=U53, key=B32, ope
 BEACON = Layout(41, signed=True, authority=U8, entry=MODEL_ENTRY.nested, head=group(**_HEAD), at=U53)
 STANDINGS = Layout(43, standings=by_authority(epoch=EPOCH.nested, beacon=BEACON.nested))
 SHOT_HEADER = Layout(
-    44, signed=True, task=B32, tag=B32, user=B32, version=U53, entry=B32, epochs=by_authority(statement=B32), body_hash=B32,
+    44, signed=True, task=B32, tag=B32, user=B32, version=U53, entry=B32, epochs=by_authority(epoch=B32), body_hash=B32,
     parts_hash=B32,
 )
 SHOT_UPLOAD = Layout(45, certificate=CERTIFICATE.nested, header=SHOT_HEADER.nested)
-SHOT_OUTCOME = Layout(54, signed=True, task=B32, user=B32, tag=B32, statement=B32, status=U8)
+SHOT_OUTCOME = Layout(54, signed=True, task=B32, user=B32, tag=B32, epoch=B32, status=U8)
 REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)
 
 

@@ -146,7 +146,7 @@ class _Telling:
         self._signer, self._status, self._lie = signer, status, lie
 
     def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statement: bytes) -> Message:
-        said = {"task": task, "user": user, "tag": tag, "statement": statement, "status": self._status, **self._lie}
+        said = {"task": task, "user": user, "tag": tag, "epoch": statement, "status": self._status, **self._lie}
         return _signed(self._signer, SHOT_OUTCOME, **said)
 
 
@@ -199,7 +199,7 @@ SHOT_RULES: List[Case] = [
         {"said": [_PENDING] * 4, "refused": "delta-committed"},
         {"said": [_UNKNOWN] * 4, "refused": "delta-committed"},
         {"said": [_EXPIRED] * 4, "lie": {"tag": b"t" * 32}, "refused": "outcome-invalid"},
-        {"said": [_EXPIRED] * 4, "lie": {"statement": b"s" * 32}, "refused": "outcome-invalid"},
+        {"said": [_EXPIRED] * 4, "lie": {"epoch": b"s" * 32}, "refused": "outcome-invalid"},
         {"said": [9] * 4, "refused": "outcome-invalid"},
     ]),
 ]

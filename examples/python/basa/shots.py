@@ -54,7 +54,7 @@ def shot_statement(
         user=name.user,
         version=version,
         entry=entry,
-        epochs=[Message(authority=epoch.authority, statement=sha256(epoch.statement)) for epoch in epochs],
+        epochs=[Message(authority=epoch.authority, epoch=sha256(epoch.statement)) for epoch in epochs],
         body_hash=sha256(body),
         parts_hash=sha256(sealed),
     )
