@@ -106,7 +106,7 @@ describe('against a client', () => {
     expect(verdict).toMatchObject({ failed: 0, held: verdict.checks.length });
     expect(verdict.checks.length).toBeGreaterThan(40);
     const ofSeveral = verdict.checks.filter(({ name }) => /authorities|owner/.test(name));
-    expect(ofSeveral).toHaveLength(8);
+    expect(ofSeveral).toHaveLength(11);
   });
 
   it('one that believes whatever authority answers is named for it', async () => {
