@@ -1,9 +1,10 @@
 /** An upload that comes alone is in no batch until its time is over. Its authorities say so one by one, and the update is free with the third. */
+import { oneShotPolicy } from '../../kit-policy.ts';
 import type { Report } from '../../report.ts';
 import type { ServiceProxy } from '../../service-proxy.ts';
 import type { ClientTrial, Scene } from '../client-trial.ts';
 import { COUNCIL_SIZE } from '../council-lies.ts';
-import { oneShotPolicy, uploadsOf } from './shot-task.ts';
+import { uploadsOf } from './shot-task.ts';
 
 const EPOCH_MS = 20_000;
 const VOTE_MS = 1_000;

@@ -2,14 +2,16 @@
  * Lies about the statements of authorities in the one-shot mode. A statement with a good signature is beyond the kit's proxies: what they can do
  * is to show real ones at the wrong time, of the wrong task, or too few of them.
  */
+
 import { toHex } from '@basa/masking';
 import { type AuthorityStanding, beaconCodec, epochCodec, standingsCodec } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { oneShotPolicy } from '../../kit-policy.ts';
 import { until } from '../../until.ts';
 import type { ClientTrial, Scene } from '../client-trial.ts';
 import { COUNCIL_SIZE } from '../council-lies.ts';
 import { changing, type Lie, STRANGER } from '../lie.ts';
-import { changingStandings, oneShotPolicy, STANDINGS, sawStandings, standingsOf, toldStandings } from './shot-task.ts';
+import { changingStandings, STANDINGS, sawStandings, standingsOf, toldStandings } from './shot-task.ts';
 
 const FRESH_MS = 10_000;
 /** The next epoch opens when half of it is over, and until its end a statement of it is good by the time alone. */

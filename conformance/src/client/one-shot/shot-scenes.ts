@@ -1,5 +1,7 @@
 /** The client in the one-shot mode, beside real devices: the sum opens, and one update leaves in one upload, whatever fails on the way. */
+
 import { FIELD, ring } from '@basa/masking';
+import { oneShotPolicy } from '../../kit-policy.ts';
 import type { Report } from '../../report.ts';
 import { isStep } from '../../steps.ts';
 import { type ClientTrial, ITSELF, type Scene } from '../client-trial.ts';
@@ -8,7 +10,7 @@ import { failTwice, noteRepeats, problemAnswer } from '../fault-scene.ts';
 import { killedAt, noteResumed } from '../killed-scene.ts';
 import { noteMasks } from '../mask-checks.ts';
 import { noteSum } from '../sum-check.ts';
-import { changingStandings, LEFT_OUT, oneShotPolicy, pieces, uploadsOf } from './shot-task.ts';
+import { changingStandings, LEFT_OUT, pieces, uploadsOf } from './shot-task.ts';
 
 /** The participant whose update is the client's second one. */
 const SECOND = 4;

@@ -1,17 +1,6 @@
 /** What the scenes of the one-shot mode share: its policy, and what the client sent. */
 import { fromHex } from '@basa/masking';
-import {
-  ENGINE,
-  HEADER,
-  ONE_SHOT_DEFAULTS,
-  type OneShotPolicy,
-  SERVER_PATH,
-  type ShotHeader,
-  type Standings,
-  shotUploadCodec,
-  standingsCodec,
-  type TaskPolicy,
-} from '@basa/protocol';
+import { HEADER, SERVER_PATH, type ShotHeader, type Standings, shotUploadCodec, standingsCodec } from '@basa/protocol';
 import type { Asked } from '../../service-proxy.ts';
 import { isStep } from '../../steps.ts';
 import type { ClientTrial, Scene } from '../client-trial.ts';
@@ -20,12 +9,6 @@ import { changing } from '../lie.ts';
 export const STANDINGS: RegExp = /\/standings$/;
 /** The authority that a client of several may do without. */
 export const LEFT_OUT = 1;
-
-/** With several authorities one of them may collude. */
-export function oneShotPolicy(authorities: number, change: Partial<OneShotPolicy> = {}): Partial<TaskPolicy> {
-  const tolerated = authorities === 1 ? 0 : 1;
-  return { engine: ENGINE.oneShot, oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, ...change } };
-}
 
 /** Every piece of an upload that the client sent, in order. */
 export function pieces({ asked }: Scene): readonly Asked[] {
