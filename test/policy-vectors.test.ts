@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { floorProblem } from '@basa/client/internal/device/floor.ts';
 import { DecodeError } from '@basa/masking';
-import { decodePolicy, epsilonBudget, policyProblem, sealedBytesOf } from '@basa/protocol';
+import { decodePolicy, ENGINE, epsilonBudget, policyProblem, sealedBytesOf } from '@basa/protocol';
 import type { PolicyRefusal, PolicyVectors } from '@basa/testkit/vectors/policies.ts';
 import { expect, it } from 'vitest';
 
@@ -38,7 +38,8 @@ function verdict(hex: string): PolicyRefusal | undefined {
   try {
     const policy = decodePolicy(bytes(hex));
     if (policyProblem(policy) !== undefined) return 'unusable-policy';
-    return sealedBytesOf(policy.engine) === undefined ? 'unsafe-engine' : undefined;
+    const isKnown = policy.engine === ENGINE.oneShot || sealedBytesOf(policy.engine) !== undefined;
+    return isKnown ? undefined : 'unsafe-engine';
   } catch (error) {
     if (error instanceof DecodeError) return 'malformed';
     throw error;

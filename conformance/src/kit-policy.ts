@@ -1,6 +1,14 @@
 /** The policies of the kit's tasks: small buffers, and a body that takes several pieces to send. */
 import { ascii, RING_32, toHex } from '@basa/masking';
-import { DEFAULT_MAX_STALENESS, defaultThreshold, ENGINE, POLICY_DEFAULTS, type TaskPolicy } from '@basa/protocol';
+import {
+  DEFAULT_MAX_STALENESS,
+  defaultThreshold,
+  ENGINE,
+  ONE_SHOT_DEFAULTS,
+  type OneShotPolicy,
+  POLICY_DEFAULTS,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 
 export const KIT_BUFFER_SIZE = 3;
@@ -33,4 +41,10 @@ export function kitPolicy(
     closeMs: 3_600_000,
     ...change,
   };
+}
+
+/** With several authorities one of them may collude. */
+export function oneShotPolicy(authorities: number, change: Partial<OneShotPolicy> = {}): Partial<TaskPolicy> {
+  const tolerated = authorities === 1 ? 0 : 1;
+  return { engine: ENGINE.oneShot, oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, ...change } };
 }

@@ -7,6 +7,9 @@ const STEPS = {
   deposit: /^POST .*\/deposits$/,
   key: /^POST .*\/keys$/,
   upload: /^PUT .*\/upload$/,
+  /** The one message of the one-shot mode. */
+  shot: /^PUT .*\/shots\/[0-9a-f]+$/,
+  standings: /^GET .*\/standings$/,
 } as const;
 
 export type Step = keyof typeof STEPS;

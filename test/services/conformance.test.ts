@@ -106,7 +106,7 @@ describe('against a client', () => {
     expect(verdict).toMatchObject({ failed: 0, held: verdict.checks.length });
     expect(verdict.checks.length).toBeGreaterThan(40);
     const ofSeveral = verdict.checks.filter(({ name }) => /authorities|owner/.test(name));
-    expect(ofSeveral).toHaveLength(8);
+    expect(ofSeveral).toHaveLength(11);
   });
 
   it('one that believes whatever authority answers is named for it', async () => {
@@ -131,6 +131,19 @@ describe('against a client', () => {
       'refuses a buffer of another version than its update',
       'gives no second update on a version',
     ]);
+  });
+
+  it('one that uploads in the one-shot mode though it should not is named for it', async () => {
+    const careless: StartClient = (given) => {
+      const { ended, kill } = ourClient()(given);
+      const sent = async (end: ClientEnd): Promise<ClientEnd> => {
+        await fetch(given['BASA_SERVER'] + SERVER_PATH.shot('ab'.repeat(32), 'cd'.repeat(32)), { method: 'PUT' });
+        return end;
+      };
+      return { ended: ended.then(sent), kill };
+    };
+    const [failure] = failures(await check(careless, (scene) => scene.includes('statements of too few')));
+    expect(failure?.detail).toMatch(/saw code 1, a request for: shot/);
   });
 
   it('one that contributes another update than it was given is named for it', async () => {
@@ -216,6 +229,17 @@ describe('against services', () => {
     const [failure] = failures(await test(proxy.url, (scene) => scene === 'what anybody may ask'));
     expect(failure?.name).toBe('the server takes no other method');
     expect(failure?.detail).toMatch(/expected 405 with a problem document .* saw 405 text\/plain/);
+  });
+
+  it('a server that takes other bytes for an upload is named for it', async () => {
+    const proxy = await services.proxy();
+    const taken = Buffer.from('{"received":1,"accepted":true}');
+    proxy.onAnswer = (asked, answer) =>
+      asked.path.includes('/shots/') && answer.status === 409 && Buffer.from(answer.body).includes('upload-differs')
+        ? { status: 200, headers: { 'content-type': 'application/json' }, body: taken }
+        : answer;
+    const named = failures(await test(proxy.url, (scene) => scene === 'one-shot')).map(({ name }) => name);
+    expect(named).toEqual(['one-shot: other bytes under the same tag are refused']);
   });
 
   it('a server that serves another model than the logged one is named for it', async () => {

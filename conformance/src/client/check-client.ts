@@ -9,6 +9,8 @@ import { honestScene } from './honest-scene.ts';
 import { killedScene } from './killed-scene.ts';
 import { lieScene } from './lie-scene.ts';
 import { lies } from './lies.ts';
+import { shotExpiredScene } from './one-shot/shot-expired-scene.ts';
+import { shotFaultScene, shotKilledScene, shotRefusedScene, shotScene } from './one-shot/shot-scenes.ts';
 import { otherVersionScene, secondUpdateScene } from './version-scene.ts';
 
 export interface ClientTest {
@@ -35,6 +37,11 @@ export async function checkClient(test: ClientTest): Promise<Verdict> {
     ['several authorities, one down', () => oneDownScene(trial, report)],
     ['several authorities, one lies', () => oneLiesScene(trial, report)],
     ['several authorities, a buffer that ends', () => fewOutcomesScene(trial, report)],
+    ['one-shot: honest services', () => shotScene(trial, report)],
+    ['one-shot: failing services', () => shotFaultScene(trial, report)],
+    ['one-shot: killed clients', () => shotKilledScene(trial, report)],
+    ['one-shot: a refused upload', () => shotRefusedScene(trial, report)],
+    ['one-shot: an upload that expires', () => shotExpiredScene(trial, report)],
     ...lies(services.serverSigner, KIT_BUFFER_SIZE).map(
       (lie) => [lie.name, () => lieScene(trial, lie, report)] as const,
     ),

@@ -35,7 +35,7 @@ export function killedScene(trial: ClientTrial, report: Report): Promise<void> {
 }
 
 /** Runs until its n-th request of this step: an answer, or a piece of the upload, gets lost, and so does the client. */
-async function killedAt(scene: Scene, proxy: ServiceProxy, step: Step, n: number): Promise<void> {
+export async function killedAt(scene: Scene, proxy: ServiceProxy, step: Step, n: number): Promise<void> {
   const client = await scene.start();
   const { onAsk } = proxy;
   let count = 0;
@@ -76,15 +76,15 @@ function noteSame(name: string, requests: readonly Asked[], report: Report): voi
   });
 }
 
-function noteResumed(pieces: readonly Asked[], before: number, report: Report): void {
+export function noteResumed(pieces: readonly Asked[], before: number, report: Report, mode = ''): void {
   const headers = new Set(pieces.map((piece) => piece.headers[HEADER.upload]));
   const sent = pieces.slice(before).reduce((total, { body }) => total + body.length, 0);
   const whole = Math.max(...pieces.map((piece) => Number(piece.headers[HEADER.uploadOffset]) + piece.body.length));
-  report.note('uploads what it froze, and nothing else', headers.size === 1, {
+  report.note(`${mode}uploads what it froze, and nothing else`, headers.size === 1, {
     expected: 'one signed header in all runs',
     seen: `${headers.size} different ones`,
   });
-  report.note('resumes its upload where the server stands', sent > 0 && sent < whole, {
+  report.note(`${mode}resumes its upload where the server stands`, sent > 0 && sent < whole, {
     expected: 'only what was missing',
     seen: `${sent} of ${whole} bytes sent after the kill`,
   });

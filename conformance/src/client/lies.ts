@@ -20,6 +20,7 @@ import type { ClientTrial } from './client-trial.ts';
 import { councilLies } from './council-lies.ts';
 import { keyLies } from './key-lies.ts';
 import { changing, flipped, type Lie, STRANGER, signedBy } from './lie.ts';
+import { shotLies } from './one-shot/shot-lies.ts';
 
 export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
   return [
@@ -128,6 +129,7 @@ export function lies(serverSigner: Signer, bufferSize: number): readonly Lie[] {
     }),
     ...keyLies(),
     ...councilLies(),
+    ...shotLies(),
   ];
 }
 
@@ -151,7 +153,7 @@ function ownKeys({ length }: Uint8Array): Uint8Array {
 /** With a nonce of whoever asks. */
 const NEWEST = /\/model-log\/newest\//;
 
-const ORDER: readonly Step[] = ['enrolment', 'seat', 'deposit', 'key', 'upload'];
+const ORDER: readonly Step[] = ['enrolment', 'seat', 'deposit', 'key', 'upload', 'shot'];
 
 /** The step that a client which believed the lie went on with, if any. */
 export function stepAfter({ before }: Lie, asked: readonly Asked[]): Step | undefined {

@@ -7,13 +7,13 @@ import type { ServiceProxy } from '../service-proxy.ts';
 import { isStep } from '../steps.ts';
 import { ITSELF, type Scene } from './client-trial.ts';
 
-export function noteMasks(scene: Scene, report: Report): void {
+export function noteMasks(scene: Scene, report: Report, mode = ''): void {
   const { level, clip, dimension, modulus } = scene.policy;
   const update = updateOf(ITSELF, scene.policy);
   const quantised = Int32Array.from(update, (value) => Math.max(-clip, Math.min(clip, value)) * level);
   const telling = [update, quantised].map((plain) => toHex(new Uint8Array(plain.buffer, 0, 64)));
   const told = scene.asked.filter(({ body }) => telling.some((hex) => toHex(body).includes(hex)));
-  report.note('sends no plain update', told.length === 0, {
+  report.note(`${mode}sends no plain update`, told.length === 0, {
     expected: 'no request that holds the update, as floats or quantised',
     seen: told.length === 0 ? `none of ${scene.asked.length}` : told.map(({ path }) => path).join(', '),
   });
@@ -23,7 +23,7 @@ export function noteMasks(scene: Scene, report: Report): void {
   const unpacked = unpackVector(body.subarray(0, packedLength(elements, modulus)), elements, modulus);
   const y = unpacked.kind === 'vector' ? unpacked.vector : undefined;
   const bare = quantised.filter((value, k) => y?.[prefix + k] === value >>> 0).length;
-  report.note('masks every entry', y !== undefined && bare < 3, {
+  report.note(`${mode}masks every entry`, y !== undefined && bare < 3, {
     expected: 'an upload that agrees with the quantised update nowhere but by chance',
     seen: y === undefined ? `an upload of ${body.length} bytes` : `${bare} of ${dimension} entries as they were`,
   });
@@ -33,7 +33,7 @@ export function noteMasks(scene: Scene, report: Report): void {
 function uploadedBody({ passed }: ServiceProxy): Uint8Array {
   const body: number[] = [];
   for (const { asked, answer } of passed) {
-    if (!isStep('upload', asked) || answer.status !== 200) continue;
+    if (!(isStep('upload', asked) || isStep('shot', asked)) || answer.status !== 200) continue;
     asked.body.forEach((byte, n) => {
       body[Number(asked.headers[HEADER.uploadOffset]) + n] = byte;
     });

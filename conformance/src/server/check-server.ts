@@ -3,9 +3,9 @@
 import { CommandError } from '@basa/cli/internal/shell/command.ts';
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { fromHex, toHex } from '@basa/masking';
-import { encodePolicy } from '@basa/protocol';
+import { encodePolicy, type TaskPolicy } from '@basa/protocol';
 import { updateOf } from '../exact-updates.ts';
-import { kitPolicy } from '../kit-policy.ts';
+import { kitPolicy, oneShotPolicy } from '../kit-policy.ts';
 import { type Check, Report, type Verdict } from '../report.ts';
 import { WHOLE_STEP } from '../whole-step.ts';
 import { aboutChecks } from './about-checks.ts';
@@ -15,6 +15,7 @@ import { enrolmentChecks } from './enrolment-checks.ts';
 import { KitDevice, type KitTask } from './kit-task.ts';
 import { Probe } from './probe.ts';
 import { revocationChecks } from './revocation-checks.ts';
+import { shotChecks } from './shot-checks.ts';
 import { depositChecks, keyChecks, seatChecks } from './slot-checks.ts';
 import { modelChecks, taskChecks } from './task-checks.ts';
 import { uploadChecks } from './upload-checks.ts';
@@ -46,6 +47,7 @@ export async function checkServer(test: ServerTest): Promise<Verdict> {
     ['a buffer', aBuffer],
     ['limits', limitChecks],
     ['revocation', revocationChecks],
+    ['one-shot', () => oneShot(test, report)],
     ...(kit.authorities.length > 1 ? [['several authorities', councilChecks] as const] : []),
   ];
   for (const [name, play] of scenes) {
@@ -80,12 +82,26 @@ async function aBuffer(kit: KitTask): Promise<void> {
   }
 }
 
-async function openTask(test: ServerTest, report: Report): Promise<KitTask> {
+/** The same three devices in a task of the one-shot mode. */
+async function oneShot(test: ServerTest, report: Report): Promise<void> {
+  const kit = await openTask(test, report, ({ length }) => oneShotPolicy(length));
+  try {
+    await shotChecks(kit);
+  } finally {
+    await kit.operators.server.setState(kit.task, 'paused');
+  }
+}
+
+async function openTask(
+  test: ServerTest,
+  report: Report,
+  change: (authorityKeys: readonly Uint8Array[]) => Partial<TaskPolicy> = () => ({}),
+): Promise<KitTask> {
   const { server, authority, serverUrl, authorityUrl, operatorToken, signal } = test;
   const about = await server.about();
   const authorityKeys = (await authority.publicKeys()).map((key) => keyOf(key, 'authority'));
   const serverKey = keyOf(about.publicKey, 'server');
-  const policy = kitPolicy({ serverKey, authorityKeys });
+  const policy = kitPolicy({ serverKey, authorityKeys }, change(authorityKeys));
   const task = await authority.createTask(policy);
   await server.createTask({ policy: toHex(encodePolicy(policy)), serverStep: WHOLE_STEP });
   const tokens = (test.authorityToken ?? operatorToken).split(',');

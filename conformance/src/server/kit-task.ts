@@ -98,7 +98,7 @@ export class KitDevice {
   async holdUpload(participant: number, policy: TaskPolicy): Promise<Asked> {
     for (const proxy of this.#proxies) {
       proxy.onAsk = (asked) => {
-        if (!isStep('upload', asked)) return undefined;
+        if (!(isStep('upload', asked) || isStep('shot', asked))) return undefined;
         this.#held ??= asked;
         return 'cut';
       };

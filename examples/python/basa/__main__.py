@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Dict, Sequence
 
 from .checks import check_loss
-from .device import Device, Model, Settings, Training
+from .device import Device
 from .floor import Floor, PrivacyFloor
 from .link import Problem, Unreachable
 from .refused import Refused
+from .settings import Model, Settings, Training
 from .state import StateProblem
 from .training import Example, read_examples, softmax_blocks, softmax_metrics, train_softmax, update_from_file
 
@@ -45,17 +46,17 @@ def main() -> int:
         told = _metrics(options.metric)
         with Device(_settings(options.identity, _floor(parser, options))) as device:
             if examples is None:
-                slot = device.contribute(lambda model: update_from_file(update), asks_place=False, metrics=lambda: told)
+                where = device.contribute(lambda model: update_from_file(update), asks_place=False, metrics=lambda: told)
             else:
                 blocks = softmax_blocks(device.policy.dimension, examples)
-                slot = device.contribute(_trainer(device, examples, told), blocks, metrics=lambda: told)
+                where = device.contribute(_trainer(device, examples, told), blocks, metrics=lambda: told)
     except (Refused, Problem, StateProblem, ValueError) as no:
         print(f"not accepted: {no}", file=sys.stderr)
         return REFUSED
     except Unreachable as error:
         print(error, file=sys.stderr)
         return UNDECIDED
-    print(f"accepted in slot {slot}")
+    print(f"accepted: {where}")
     return 0
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import random
 import time
-from typing import Callable, List, Optional, Sequence, Tuple, TypeVar
+from typing import Callable, List, Mapping, Optional, Sequence, Tuple, TypeVar
 
 from .asking import Unagreed, ask_several
 from .checks import check_certificate, check_newest_of, check_policy_bytes, is_signed
@@ -103,6 +103,30 @@ class Authorities:
             return self._ask(range(len(self._members)), lambda one: one.outcome(ctx), judge, said_alike)
         except Unagreed:
             return None
+
+    def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statements: Mapping[int, bytes]) -> Optional[int]:
+        """The status of an upload that t of those it names say alike; None where they answer and do not agree."""
+
+        def ask(index: int) -> Message:
+            return self._members[index].shot_outcome(task, user, tag, statements[index])
+
+        def judge(authority: int, answer: Message) -> int:
+            about = (answer.task, answer.user, answer.tag, answer.epoch)
+            is_mine = about == (task, user, tag, statements[authority]) and answer.status <= 3
+            if not is_mine or not is_signed(answer, self._council.keys[authority]):
+                raise Refused("outcome-invalid")
+            return int(answer.status)
+
+        def said_alike(good: Sequence[int]) -> Optional[int]:
+            return good[-1] if good.count(good[-1]) >= self._council.threshold else None
+
+        try:
+            return ask_several(sorted(statements), ask, judge, said_alike, self._council.threshold)
+        except Unagreed:
+            return None
+
+    def has_left(self, head: Message, authority: int) -> bool:
+        return self._members[authority].has_left(head)
 
     def _enough(self, good: Sequence[Good]) -> Optional[Sequence[Good]]:
         return good if len(good) >= self._council.threshold else None

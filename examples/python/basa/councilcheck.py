@@ -7,7 +7,7 @@ from .authorities import Authorities
 from .checks import check_drawn_buffer
 from .council import Council, agreed, is_endorsed
 from .fields import ENDORSEMENTS, SIGNATURE_BYTES, Malformed, Message
-from .layouts import CERTIFICATE, DESCRIPTOR, DRAWN_BUFFER, OUTCOME, POLICY
+from .layouts import CERTIFICATE, CP_ABE, DESCRIPTOR, DRAWN_BUFFER, OUTCOME, POLICY, SLOT_KEYS
 from .link import Unreachable
 from .policy import council_problem
 from .refused import Refused
@@ -28,8 +28,11 @@ _PLAN = {
 
 def check_council(v: Vector) -> None:
     keys = [bytes([index]) * 32 for index in range(v["n"])]
-    policy = Message(authorities=keys + keys[: v.get("twice", 0)], threshold=v["t"], unsafe_threshold=v.get("unsafe", 0))
-    assert (council_problem(policy, v.get("slot_keys", True)) is None) == v["good"]
+    policy = Message(
+        authorities=keys + keys[: v.get("twice", 0)], threshold=v["t"], unsafe_threshold=v.get("unsafe", 0),
+        engine=SLOT_KEYS if v.get("slot_keys", True) else CP_ABE,
+    )
+    assert (council_problem(policy) is None) == v["good"]
 
 
 def check_endorsed(v: Vector) -> None:

@@ -1,29 +1,30 @@
 """A device in a task: finds out whether the services are the pinned ones, fetches models and contributes updates."""
 from __future__ import annotations
 
-import math
 import os
 import struct
 import time
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Callable, List, Mapping, Optional, Sequence
+from typing import Callable, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from .authorities import Authorities, policy_of
-from .checks import Block, check_blocks, check_drawn_buffer, check_model, check_newest, check_one_hash
+from .checks import Block, check_drawn_buffer, check_model, check_newest, check_one_hash
 from .council import council_of
 from .fields import Message
-from .floor import Floor
 from .given import Given
 from .layouts import CERTIFICATE
 from .link import Problem, Unreachable
 from .policy import check_policy
+from .quantised import quantised
 from .refused import Refused
 from .services import Authority, Server
 from .session import Session, begin_session
+from .settings import Metrics, Model, Offer, Settings, Training
+from .shot_session import Shot, ShotSession, freeze_shot
+from .standings import Gathered, Seen, check_standings
 from .state import DeviceState
 from .steps import delta_id
-from .vectors import build_input
+from .suite import sha256
+from .task_numbers import weight_scale
 
 #: Reasons of a buffer, not of the update: another buffer may take it at once.
 _ANOTHER_SEAT = {"buffer-not-open", "buffer-full", "buffer-over", "lease-over", "second-deposit"}
@@ -33,50 +34,13 @@ _MAX_TURNS = 8
 #: The authority knows a version a moment before the server's record does.
 _MAX_LOOKS = 5
 _FIRST_WAIT_S = 0.2
+#: Reasons that a wrong clock looks like.
+_OF_THE_CLOCK = {"buffer-not-open", "standings-stale", "epoch-over"}
 #: Nobody is sent away for longer, whatever the server says.
 _LONGEST_PLACE_WAIT_S = 60.0
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Addresses, and what the device believes over any service: the authorities' keys and the task."""
-
-    server: str
-    #: In the order of their keys.
-    authorities: Sequence[str]
-    authority_keys: Sequence[bytes]
-    task: bytes
-    folder: Path
-    token: Optional[str] = None
-    piece_bytes: int = 1 << 20
-    #: This application's own floor, whatever the task says.
-    floor: Floor = Floor()
-    #: Plain http to another machine: anybody on the way can read and change what is said.
-    unsafe_allow_plain_http: bool = False
-
-
-@dataclass(frozen=True)
-class Model:
-    version: int
-    #: As the authorities logged it.
-    hash: bytes
-    parameters: List[float]
-
-
-#: Makes an update of the newest model.
-Training = Callable[[Model], Sequence[float]]
-#: The numbers that the task asks for by name; they are asked for after the training.
-Metrics = Callable[[], Mapping[str, float]]
-
-
-@dataclass(frozen=True)
-class Offer:
-    """How an update is made, and what is told with it."""
-
-    train: Training
-    blocks: Optional[Sequence[Block]]
-    asks_place: bool
-    metrics: Metrics
+Checked = TypeVar("Checked")
 
 
 class Device:
@@ -152,18 +116,34 @@ class Device:
     def _newest_model(self) -> Model:
         """Its hash from the authorities' logs, its bytes from the server."""
         task = self._settings.task
-        entry = check_newest(self._authorities.newest_entries(task, os.urandom(16)), self._state.seen_model)
+        entry = self._newest_entry()
         self._see(entry.version, entry.model)
         data = self.server.model(task, entry.version, 4 * self.policy.dimension)
         version = check_model(entry, data)
-        return Model(version, entry.model, list(struct.unpack(f"<{self.policy.dimension}f", data)))
+        parameters = list(struct.unpack(f"<{self.policy.dimension}f", data))
+        return Model(version, entry.model, parameters, sha256(entry.statement))
+
+    def _newest_entry(self) -> Message:
+        if self.policy.one_shot is not None:
+            return self._gather().entry
+        told = self._authorities.newest_entries(self._settings.task, os.urandom(16))
+        return check_newest(told, self._state.seen_model)
+
+    def _gather(self) -> Gathered:
+        """One-shot: what the server hands on of the authorities. What is newer than anything seen before is durable before it is believed."""
+        state, told = self._state, self.server.standings(self._settings.task)
+        seen = Seen(state.seen_model, state.seen_epochs, self._authorities.has_left)
+        gathered = self._by_clock(lambda now_ms: check_standings(told, self.policy, now_ms, seen))
+        state.see_epochs({epoch.authority: epoch.number for epoch in gathered.epochs})
+        self._see(gathered.entry.version, gathered.entry.model)
+        return gathered
 
     def _see(self, version: int, model_hash: bytes) -> None:
         if version > self._state.seen_model[0]:
             self._state.see_model(version, model_hash)
 
-    def resume(self) -> Optional[int]:
-        """Goes on with a session that was interrupted; the slot once it is accepted, None where there is none."""
+    def resume(self) -> Optional[str]:
+        """Goes on with a session that was interrupted; which slot or upload is accepted, None where there is none."""
         return None if self._state.session is None else self._session().finish(self._settings.piece_bytes)
 
     def contribute(
@@ -172,14 +152,14 @@ class Device:
         blocks: Optional[Sequence[Block]] = None,
         asks_place: bool = True,
         metrics: Metrics = dict,
-    ) -> int:
-        """The slot of the accepted update. An interrupted session is brought to its end first.
+    ) -> str:
+        """Which slot or upload the accepted update has. An interrupted session is brought to its end first.
 
         An update that is there already needs no place to be trained in: `asks_place` is false for it, and it is
         served where there is room. `blocks` are the tensors of the model, none of which may vanish; without them the whole update is one.
         """
         pending = None if self._state.session is None else self._session().delta_id
-        finished: Optional[int] = None
+        finished: Optional[str] = None
         try:
             finished = self.resume()
         except Refused:
@@ -197,8 +177,8 @@ class Device:
                     raise
         raise AssertionError("unreachable")
 
-    def _train_and_offer(self, offer: "Offer", pending: Optional[str], finished: Optional[int]) -> int:
-        """`finished` is the slot of the session that was interrupted, `pending` the update in it."""
+    def _train_and_offer(self, offer: "Offer", pending: Optional[str], finished: Optional[str]) -> str:
+        """`finished` is what became of the session that was interrupted, `pending` the update in it."""
         asks_place = offer.asks_place
         self._given.budget_or_refuse()
         if asks_place:
@@ -218,7 +198,8 @@ class Device:
         self._given.version_or_refuse(model.version, name)
         for seats in range(1, _MAX_SEATS + 1):
             try:
-                self._enter(delta, name, model, offer.blocks or [(0, len(delta))], offer.metrics())
+                enter = self._enter if self.policy.one_shot is None else self._freeze
+                enter(delta, name, model, offer.blocks or [(0, len(delta))], offer.metrics())
                 return self._session().finish(self._settings.piece_bytes)
             except Refused as no:
                 is_free = self._state.given(name) is None
@@ -248,24 +229,37 @@ class Device:
         self._see(descriptor.version, descriptor.model)
         if descriptor.version - trained_on.version > descriptor.max_staleness:
             raise Refused("too-stale")
-        missing = [m.name.decode() for m in descriptor.metrics if not math.isfinite(told.get(m.name.decode(), math.nan))]
-        if missing:
-            raise Refused("metric-missing", ", ".join(missing))
-        x = build_input(descriptor, delta, trained_on.version, os.urandom, told)
-        if descriptor.privacy is None:  # noise fills every block, and a refusal that depends on the data would tell of it
-            check_blocks(x[-len(delta) :], descriptor, blocks)
+        x = quantised(descriptor, delta, trained_on.version, blocks, told)
         begin_session(self._state, drawn, certificate, name, x)
 
+    def _freeze(
+        self, delta: Sequence[float], name: str, trained_on: Model, blocks: Sequence[Block], told: Mapping[str, float]
+    ) -> None:
+        """One-shot: seals to the keys that the authorities have now. Nothing is given away before all of it is durable."""
+        policy, certificate, gathered = self.policy, self._certificate(), self._gather()
+        if gathered.entry.version - trained_on.version > policy.max_staleness:
+            raise Refused("version-over")
+        rules = Message(policy, version=trained_on.version, weight_scale=weight_scale(policy.size, policy.group))
+        x = quantised(rules, delta, trained_on.version, blocks, told)
+        freeze_shot(
+            self._state, Shot(policy, certificate, gathered.epochs, trained_on.version, trained_on.entry, name, x)
+        )
+
     def _checked_buffer(self, seat: bytes, trained_on: Model) -> Message:
-        """A buffer that is over by what was told of the time may be open: the device's own clock may have been set since."""
         model = (trained_on.version, trained_on.hash)
+        return self._by_clock(lambda now_ms: check_drawn_buffer(seat, self.policy, now_ms, model))
+
+    def _by_clock(self, check: Callable[[int], Checked]) -> Checked:
+        """What is over by what was told of the time may be open: the device's own clock may have been set since."""
         try:
-            return check_drawn_buffer(seat, self.policy, self._authorities.now_ms(), model)
+            return check(self._authorities.now_ms())
         except Refused as no:
-            if no.reason != "buffer-not-open":
+            if no.reason not in _OF_THE_CLOCK:
                 raise
         self._authorities.read_clocks()
-        return check_drawn_buffer(seat, self.policy, self._authorities.now_ms(), model)
+        return check(self._authorities.now_ms())
 
-    def _session(self) -> Session:
+    def _session(self) -> Union[Session, ShotSession]:
+        if self.policy.one_shot is not None:
+            return ShotSession(self._state, self.policy, self.server)
         return Session(self._state, self.policy, self.server, self._authorities)

@@ -1,4 +1,4 @@
-"""What this device gave away: an update goes to one buffer, at most one goes out on each version, and a private budget ends.
+"""What this device gave away: an update goes to one buffer or upload, at most one goes out on each version, and a private budget ends.
 
 Every mark is durable, and only the signed word of t authorities lifts one.
 """
@@ -11,8 +11,12 @@ from .fields import Message
 from .layouts import ONE_VERSION
 from .refused import Refused
 from .state import DeviceState, Json
+from .suite import sha256
 
 _OUTCOMES = ("unknown", "open", "aborted", "closed")
+_SHOT_OUTCOMES = ("unknown", "pending", "included", "expired")
+#: The update is in no sum, and never will be in one of what has it.
+_FREE = {"aborted", "excluded", "expired"}
 
 
 def check_version_free(state: DeviceState, task: Message, delta_id: Optional[str] = None) -> None:
@@ -34,8 +38,8 @@ class Given:
         if given is None:
             return
         status = self._outcome_of(given)
-        if status not in ("aborted", "excluded"):
-            raise Refused("delta-committed", f"a buffer has this update, and is {status}")
+        if status not in _FREE:
+            raise Refused("delta-committed", f"it was given before, and is {status}")
         self._state.release(name)
 
     def version_or_refuse(self, version: int, name: Optional[str] = None) -> None:
@@ -59,11 +63,13 @@ class Given:
             raise Refused("budget-spent", f"{spent} of {private.participations} inclusions")
 
     def _release_if_free(self, name: str, given: Json) -> None:
-        if self._outcome_of(given) in ("aborted", "excluded"):
+        if self._outcome_of(given) in _FREE:
             self._state.release(name)
 
     def _outcome_of(self, given: Json) -> str:
         """By the signed word of t authorities."""
+        if "epochs" in given:
+            return self._shot_outcome_of(given)
         ctx, tag = bytes.fromhex(given["ctx"]), bytes.fromhex(given["tag"])
         outcome = self._authorities.outcome(ctx)
         if outcome is None:
@@ -71,3 +77,10 @@ class Given:
         status = _OUTCOMES[outcome.status]
         is_excluded = status == "closed" and all(entry.tag != tag for entry in outcome.accepted)
         return "excluded" if is_excluded else status
+
+    def _shot_outcome_of(self, given: Json) -> str:
+        """One-shot: of one upload, at the authorities whose epochs it names."""
+        statements = {int(index): bytes.fromhex(statement) for index, statement in given["epochs"].items()}
+        task, user, tag = sha256(self._policy.raw), sha256(self._state.signer.public), bytes.fromhex(given["tag"])
+        status = self._authorities.shot_outcome(task, user, tag, statements)
+        return "undecided" if status is None else _SHOT_OUTCOMES[status]

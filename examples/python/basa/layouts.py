@@ -9,7 +9,7 @@ from .fields import (
     by_authority, fixed, group, long, many, short,
 )
 
-#: Engines that hide something. This client does not speak the one-shot mode.
+#: Engines that hide something.
 CP_ABE, SLOT_KEYS, ONE_SHOT_ENGINE = 1, 3, 4
 #: The most sums that one version of the model is made of.
 MAX_SUMS = 64
@@ -82,6 +82,15 @@ _HEAD = {"branch": B16, "sequence": U53, "revocations": U53, "hash": B32}
 HEAD = Layout(16, signed=True, **_HEAD)
 NEWEST_MODEL = Layout(23, signed=True, nonce=B16, entry=MODEL_ENTRY.nested, head=group(**_HEAD))
 SEAT_REQUEST = Layout(30, certificate=CERTIFICATE.nested, version=U53, model=B32)
+EPOCH = Layout(40, signed=True, task=B32, authority=U8, number=U53, key=B32, opens=U53, closes=U53)
+BEACON = Layout(41, signed=True, authority=U8, entry=MODEL_ENTRY.nested, head=group(**_HEAD), at=U53)
+STANDINGS = Layout(43, standings=by_authority(epoch=EPOCH.nested, beacon=BEACON.nested))
+SHOT_HEADER = Layout(
+    44, signed=True, task=B32, tag=B32, user=B32, version=U53, entry=B32, epochs=by_authority(epoch=B32), body_hash=B32,
+    parts_hash=B32,
+)
+SHOT_UPLOAD = Layout(45, certificate=CERTIFICATE.nested, header=SHOT_HEADER.nested)
+SHOT_OUTCOME = Layout(54, signed=True, task=B32, user=B32, tag=B32, epoch=B32, status=U8)
 REQUEST = Layout(20, audience=B32, method=short(16), target=short(1024), digest=B32, at=U53, nonce=B16)
 
 

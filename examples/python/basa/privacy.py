@@ -28,15 +28,20 @@ def squared_bound(dimension: int, level: int, clip: float) -> float:
     return radius**2 + dimension / 4 + math.sqrt(2 * math.log(1 / math.exp(-1 / 2))) * (radius + math.sqrt(dimension) / 2)
 
 
+def is_central(task: Message) -> bool:
+    """Whether the authority adds the noise to the sum of the masks, and the devices add none."""
+    return task.one_shot is not None and bool(task.one_shot.authority_noise)
+
+
 def variance_of(task: Message) -> float:
-    """s^2 = z^2 D^2 / (Kmin - c_max) of one device."""
-    honest = task.minimum - task.privacy.colluders
+    """s^2 = z^2 D^2 / (Kmin - c_max) of one device, or z^2 D^2 of the authority."""
+    honest = 1 if is_central(task) else task.minimum - task.privacy.colluders
     return float(task.privacy.noise**2 * squared_bound(task.dimension, task.level, task.clip) / honest)
 
 
 def sum_bound(task: Message) -> int:
-    """K ceil(c C) + 10 s sqrt(K): the largest absolute value of a coordinate of an honest sum of a private task."""
-    noise = _DEVIATIONS * math.sqrt(variance_of(task)) * math.sqrt(task.size)
+    """K ceil(c C) + 10 s sqrt(K), or + 10 s of the authority: the largest absolute value of a coordinate of an honest sum of a private task."""
+    noise = _DEVIATIONS * math.sqrt(variance_of(task)) * math.sqrt(1 if is_central(task) else task.size)
     return task.size * math.ceil(task.level * task.clip) + math.ceil(noise)
 
 
@@ -118,5 +123,7 @@ def noisy_update(descriptor: Message, delta: Sequence[float], weight: float, ran
     """
     finite = delta if all(map(math.isfinite, delta)) else [0.0] * len(delta)
     rounded = round_within(finite, descriptor.level, descriptor.clip, weight, randomness)
+    if is_central(descriptor):
+        return rounded
     noise = DiscreteGaussian(variance_of(descriptor))
     return [x + noise.draw(randomness(16)) for x in rounded]

@@ -24,6 +24,7 @@ from .naming import deposit_root, join_tag
 from .policycheck import policy_checks
 from .rulecheck import RULES
 from .sealing import sealing_for
+from .shotcheck import SHOT_RULES, check_shots
 from .slotcheck import (
     check_bad_dealt, check_bad_list, check_bad_slot_key, check_bad_slot_seal, check_dealt, check_good_list, check_slot_seal, check_wrong_keys,
 )
@@ -175,13 +176,14 @@ def main() -> None:
     all_agree("whole buffers", check_sealed, protocol["sealed"])
     all_agree("versions of buffers", check_trained_on, protocol["sealed"])
     all_agree("second updates on a version", check_second_session, [v for v in protocol["sealed"] if v["name"].startswith("slot keys")])
+    all_agree("uploads of the one-shot mode", check_shots, protocol["oneShot"])
     all_agree("hashing to the curve", check_hash, abe["hash"])
     all_agree("CP-ABE", lambda v: check_seed(public_key, v), abe["seeds"])
     bad = {what: [v for v in abe["negatives"] if v["what"] == what] for what in ("publicKey", "sealed")}
     sealing = AbeSealing(bytes.fromhex(public_key), bytes)
     all_agree("refused public keys", check_bad_key, bad["publicKey"])
     all_agree("refused sealed seeds", lambda v: check_bad_seed(sealing, v), bad["sealed"])
-    for name, check, cases in [*policy_checks(policies, masking), *RULES, *COUNCIL_RULES, *LIE_RULES, *VERSION_RULES]:
+    for name, check, cases in [*policy_checks(policies, masking), *RULES, *COUNCIL_RULES, *LIE_RULES, *VERSION_RULES, *SHOT_RULES]:
         all_agree(name, check, cases)
 
 

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import json
-from typing import Callable, Dict, Mapping, Optional
+from typing import Callable, Dict, List, Mapping, Optional
 
 from .checks import is_signed
 from .exchange import Answer
 from .fields import Malformed, Message
-from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, NEWEST_MODEL, OUTCOME, SEAT_REQUEST
+from .layouts import CERTIFICATE, HEAD, KEY_ANSWER, NEWEST_MODEL, OUTCOME, SEAT_REQUEST, SHOT_OUTCOME, STANDINGS
 from .link import ServiceLink, document_of
 from .refused import Refused
 from .state import DeviceState
@@ -51,6 +51,10 @@ class Authority:
 
         return is_past
 
+    def has_left(self, head: Message) -> bool:
+        """Whether the log went on in another branch. Within a branch, what a server hands on lags a little behind."""
+        return self._state.is_past_branch(self.key_bytes, head.branch)
+
     def _newest_head(self) -> Optional[Message]:
         kept = self._state.get(self._head_name)
         return None if kept is None else HEAD.decode(kept)
@@ -61,14 +65,23 @@ class Authority:
     def outcome(self, ctx: bytes) -> Message:
         return OUTCOME.decode(self._call("GET", f"/v1/buffers/{ctx.hex()}/outcome"))
 
+    def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statement: bytes) -> Message:
+        """One-shot: of one upload of this device; `statement` names the epoch of this authority that it was sealed to."""
+        target = f"/v1/tasks/{task.hex()}/shot-outcomes/{user.hex()}/{tag.hex()}/{statement.hex()}"
+        return SHOT_OUTCOME.decode(self._call("GET", target, signed=True))
+
     def _call(
-        self, method: str, target: str, body: Optional[bytes] = None, kind: str = "application/octet-stream"
+        self,
+        method: str,
+        target: str,
+        body: Optional[bytes] = None,
+        kind: str = "application/octet-stream",
+        signed: bool = False,
     ) -> bytes:
         head = self._state.get(self._head_name)
         headers: Dict[str, str] = {} if head is None else {"Basa-Head": head.hex()}
-        signed = body is not None
         return self.link.call(
-            method, target, body, signed=signed, kind=kind, headers=headers, seen=self._meet_head
+            method, target, body, signed=signed or body is not None, kind=kind, headers=headers, seen=self._meet_head
         ).body
 
     def _meet_head(self, answer: Answer) -> None:
@@ -104,6 +117,11 @@ class Server:
     def admission(self, task: bytes, certificate: bytes) -> None:
         """A place to train in; `no-place` says when to ask again."""
         self.link.call("POST", f"/v1/tasks/{task.hex()}/admissions", certificate, signed=True)
+
+    def standings(self, task: bytes) -> List[Message]:
+        """One-shot: what the authorities said last, of those that the server heard."""
+        told = STANDINGS.decode(self.link.call("GET", f"/v1/tasks/{task.hex()}/standings").body)
+        return list(told.standings)
 
     def seat(self, task: bytes, certificate: Message, version: int, model_hash: bytes) -> bytes:
         """In a buffer for updates that were trained on this model."""

@@ -28,7 +28,7 @@ from .upload import upload_in_pieces
 
 SEED_BYTES = 32
 #: Service problems that a later run may not meet: the session waits for it.
-_UNDECIDED = {"rate-limited", "internal", "storage-full", "authority-unreachable", "stopping", "unknown-problem"}
+UNDECIDED = {"rate-limited", "internal", "storage-full", "authority-unreachable", "stopping", "unknown-problem"}
 
 
 def begin_session(
@@ -97,8 +97,8 @@ class Session:
             self._made = sealing_for(self.descriptor, self.ctx, self._drawn.slot_keys, os.urandom)
         return self._made
 
-    def finish(self, piece_bytes: int) -> int:
-        """The slot, once the server has the upload. Raises `Refused` where the buffer is over for this device."""
+    def finish(self, piece_bytes: int) -> str:
+        """Which slot, once the server has the upload. Raises `Refused` where the buffer is over for this device."""
         is_resumed = self._kept["step"] == "frozen"
         if not is_resumed:
             self._before_upload()
@@ -113,7 +113,7 @@ class Session:
             self._state.end_session()  # its buffer stays in the list of those entered: it is left for good
             raise no if isinstance(no, Refused) else Refused("malformed", str(no)) from None
         except Problem as problem:
-            if problem.code in _UNDECIDED:
+            if problem.code in UNDECIDED:
                 raise
             self._state.end_session()
             raise Refused(problem.code, problem.detail) from None
@@ -183,7 +183,7 @@ class Session:
             backups=[backup.hex() for backup in draft.backups],
         )
 
-    def _upload(self, piece_bytes: int, is_resumed: bool) -> int:
+    def _upload(self, piece_bytes: int, is_resumed: bool) -> str:
         kept, ticket = self._kept, self._answer().ticket
         body = self._body(ticket.slot, self._frozen())
         body_hash = bytes.fromhex(kept["body_hash"])
@@ -196,13 +196,13 @@ class Session:
         try:
             upload_in_pieces(self._server.link, target, header, body, piece_bytes, is_resumed)
         except Problem as problem:
-            if problem.code in _UNDECIDED:
+            if problem.code in UNDECIDED:
                 raise
             # Its bytes were offered: none leave any more, and only the authority's outcome frees the update.
             self._state.end_session()
             raise Refused(problem.code, problem.detail) from None
         self._state.end_session()
-        return int(ticket.slot)
+        return f"slot {ticket.slot}"
 
     def _answer(self) -> Message:
         sealed_bytes = len(self._kept["entries"][0][1]) // 2

@@ -1,7 +1,7 @@
 """What a device keeps: its key, and one JSON file that is wholly there after a crash or not at all.
 
     identity.key  the Ed25519 secret key, 32 bytes
-    state.json    certificate, newest head of each authority's log, newest model seen, buffers ever entered, updates given away, and the session under way
+    state.json    certificate, newest head of each authority's log, newest model and epochs seen, buffers ever entered, updates given away, and the session under way
 
 Every step of a session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
 another takes its place.
@@ -39,6 +39,8 @@ class DeviceState:
             raise StateProblem(f"{folder} is in use by another process; give each device its own folder") from None
         self.signer = self._load_signer()
         self._data: Json = self._load()
+        #: Whether the session is one that an earlier process began.
+        self.is_resumed = self.session is not None
 
     @property
     def session(self) -> Optional[Json]:
@@ -81,13 +83,30 @@ class DeviceState:
         self._data["seen"] = {"version": version, "hash": model_hash.hex()}
         self._write()
 
+    @property
+    def seen_epochs(self) -> Dict[int, int]:
+        """One-shot: the newest epoch that was ever seen of each authority, by index."""
+        return {int(index): number for index, number in self._data.get("epochs", {}).items()}
+
+    def see_epochs(self, numbers: Dict[int, int]) -> None:
+        """Durable: no older epoch is sealed to after it."""
+        newest = {**self.seen_epochs, **numbers}
+        self._data["epochs"] = {str(index): number for index, number in newest.items()}
+        self._write()
+
     def was_entered(self, ctx: bytes) -> bool:
         return ctx.hex() in self._data["entered"]
 
     def begin(self, ctx: bytes, session: Json) -> None:
         """A buffer is entered once, ever."""
         self._data["entered"].append(ctx.hex())
-        self._data["session"] = session
+        self._data["session"], self.is_resumed = session, False
+        self._write()
+
+    def begin_shot(self, delta_id: str, mark: Json, session: Json) -> None:
+        """One-shot: the session and the mark that its update is given, in one step."""
+        self._data["given"][delta_id] = mark
+        self._data["session"], self.is_resumed = session, False
         self._write()
 
     def advance(self, **more: Any) -> None:

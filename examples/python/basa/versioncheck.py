@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from .checks import check_drawn_buffer, drawn_buffer
-from .device import Device, Model, Settings
+from .device import Device
 from .fields import Message
 from .given import Given
 from .layouts import DRAWN_BUFFER, POLICY, SEAT_REQUEST
 from .link import Problem
 from .rulecheck import refusal
 from .session import begin_session
+from .settings import Model, Settings
 from .state import DeviceState
 from .vectors import build_input
 
@@ -100,7 +101,7 @@ class _Contributing(Device):
 
     def __init__(self, folder: Path, over: int) -> None:
         super().__init__(Settings("", [], [], bytes(32), folder))
-        self.policy = Message(privacy=None, versions=_ONE, dimension=1)
+        self.policy = Message(privacy=None, versions=_ONE, dimension=1, one_shot=None)
         self._given = Given(self._state, _Outcomes(_OPEN), self.policy)  # type: ignore[arg-type]
         self._over, self.trained_on = over, 0
 

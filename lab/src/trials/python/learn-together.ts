@@ -1,4 +1,4 @@
-/** A Python device and two Node devices train softmax regression in the same sealed buffers, against real services. */
+/** A Python device and two Node devices train softmax regression in the same sums, against real services. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,11 +16,11 @@ const BUFFERS = 3;
 const model = defineModel('clusters', { height: 1, width: 1, channels: FEATURES }, [dense(CLASSES)]);
 
 /**
- * The accuracy at the end, by the server's own evaluation, of a task with this engine and so many authorities; and the mean loss
+ * The accuracy at the end, by the server's own evaluation, of a task with this engine or mode and so many authorities; and the mean loss
  * that devices told.
  */
 export async function learnTogether(
-  engine: EngineName,
+  engine: EngineName | 'one-shot',
   authorities: number = 1,
 ): Promise<{ readonly accuracy: number; readonly loss: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'basa-python-'));
@@ -33,7 +33,7 @@ export async function learnTogether(
       model,
       bufferSize: 3,
       minimum: 3,
-      engine,
+      ...(engine === 'one-shot' ? { mode: engine } : { engine }),
       clip: 8,
       metrics: [{ name: 'loss', low: 0, high: 4 }],
       evaluationSet: clusters(0).dataset,

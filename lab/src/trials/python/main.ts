@@ -48,11 +48,13 @@ async function runAll(): Promise<Ended> {
     ['slot-keys', 1],
     ['slot-keys', 4],
     ['cp-abe', 1],
+    ['one-shot', 1],
+    ['one-shot', 4],
   ] as const) {
     const { accuracy, loss } = await learnTogether(engine, authorities);
     const what = `${engine}${authorities > 1 ? ` of ${authorities} authorities` : ''}`;
     console.log(
-      `with two Node devices in each buffer, ${what}: ${(100 * accuracy).toFixed(0)} % after three buffers, mean loss ${loss.toFixed(2)}`,
+      `with two Node devices in each sum, ${what}: ${(100 * accuracy).toFixed(0)} % after three sums, mean loss ${loss.toFixed(2)}`,
     );
     learned.push({ engine, authorities, accuracy });
     if (accuracy < 0.9 || !(loss > 0 && loss < 1.2)) return failed('learning');

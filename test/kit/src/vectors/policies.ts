@@ -4,6 +4,7 @@ import { type Floor, floorProblem } from '@basa/client/internal/device/floor.ts'
 import { ascii, ring, toHex } from '@basa/masking';
 import { ENGINE, encodePolicy, epsilonBudget, POLICY_DEFAULTS, type TaskPolicy } from '@basa/protocol';
 import { malformedPolicies } from './malformed-policies.ts';
+import { unusableShots, usableShots } from './one-shot-policies.ts';
 import { unusablePolicies, usablePolicies } from './unusable-policies.ts';
 
 /** Why a client refuses: the bytes are none of a policy, nobody can use it, or its engine hides nothing. */
@@ -77,7 +78,7 @@ export function policyVectors(): PolicyVectors {
         refusal: 'malformed' as const,
         policy: toHex(policy),
       })),
-      ...refused('unusable-policy', unusablePolicies(GOOD_POLICY, GOOD_PRIVACY)),
+      ...refused('unusable-policy', [...unusablePolicies(GOOD_POLICY, GOOD_PRIVACY), ...unusableShots(GOOD_PRIVACY)]),
       ...refused(
         'unsafe-engine',
         [ENGINE.unsafeTransparent, 2, 5, 255].map((engine) => [
@@ -86,7 +87,10 @@ export function policyVectors(): PolicyVectors {
         ]),
       ),
     ],
-    accepted: usablePolicies(GOOD_POLICY, GOOD_PRIVACY).map(([what, changes]) => ({ what, policy: written(changes) })),
+    accepted: [...usablePolicies(GOOD_POLICY, GOOD_PRIVACY), ...usableShots(GOOD_PRIVACY)].map(([what, changes]) => ({
+      what,
+      policy: written(changes),
+    })),
     floors: floorVectors(),
     budgets: budgetVectors(),
   };

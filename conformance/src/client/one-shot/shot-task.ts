@@ -1,0 +1,46 @@
+/** What the scenes of the one-shot mode share: its policy, and what the client sent. */
+import { fromHex } from '@basa/masking';
+import { HEADER, SERVER_PATH, type ShotHeader, type Standings, shotUploadCodec, standingsCodec } from '@basa/protocol';
+import type { Asked } from '../../service-proxy.ts';
+import { isStep } from '../../steps.ts';
+import type { ClientTrial, Scene } from '../client-trial.ts';
+import { changing } from '../lie.ts';
+
+export const STANDINGS: RegExp = /\/standings$/;
+/** The authority that a client of several may do without. */
+export const LEFT_OUT = 1;
+
+/** Every piece of an upload that the client sent, in order. */
+export function pieces({ asked }: Scene): readonly Asked[] {
+  return asked.filter((one) => isStep('shot', one));
+}
+
+/** The signed headers that it sent, each once: as many uploads as it made. */
+export function uploadsOf(scene: Scene): readonly ShotHeader[] {
+  const headers = new Set(pieces(scene).map(({ headers: { [HEADER.upload]: hex } }) => String(hex)));
+  return [...headers].map((hex) => shotUploadCodec.decode(fromHex(hex) ?? new Uint8Array()).header);
+}
+
+/** What the server would tell the client now. */
+export async function toldStandings({ trial, task }: Scene): Promise<Standings> {
+  return standingsCodec.decode(await standingsOf(trial, task));
+}
+
+export async function standingsOf({ services, signal }: ClientTrial, task: string): Promise<Uint8Array> {
+  const response = await fetch(new URL(SERVER_PATH.standings(task), services.serverUrl), { signal });
+  if (!response.ok) throw new Error(`the server tells no standings: ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+export function changingStandings({ server }: Scene, change: (told: Standings) => Standings): void {
+  changing(server, STANDINGS, (body) => standingsCodec.encode(change(standingsCodec.decode(body))));
+}
+
+/** The client is told the truth, and then a model that is not the logged one: it has seen the statements, and gives nothing. */
+export async function sawStandings(scene: Scene): Promise<void> {
+  changing(scene.server, /\/models\/\d+$/, (body) => body.map((byte) => byte ^ 1));
+  const { code } = await scene.run();
+  scene.server.behave();
+  if (code === 0 || pieces(scene).length > 0)
+    throw new Error('the client trained on a model that is not the logged one');
+}

@@ -1,0 +1,57 @@
+/** Policies of the one-shot mode: those that nobody can use, and those at their borders. */
+import { RING_32 } from '@basa/masking';
+import { ENGINE, ONE_SHOT_DEFAULTS, type OneShotPolicy, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol';
+
+type Case = readonly [what: string, changes: Partial<TaskPolicy>];
+
+/** n authorities, of which t are needed and f may collude. */
+function shot(n: number, t: number, f: number, lines: Partial<OneShotPolicy> = {}): Partial<TaskPolicy> {
+  return {
+    authorities: Array.from({ length: n }, (_, index) => new Uint8Array(32).fill(index + 1)),
+    threshold: t,
+    engine: ENGINE.oneShot,
+    oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: f, ...lines },
+  };
+}
+
+export function unusableShots(privacy: PrivacyPolicy): readonly Case[] {
+  const large = { modulus: RING_32, minimum: 2 };
+  return [
+    ['one-shot: one authority that is to withstand one', shot(1, 1, 1)],
+    ['one-shot: an authority that is named twice', { ...shot(1, 1, 0), authorities: twice(), threshold: 2 }],
+    ['one-shot: 2 of 3 authorities, of which one may collude', shot(3, 2, 1)],
+    ['one-shot: 4 of 7 authorities, of which one may collude', shot(7, 4, 1)],
+    ['one-shot: 3 of 4 authorities, of which two may collude', shot(4, 3, 2)],
+    ['one-shot: 3 of 4 authorities, each of which could unmask alone', shot(4, 3, 0)],
+    ['one-shot: 2 of 2 authorities, whose sums nobody checks', shot(2, 2, 1)],
+    ['one-shot: 3 of 3 authorities, of which two may collude, whose sums nobody checks', shot(3, 3, 2)],
+    ['one-shot: 36 parts', shot(9, 6, 2)],
+    ['one-shot: mixed versions', { ...shot(1, 1, 0), versions: 'unsafeMixed' }],
+    ['one-shot: noise of the authority in a task without noise', shot(1, 1, 0, { authorityNoise: true })],
+    ['one-shot: noise of one of several authorities', { ...shot(4, 3, 1, { authorityNoise: true }), privacy }],
+    ['one-shot: a batch of 10,001', { ...shot(1, 1, 0), ...large, bufferSize: 10_001 }],
+  ];
+}
+
+export function usableShots(privacy: PrivacyPolicy): readonly Case[] {
+  const large = { modulus: RING_32, minimum: 2 };
+  return [
+    ['one-shot: one authority', shot(1, 1, 0)],
+    ['one-shot: 3 of 3 authorities, of which one may collude', shot(3, 3, 1)],
+    ['one-shot: 3 of 4 authorities, of which one may collude', shot(4, 3, 1)],
+    ['one-shot: 6 of 8 authorities, of which two may collude', shot(8, 6, 2)],
+    ['one-shot: 35 parts', shot(7, 6, 3)],
+    [
+      'one-shot: 3 of 4 authorities that withstand none, by the unsafe word',
+      { ...shot(4, 3, 0), unsafeThreshold: true },
+    ],
+    ['one-shot: 2 of 2 authorities with sums that nobody checks, by its word', shot(2, 2, 1, { uncheckedSums: true })],
+    ['one-shot: a private task', { ...shot(4, 3, 1), privacy }],
+    ['one-shot: noise of the one authority', { ...shot(1, 1, 0, { authorityNoise: true }), privacy }],
+    ['one-shot: a batch of 10,000', { ...shot(1, 1, 0), ...large, bufferSize: 10_000 }],
+  ];
+}
+
+function twice(): readonly Uint8Array[] {
+  return [new Uint8Array(32).fill(1), new Uint8Array(32).fill(1)];
+}
