@@ -144,8 +144,8 @@ export const MUTANTS_OF_ONE_SHOT: readonly Mutant[] = [
     edits: [
       {
         file: 'authority/attribute-authority.ts',
-        find: '...deadEpochs(this.#state.epochs, now),',
-        replace: '...deadEpochs(this.#state.epochs, now).slice(0, 0),',
+        find: '...deadEpochs(this.#state.epochs, this.liveEpochs, now),',
+        replace: '...deadEpochs(this.#state.epochs, [], now),',
       },
     ],
     caughtBy: 'an authority is restored to before its vote, and asked for another batch',
@@ -177,7 +177,7 @@ export const MUTANTS_OF_ONE_SHOT: readonly Mutant[] = [
     edits: [
       {
         file: 'authority/one-shot/judge.ts',
-        find: "if (used.some(({ kind }) => kind === 'upload-expired')) return refused('upload-expired');",
+        find: "if (used.some((entry) => isExpired(entry, authority, header))) return refused('upload-expired');",
         replace: '',
       },
       {

@@ -22,7 +22,7 @@ import {
 } from '@basa/protocol';
 import { type Environment, granted } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
-import { seededTools } from '../seeded-tools.ts';
+import { seededBytes } from '../seeded-bytes.ts';
 import { ShotAuthority } from './shot-authority.ts';
 import { ShotDevice } from './shot-device.ts';
 import { ShotServer } from './shot-server.ts';
@@ -48,7 +48,7 @@ export class ShotWorld implements WholeStage {
   now: Millis = millis(10_000_000);
 
   constructor({ count = 4, shot = {}, seed = 1, ...policy }: ShotOptions = {}) {
-    this.randomBytes = seededTools(seed).randomBytes;
+    this.randomBytes = seededBytes(seed);
     const { suite } = this.environment.tools;
     const signers = Array.from({ length: count }, () => this.signer());
     const serverSigner = this.signer();
