@@ -1,6 +1,7 @@
 /** A device of a one-shot federation: it takes the newest statements of the authorities, masks once and sends one message. */
 import { equalBytes, type KeyResult, type KeySteps, type KeyWork, keysAtOnce, type Suite } from '@basa/masking';
 import {
+  type BuiltInput,
   type ContributeRequest,
   type Gathered,
   type HeadBody,
@@ -51,10 +52,10 @@ export class ShotDevice {
   }
 
   /** One update on the newest model, from wherever its records stand; survives its own crashes. */
-  contribute(delta: Float32Array = this.own.oneHot()): Accepted | Refused {
+  contribute(delta: Float32Array = this.own.oneHot(), fixed?: Uint32Array): Accepted | Refused {
     for (;;) {
       try {
-        return this.#goOn(delta);
+        return this.#goOn(delta, fixed);
       } catch (error) {
         if (!(error instanceof Crash) || error.party !== 'user') throw error;
         this.own.restart();
@@ -62,21 +63,26 @@ export class ShotDevice {
     }
   }
 
-  #goOn(delta: Float32Array): Accepted | Refused {
+  #goOn(delta: Float32Array, fixed: Uint32Array | undefined): Accepted | Refused {
     if (this.own.session?.step === 'acknowledged') return ACCEPTED;
     if (this.own.session !== undefined) return this.send();
     const standings = this.world.call('standings', () => this.world.shots.standings());
-    const start = this.gather(standings, delta);
+    const start = this.gather(standings, delta, fixed);
     return isRefused(start) ? start : this.send(start);
   }
 
-  /** Checks the statements that it is shown, and fixes its input. */
-  gather(standings: Uint8Array, delta: Float32Array = this.own.oneHot()): ShotStart | Refused {
+  /** x' of an update on this version. */
+  inputOf(delta: Float32Array, version: number): BuiltInput {
+    return this.own.buildVector(sumRules(this.world.policy, version), delta, version);
+  }
+
+  /** Checks the statements that it is shown, and fixes its input, unless somebody has quantised it before. */
+  gather(standings: Uint8Array, delta: Float32Array = this.own.oneHot(), fixed?: Uint32Array): ShotStart | Refused {
     const gathered = this.#taken(standings);
     if (isRefused(gathered)) return gathered;
     const { policy } = this.world;
     const { entry, epochs } = gathered;
-    const built = this.own.buildVector(sumRules(policy, entry.version), delta, entry.version);
+    const built = fixed === undefined ? this.inputOf(delta, entry.version) : { kind: 'input' as const, vector: fixed };
     if (built.kind === 'refused') return built;
     this.own.input = built.vector;
     const { certificate, deltaId } = this.own;
