@@ -48,7 +48,7 @@ export async function shotChecks(kit: KitTask): Promise<void> {
   }
 }
 
-/** A device that believes one that is not so seals its seeds to whoever made it up. */
+/** A device that accepts a forged statement seals its seeds to the key of the forger. */
 async function standingsChecks({ server, policy, task }: KitTask): Promise<void> {
   const told = await server.ask('GET', SERVER_PATH.standings(task));
   const { standings } = standingsCodec.decode(told.body);

@@ -58,7 +58,7 @@ export class HeldShot {
     return server.signed('PUT', path, { signer: this.#device.signer, body: piece, ...more, headers });
   }
 
-  /** How much of it the server says that it has. */
+  /** The number of bytes that the server reports as received. */
   async noteStanding(what: string, expected: number): Promise<void> {
     const { server, task } = this.#kit;
     const headers = { [HEADER.upload]: toHex(shotUploadCodec.encode(this.upload)) };

@@ -14,6 +14,8 @@ export type { AuthorityBuffer, AuthorityPorts } from './authority/buffer.ts';
 export { drawnBuffer, ownPart, signOutcome } from './authority/buffer.ts';
 export { closeBuffer } from './authority/close.ts';
 export type { EnrolledDevice } from './authority/device.ts';
+export type { FreshKeys } from './authority/draw.ts';
+export { drawBuffer } from './authority/draw.ts';
 export type { LogPosition } from './authority/head.ts';
 export { contradictsLog, FIRST_BRANCH } from './authority/head.ts';
 export { issueKey } from './authority/issue-key.ts';
@@ -36,8 +38,8 @@ export type { PastLog } from './authority/past-log.ts';
 export { recordNames } from './authority/past-log.ts';
 export type { AuthorityRecord, BranchBegun, BufferClosed, KeyIssued } from './authority/records.ts';
 export { decodeAuthorityRecord, EMPTY_LOG_HASH, encodeAuthorityRecord, nextLogHash } from './authority/records.ts';
-export type { AuthorityTask, FreshKeys } from './authority/task.ts';
-export { appendModel, createTask, drawBuffer } from './authority/task.ts';
+export type { AuthorityTask } from './authority/task.ts';
+export { appendModel, createTask } from './authority/task.ts';
 export type {
   LiveBuffer,
   LiveSlot,

@@ -20,7 +20,7 @@ export function shotExpiredScene(trial: ClientTrial, report: Report): Promise<vo
   return trial.scene(oneShotPolicy(COUNCIL_SIZE, { epochMs: EPOCH_MS, voteMs: VOTE_MS }), play, COUNCIL_SIZE);
 }
 
-/** So many do not say what became of the upload. */
+/** Runs the client while the first `silent` authorities do not answer questions about outcomes. */
 async function noteRun(scene: Scene, report: Report, silent: number, name: string): Promise<void> {
   for (const [n, proxy] of scene.authorities.entries()) hideOutcomes(proxy, n < silent);
   const { code } = await scene.run();

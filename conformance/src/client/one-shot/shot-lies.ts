@@ -29,7 +29,7 @@ export function shotLies(): readonly Lie[] {
       ...lie,
       name: 'one-shot: refuses an epoch that its authority did not sign',
       tell: aboutEach(({ epoch, beacon, ...whose }) => {
-        // Whoever made it up could open every part that is sealed to it.
+        // The server could open every part that is sealed to a key of its own.
         const own = { ...epoch, key: nodeSuite.x25519(nodeRandomBytes(32)).publicKey };
         return { ...whose, beacon, epoch: { ...own, signature: STRANGER.sign(epochCodec.statement(own)) } };
       }),

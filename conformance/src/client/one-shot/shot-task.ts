@@ -1,4 +1,4 @@
-/** What the scenes of the one-shot mode share: its policy, and what the client sent. */
+/** The policy of the one-shot scenes, and the uploads that the client sent. */
 import { fromHex } from '@basa/masking';
 import { HEADER, SERVER_PATH, type ShotHeader, type Standings, shotUploadCodec, standingsCodec } from '@basa/protocol';
 import type { Asked } from '../../service-proxy.ts';
@@ -21,7 +21,7 @@ export function uploadsOf(scene: Scene): readonly ShotHeader[] {
   return [...headers].map((hex) => shotUploadCodec.decode(fromHex(hex) ?? new Uint8Array()).header);
 }
 
-/** What the server would tell the client now. */
+/** The statements of the authorities that the server shows to the client at this moment. */
 export async function toldStandings({ trial, task }: Scene): Promise<Standings> {
   return standingsCodec.decode(await standingsOf(trial, task));
 }

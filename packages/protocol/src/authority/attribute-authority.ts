@@ -51,6 +51,7 @@ import {
 } from './buffer.ts';
 import { closeBuffer, releaseKeys, type SettledBuffer, settleBuffer } from './close.ts';
 import { enrolDevice, revokeDevice } from './device.ts';
+import { drawBuffer, type FreshKeys, makeOffer } from './draw.ts';
 import { contradictsLog, isOwnHead, signHead, signNewest } from './head.ts';
 import { issueKey } from './issue-key.ts';
 import type { LiveEpoch } from './one-shot/epoch-book.ts';
@@ -62,15 +63,7 @@ import { drawName, LogInMemory, type PastLog } from './past-log.ts';
 import type { AuthorityRecord } from './records.ts';
 import { tellRevocations } from './revocations.ts';
 import { AuthorityState } from './state.ts';
-import {
-  type AuthorityTask,
-  adoptModel,
-  appendModel,
-  createTask,
-  drawBuffer,
-  type FreshKeys,
-  makeOffer,
-} from './task.ts';
+import { type AuthorityTask, adoptModel, appendModel, createTask } from './task.ts';
 
 export interface AuthorityStep<Answer> extends Omit<Transition<never, AuthorityRecord, Answer>, 'state'> {
   /** How long the log was when the step was decided; missing where it was not asked. */
@@ -245,7 +238,7 @@ export class AttributeAuthority {
     return known !== undefined && isEpochDue(this.#state.epochs, known, now);
   }
 
-  /** `key` is the public half of a key that is kept durably already. */
+  /** `key` is a new public key. Its secret must be durable no later than the record of this step. */
   openEpoch(task: TaskId, key: Uint8Array, now: Millis): AuthorityStep<{ readonly kind: 'opened' | 'not-due' }> {
     return this.#withTask(task, (known) => openEpoch(this.#ports.signer, this.#state.epochs, known, key, now));
   }
@@ -290,7 +283,7 @@ export class AttributeAuthority {
     );
   }
 
-  /** For the device of the upload: whoever calls this has checked that it is the one that asks. */
+  /** For the device of the upload. The caller must have checked the signature of that device. */
   shotOutcome(task: TaskId, question: OutcomeQuestion, now: Millis): AuthorityStep<ShotOutcome> {
     return this.#withTask(task, (known) => tellOutcome(this.#ports, this.#state, known, question, now));
   }

@@ -32,7 +32,7 @@ export function isEpochDue(book: EpochBook, { id, policy }: AuthorityTask, now: 
   return newest === undefined || book.at(now) >= newest.epoch.closes - policy.oneShot.epochMs / 2;
 }
 
-/** `key` is new; its secret is durable already. */
+/** `key` is new. Its secret must be durable no later than the record. */
 export function openEpoch(
   signer: Signer,
   book: EpochBook,
