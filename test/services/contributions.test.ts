@@ -1,3 +1,4 @@
+import { ENGINE, ONE_SHOT_DEFAULTS } from '@basa/protocol';
 import { countsOf, oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -5,8 +6,11 @@ let services: TestServices | undefined;
 afterEach(() => services?.close());
 
 describe('contributions over HTTP', () => {
-  it('fill a buffer, and the model moves by exactly their mean', async () => {
-    const opened = await TestServices.open();
+  it.each([
+    ['a buffer', {}],
+    ['a batch of the one-shot mode', { policy: { engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS } }],
+  ])('fill %s, and the model moves by exactly their mean', async (_, options) => {
+    const opened = await TestServices.open(options);
     services = opened;
     const devices = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
     const results = await Promise.all(devices.map((device, n) => device.contribute(oneHot(n), { trainedOn: 0 })));

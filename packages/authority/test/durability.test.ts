@@ -7,38 +7,18 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Authority, verifyLog } from '../src/index.ts';
 import { type Answer, ask, askAs, newDevice, userOf } from './asking.ts';
-import { CuttingWitness } from './cutting-witness.ts';
 import { AUDITOR, cleanUp, freshHome, OPERATOR, start, stop, time } from './homes.ts';
 import { seated, stage, TestServer } from './parties.ts';
+import { PowerCuts } from './power-cuts.ts';
 
 afterEach(cleanUp);
 
 describe('a power cut between the transaction and the answer', () => {
   it('loses nothing: the disk as it was then gives the same answer to the same request', async () => {
     const home = freshHome();
-    const witness = new CuttingWitness();
-    const authority = await start(home, { witness });
-
-    /** Takes the step with the power cut, then again: on the disk of that moment, and on the authority that lives on. */
-    let cuts = 0;
-    const survive = async (step: (at: Authority) => Promise<Answer>): Promise<Answer> => {
-      const image = join(home.root, `image-${++cuts}`);
-      const seen = witness.head;
-      witness.onWrite = () => {
-        cpSync(home.dataFolder, image, { recursive: true });
-        throw new Error('the power is cut');
-      };
-      expect((await step(authority)).status).toBe(500);
-      const restarted = new CuttingWitness();
-      restarted.head = seen;
-      const second = await start({ ...home, dataFolder: image }, { witness: restarted });
-      const again = await step(second);
-      expect([again.status, again.code]).toEqual([200, undefined]);
-      await stop(second);
-      const living = await step(authority);
-      expect(living.bytes).toEqual(again.bytes);
-      return living;
-    };
+    const cuts = new PowerCuts(home);
+    const authority = await start(home, { witness: cuts.witness });
+    const survive = (step: (at: Authority) => Promise<Answer>): Promise<Answer> => cuts.survive(authority, step);
 
     const server = new TestServer();
     await survive((at) => server.createTask(at));
@@ -64,7 +44,7 @@ describe('a power cut between the transaction and the answer', () => {
     await survive((at) => server.appendModel(at, 1, buffer.ctx));
     const user = toHex(userOf((enrolled[0] as (typeof enrolled)[0]).device));
     await survive((at) => ask(at, AUTHORITY_PATH.revocations, { body: { user }, token: OPERATOR }));
-    expect(cuts).toBe(10);
+    expect(cuts.count).toBe(10);
   });
 });
 

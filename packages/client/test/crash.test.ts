@@ -2,9 +2,9 @@
 import { fromHex, toHex } from '@basa/masking';
 import { authorityMessages, HEADER } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import type { DeviceStore } from '../src/node/index.ts';
+import { dieAndComeBack } from './support/come-back.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
-import { type Crashes, crashingStore, ProcessDied } from './support/crashing-store.ts';
+import type { Crashes } from './support/crashing-store.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, startClient, startServices } from './support/setup.ts';
 
@@ -29,24 +29,6 @@ function whatLeft(services: HttpServices): { deposits: Map<string, Set<string>>;
 
 function acceptedUploads({ world }: HttpServices): number {
   return [...world.server.buffers.values()].flatMap(({ slots }) => slots.filter(({ header }) => header)).length;
-}
-
-async function dieAndComeBack(services: HttpServices, store: DeviceStore, crashes: Crashes): Promise<boolean> {
-  const doomed = await connectTo(services, { identity: crashingStore(store, crashes), pieceBytes: 100 }).catch(died);
-  const offered = await doomed?.contribute(deltaOf(3), { trainedOn: 0 }).catch(died);
-  if (offered !== undefined) return false;
-  const back = await startClient(services, { identity: store, pieceBytes: 100 });
-  const resumed = await back.resume();
-  if (resumed?.kind === 'accepted') return true;
-  expect(resumed).toBeUndefined();
-  const again = await back.contribute(deltaOf(3), { trainedOn: 0 });
-  // Where only the note of the acknowledgement was on disk, the update is known to be given away.
-  if (again.kind === 'rejected') expect(again.reason).toBe('delta-committed');
-  return true;
-}
-
-function died(error: unknown): undefined {
-  if (!(error instanceof ProcessDied)) throw error;
 }
 
 describe.each(['before', 'after'] as const)('a process that dies right %s a durable step', (when) => {

@@ -3,9 +3,8 @@ import { allSamples, createReferenceBackend, createTrainer } from '@basa/learnin
 import { fromHex, toHex } from '@basa/masking';
 import { HEADER, ONE_SHOT_DEFAULTS, prefixElements, shotHeaderCodec, shotUploadCodec } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import type { DeviceStore } from '../src/node/index.ts';
+import { dieAndComeBack } from './support/come-back.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
-import { type Crashes, crashingStore, ProcessDied } from './support/crashing-store.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
 import { DIMENSION, ONE_SHOT } from './support/test-world.ts';
@@ -119,23 +118,6 @@ describe('a contribution in one message', () => {
     expect(services.shots.taken).toEqual([]);
   });
 });
-
-async function dieAndComeBack(services: HttpServices, store: DeviceStore, crashes: Crashes): Promise<boolean> {
-  const doomed = await connectTo(services, { identity: crashingStore(store, crashes), pieceBytes: 100 }).catch(died);
-  const offered = await doomed?.contribute(deltaOf(3), { trainedOn: 0 }).catch(died);
-  if (offered !== undefined) return false;
-  const back = await startClient(services, { identity: store, pieceBytes: 100 });
-  const resumed = await back.resume();
-  if (resumed?.kind === 'accepted') return true;
-  expect(resumed).toBeUndefined();
-  const again = await back.contribute(deltaOf(3), { trainedOn: 0 });
-  if (again.kind === 'rejected') expect(again.reason).toBe('delta-committed');
-  return true;
-}
-
-function died(error: unknown): undefined {
-  if (!(error instanceof ProcessDied)) throw error;
-}
 
 describe.each(['before', 'after'] as const)('a process that dies right %s a durable step', (when) => {
   it('comes back, sends the same bytes or none, and contributes exactly once', async () => {

@@ -9,8 +9,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Authority, backupAuthority, restoreAuthority, rotateVault, verifyLog } from '../../src/index.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/store.ts';
 import { type Answer, ask } from '../asking.ts';
-import { CuttingWitness } from '../cutting-witness.ts';
 import { AUDITOR, cleanUp, freshHome, type Home, start, stop, time } from '../homes.ts';
+import { PowerCuts } from '../power-cuts.ts';
 import type { Enrolled, TestUpload } from './shot-device.ts';
 import { type ShotWorld, shotStage } from './shot-world.ts';
 import { votesOf } from './sums.ts';
@@ -80,27 +80,9 @@ async function used(home: Home, options = {}) {
 describe('a power cut between the record and the answer', () => {
   it('loses neither an epoch, nor a vote, nor an expiry: the disk of that moment gives the same answer', async () => {
     const home = freshHome();
-    const witness = new CuttingWitness();
-    const { authority, world, epochs, uploads } = await used(home, { witness });
-    let cuts = 0;
-    const survive = async (step: (at: Authority) => Promise<Answer>): Promise<Answer> => {
-      const image = join(home.root, `image-${++cuts}`);
-      const seen = witness.head;
-      witness.onWrite = () => {
-        cpSync(home.dataFolder, image, { recursive: true });
-        throw new Error('the power is cut');
-      };
-      expect((await step(authority)).status).toBe(500);
-      const restarted = new CuttingWitness();
-      restarted.head = seen;
-      const second = await start({ ...home, dataFolder: image }, { witness: restarted });
-      const again = await step(second);
-      expect([again.status, again.code]).toEqual([200, undefined]);
-      await stop(second);
-      const living = await step(authority);
-      expect(living.bytes).toEqual(again.bytes);
-      return living;
-    };
+    const cuts = new PowerCuts(home);
+    const { authority, world, epochs, uploads } = await used(home, { witness: cuts.witness });
+    const survive = (step: (at: Authority) => Promise<Answer>): Promise<Answer> => cuts.survive(authority, step);
     await world.inspected(authority, uploads, epochs);
     const some = uploads.slice(0, 2);
     // The restarted one has inspected nothing, but its record gives the vote.
@@ -117,7 +99,7 @@ describe('a power cut between the record and the answer', () => {
     const outcome = await survive((at) => world.outcome(world.enrolled[2] as Enrolled, at, path));
     expect(shotOutcomeCodec.decode(outcome.bytes).status).toBe('expired');
     await stop(authority);
-    const again = await start(home, { witness });
+    const again = await start(home, { witness: cuts.witness });
     expect((await world.release(again, request)).bytes).toEqual(released.bytes);
     expect((await logReport(again)).problems).toEqual([]);
   });
