@@ -35,6 +35,12 @@ export interface RefusedShot {
   readonly reason: RefusalReason;
 }
 
+/** How many uploads on a version are whole and in no batch yet. */
+export interface WaitingShots {
+  readonly version: number;
+  readonly count: number;
+}
+
 /** `differs`: the device sent other bytes under this tag. `given`: it has another upload on this entry of the model log. */
 export type BegunShot = { readonly kind: 'begun'; readonly shot: StoredShot } | { readonly kind: 'differs' | 'given' };
 
@@ -46,6 +52,8 @@ const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upl
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
 const NEEDED = `SELECT s.* FROM shots s LEFT JOIN buffers b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
   OR (s.status = 'batched' AND b.status IN ${OPEN})`;
+const WAITING = `SELECT version, COUNT(*) AS count FROM shots WHERE task = ? AND status IN ('waiting', 'good')
+  GROUP BY version ORDER BY version`;
 const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') AND at < ?`;
 
 export function shotTables(database: SqlDatabase) {
@@ -68,6 +76,11 @@ export function shotTables(database: SqlDatabase) {
       const found = 'SELECT * FROM shots WHERE task = ? AND status = ? ORDER BY at, name LIMIT ?';
       return (await database.query(found, task, status, limit)).map(readShot);
     },
+    waitingShots: async (task: TaskId): Promise<readonly WaitingShots[]> =>
+      (await database.query(WAITING, task)).map((row) => ({
+        version: column.number(row, 'version'),
+        count: column.number(row, 'count'),
+      })),
     /** Those that still are what they are taken for. */
     decideShots: (
       task: TaskId,
