@@ -41,7 +41,7 @@ it('a tab masks and uploads, two steps and no more, and its update is in the nex
   const page = await open(await web.joinLink());
   await heardOf(page, 'accepted');
   await shows(page, '#own-buffer').toMatch(/next batch · for updates on version 0/);
-  await shows(watch, '#buffers-line').toBe(`1 batch fills, the oldest with 1 of ${BUFFER_SIZE} updates`);
+  await shows(watch, '#buffers-line').toBe(`1 batch fills, with 1 of ${BUFFER_SIZE} updates`);
   const { quantised, masked } = await updateOf(page);
   const nodes = await web.contributeFromNode(0);
   expect(await web.reached(1)).toEqual(versionOf(before, [quantised, ...nodes]));

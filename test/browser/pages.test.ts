@@ -50,7 +50,7 @@ it('a buffer fills and its sum becomes a version while the page looks on', async
     await client.contribute(update, { trainedOn: (await client.model()).version });
     if (n < BUFFER_SIZE - 1) {
       await expect.poll(() => slots('accepted'), FOR_LONG).toBe(n + 1);
-      await shows(page, '#buffers-line').toBe(`1 buffer fills, the oldest with ${n + 1} of ${BUFFER_SIZE} updates`);
+      await shows(page, '#buffers-line').toBe(`1 buffer fills, with ${n + 1} of ${BUFFER_SIZE} updates`);
     }
   }
   await shows(page, '#version').toBe('1');

@@ -96,7 +96,7 @@ describe('buffers in one line', () => {
     expect(bufferLine(filling)).toBe('21 buffers fill, the oldest with 9 of 10 updates');
     expect(bufferLine([buffer('frozen', 8), buffer('granted', 8)])).toBe('No buffer fills now; 2 are being opened');
     expect(bufferLine([buffer('frozen', 8), buffer('filling', 3)], true)).toBe(
-      '1 batch fills, the oldest with 3 of 10 updates; 1 is being opened',
+      '1 batch fills, with 3 of 10 updates; 1 is being opened',
     );
     expect(bufferLine([], true)).toBe('No batch fills now');
   });
@@ -108,7 +108,7 @@ describe('places and buffers', () => {
 
   it('are two limits, and the page says what each is for', () => {
     expect(totalsText({ admission, buffers, mode: 'sealed' })).toBe(
-      '4 of 14 places are taken: a device needs one to train. A buffer collects finished updates, up to 10 for one sum.',
+      '4 of 14 places are taken: a device needs one to train, and may keep it until its update is in a sum. A buffer collects finished updates, up to 10 for one sum.',
     );
     expect(totalsText({ admission, buffers: [], mode: 'one-shot' })).not.toContain('batch');
   });

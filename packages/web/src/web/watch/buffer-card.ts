@@ -41,7 +41,7 @@ export function bufferLine(living: readonly LiveBuffer[], isBatch = false): stri
   const first =
     oldest === undefined
       ? `No ${one} fills now`
-      : `${plural(open.length, `${one} fills`, `${more} fill`)}, the oldest with ${count(oldest.accepted)} of ${count(oldest.bufferSize)} updates`;
+      : `${plural(open.length, `${one} fills`, `${more} fill`)}, ${open.length === 1 ? '' : 'the oldest '}with ${count(oldest.accepted)} of ${count(oldest.bufferSize)} updates`;
   return closed === 0 ? first : `${first}; ${plural(closed, 'is', 'are')} being opened`;
 }
 
@@ -58,14 +58,14 @@ export function queueText({ admission, refusals, mode }: Pick<Watched, 'admissio
     turns === 0
       ? ''
       : ` Since the server started, devices were asked ${plural(turns, 'time', 'times')} to wait for a place; they ask again by themselves.`;
-  const now = `${plural(underWay, 'device trains', 'devices train')} now, and ${waiting === 0 ? 'none waits' : plural(waiting, 'waits', 'wait')} for a place.`;
+  const now = `${underWay === 0 ? 'No device trains' : plural(underWay, 'device trains', 'devices train')} now, and ${waiting === 0 ? 'none waits' : plural(waiting, 'waits', 'wait')} for a place.`;
   return `${now}${backlog}${queued}`;
 }
 
 /** Two limits that look alike: places are for devices that train, a buffer is for updates that are done. */
 export function totalsText({ admission, buffers, mode }: Pick<Watched, 'admission' | 'buffers' | 'mode'>): string {
   const { places, used } = admission;
-  const train = `${count(used)} of ${count(places)} places are taken: a device needs one to train.`;
+  const train = `${count(used)} of ${count(places)} places are taken: a device needs one to train, and may keep it until its update is in a sum.`;
   const size = buffers[0]?.bufferSize;
   const [noun] = nounsOf(mode === 'one-shot');
   return size === undefined ? train : `${train} A ${noun} collects finished updates, up to ${count(size)} for one sum.`;
