@@ -24,7 +24,8 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     const buffer = buffersOf(1, {});
     const { ctx } = buffer;
     const parts = { version: 1, modelHash: bytes(8), blobKey: 'models/1', madeAt: 3, accepted: 3, dropped: 1 };
-    const model = { ...parts, task, ctx };
+    const model = { ...parts, task };
+    const ofBuffer = { sums: [ctx], spoilt: [] };
 
     beforeEach(async () => {
       ({ store, reopen } = await open());
@@ -119,7 +120,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('keeps a model pending until the buffer that made it is included with its entry', async () => {
-      await store.addModel({ ...model, stepKey: 'models/1-step' });
+      await store.addModel({ ...model, stepKey: 'models/1-step' }, ofBuffer);
       expect((await store.model(task, 1))?.entry).toBeUndefined();
       const entry = entryOf(ctx, 1, 8);
       await write([{ kind: 'included', version: 1 }], { status: 'included', logged: entry });
@@ -130,20 +131,20 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('refuses an entry of another model than the stored one, and then writes nothing', async () => {
-      await store.addModel(model);
+      await store.addModel(model, ofBuffer);
       const logged = entryOf(ctx, 1, 9);
       await expect(write([{ kind: 'included', version: 1 }], { status: 'included', logged })).rejects.toThrow(
         'not the stored one',
       );
       expect(await facts()).toEqual([]);
-      await expect(store.addModel({ ...model, version: 2 })).rejects.toThrow(); // one version of a buffer
+      await expect(store.addModel({ ...model, version: 2 }, ofBuffer)).rejects.toThrow(); // one version of a buffer
     });
 
     it('forgets the pending model of a lost buffer, and never a logged one', async () => {
-      await store.addModel(model);
+      await store.addModel(model, ofBuffer);
       await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
       expect(await store.models(task)).toEqual([]);
-      await store.addModel(model);
+      await store.addModel(model, ofBuffer);
       await store.logFirstModel(entryOf(ctx, 1, 8));
       await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
       expect(await store.models(task)).toHaveLength(1);
@@ -193,7 +194,6 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
         task,
         version,
         modelHash: bytes(version),
-        ctx: bytes(version + 100) as Ctx,
         blobKey: `models/${version}`,
         madeAt: 1,
         accepted: 0,
@@ -201,7 +201,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
         ...(stepKey !== undefined && { stepKey }),
       });
       for (const version of [0, 1, 2])
-        await store.addModel(modelOf(version, version === 1 ? 'models/1-step' : undefined));
+        await store.addModel(modelOf(version, version === 1 ? 'models/1-step' : undefined), { sums: [], spoilt: [] });
       const old = await store.keptModels(task, { before: 2, limit: 1 });
       expect(old.map(({ version }) => version)).toEqual([0]);
       await store.forgetModels(task, [0]);
@@ -224,7 +224,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('removes a finished task with everything of it once its buffers have ended, and nothing before', async () => {
-      await store.addModel(model);
+      await store.addModel(model, ofBuffer);
       await store.setNote(examplesNote(task), bytes(4));
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit: depositOf(0, { outbox: [bytes(2)] }) });
       expect(await store.removeTask(task)).toEqual({ isRemoved: false, openBuffers: 1 });
@@ -248,7 +248,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
 
     it('finds the model of a buffer, and the newest one, logged or not', async () => {
       expect(await store.newestModel(task, 'any')).toBeUndefined();
-      await store.addModel(model);
+      await store.addModel(model, ofBuffer);
       expect(await store.modelOf(ctx)).toEqual(model);
       expect(await store.newestModel(task, 'logged')).toBeUndefined();
       expect(await store.newestModel(task, 'any')).toEqual(model);
