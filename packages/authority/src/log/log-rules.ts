@@ -264,7 +264,10 @@ export class LogRules {
 }
 
 /** Version 0 comes from no sum, every other from some; spoilt ones alone change nothing. */
-function sumsProblems({ version, sums, spoilt, modelHash }: ModelEntry, before: ModelEntry | undefined): readonly string[] {
+function sumsProblems(
+  { version, sums, spoilt, modelHash }: ModelEntry,
+  before: ModelEntry | undefined,
+): readonly string[] {
   const isFirst = version === 0;
   if (isFirst !== (sums.length + spoilt.length === 0))
     return [isFirst ? 'the first version names sums' : 'it is made of no sum'];

@@ -140,6 +140,44 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       await expect(store.addModel({ ...model, version: 2 }, ofBuffer)).rejects.toThrow(); // one version of a buffer
     });
 
+    it('keeps what a sum was opened as until it has ended, also through a restart', async () => {
+      const mean = { kind: 'mean', task, weightSum: 12.5, versionSum: undefined, metrics: { loss: 0.25 } } as const;
+      await write([{ kind: 'opened' }], { status: 'opened', opened: mean });
+      const spoilt = buffersOf(2, {});
+      await store.addBuffer({ ...spoilt, task, drawnAt: 8 });
+      const lie = { kind: 'spoilt', task, why: 'a lie', slots: [2, 3] } as const;
+      await store.advance(spoilt.ctx, 0, () => ({
+        change: { facts: [{ kind: 'opened' }], status: 'opened', opened: lie },
+        result: undefined,
+      }));
+      store = await reopen();
+      const found = await store.openedSums(task);
+      expect(found).toMatchObject([
+        { ...mean, ctx },
+        { ...lie, ctx: spoilt.ctx },
+      ]);
+      await store.addModel(model, { sums: [ctx], spoilt: [spoilt.ctx] });
+      expect((await store.openedSums(task)).map(({ version }) => version)).toEqual([1, 1]);
+      expect(await store.sumsOf(task)).toEqual(new Map([[1, { sums: [ctx], spoilt: [spoilt.ctx] }]]));
+      expect([await store.modelOf(ctx), await store.modelOf(spoilt.ctx)]).toEqual([model, model]);
+      expect((await store.lastSums(task, 1)).length).toBe(1);
+      await expect(store.addModel(model, { sums: [spoilt.ctx], spoilt: [ctx] })).rejects.toThrow('another version');
+      await store.advance(ctx, 1, () => ({
+        change: { facts: [{ kind: 'included', version: 1 }], status: 'included' },
+        result: 0,
+      }));
+      expect((await store.openedSums(task)).map((one) => one.ctx)).toEqual([spoilt.ctx]);
+    });
+
+    it('lets the other sums of a pending model wait for another one if one of them is lost', async () => {
+      const other = buffersOf(2, {});
+      await store.addBuffer({ ...other, task, drawnAt: 8 });
+      await store.addModel(model, { sums: [ctx, other.ctx], spoilt: [] });
+      await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
+      expect([await store.models(task), await store.modelOf(other.ctx)]).toEqual([[], undefined]);
+      await store.addModel(model, { sums: [other.ctx], spoilt: [] });
+    });
+
     it('forgets the pending model of a lost buffer, and never a logged one', async () => {
       await store.addModel(model, ofBuffer);
       await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
