@@ -115,7 +115,14 @@ export type {
 } from './server/secure-buffer.ts';
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
 export type { SumFact, SumState, SumStep } from './server/sum-state.ts';
-export { evolveSum, recordGrant, recordIncluded, recordQuarantine } from './server/sum-state.ts';
+export {
+  evolveSum,
+  isGranted,
+  recordGrant,
+  recordIncluded,
+  recordOpened,
+  recordQuarantine,
+} from './server/sum-state.ts';
 export type { JudgedSum, Standing, SuspicionScene } from './server/suspicion.ts';
 export {
   banned,
@@ -127,6 +134,8 @@ export {
   SUSPECT,
   standingAt,
 } from './server/suspicion.ts';
+export type { NextVersion, VersionRule, VersionSum } from './server/version-sums.ts';
+export { nextVersion, versionRule } from './server/version-sums.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Block } from './user/blocks.ts';
 export type { PrivacySpent } from './user/budget.ts';
@@ -306,8 +315,15 @@ export type { ShotName } from './wire/one-shot/part-sealing.ts';
 export { partBinding, partTerm } from './wire/one-shot/part-sealing.ts';
 export type { Part } from './wire/one-shot/parts.ts';
 export { isHolder, partsOf, taskParts } from './wire/one-shot/parts.ts';
-export type { OneShotPolicy } from './wire/one-shot/policy.ts';
-export { MAX_PARTS, ONE_SHOT_DEFAULTS, oneShotProblem, vouchersOf } from './wire/one-shot/policy.ts';
+export type { Combination, OneShotPolicy } from './wire/one-shot/policy.ts';
+export {
+  COMBINATIONS,
+  LEAST_TRIMMED,
+  MAX_PARTS,
+  ONE_SHOT_DEFAULTS,
+  oneShotProblem,
+  vouchersOf,
+} from './wire/one-shot/policy.ts';
 export type { HeldPart, ShotHeader, ShotHeaderBody, ShotLayout, ShotUpload } from './wire/one-shot/upload.ts';
 export {
   heldParts,

@@ -6,7 +6,15 @@ import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from
 import { sealedEngineFlag } from '../flags/engines.ts';
 import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
 import { chosenModel, MODEL_NAMES } from '../flags/models.ts';
-import { bufferWithin, MOST_UPDATES, modeFlag, modeOf, uncheckedSumsFlag } from '../flags/modes.ts';
+import {
+  bufferWithin,
+  MOST_UPDATES,
+  modeFlag,
+  modeOf,
+  uncheckedSumsFlag,
+  VERSION_FLAGS,
+  versionSettings,
+} from '../flags/modes.ts';
 import { short } from '../flags/names.ts';
 import { isModelFile } from '../flags/own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../flags/presets.ts';
@@ -43,6 +51,7 @@ const FLAGS = {
   }),
   minimum: whole({ help: 'Kmin, updates a sum holds at least', min: 2, without: '80 % of K' }),
   mode: modeFlag,
+  ...VERSION_FLAGS,
   engine: sealedEngineFlag('slot-keys'),
   target: whole({ value: 'percent', help: 'stop at this accuracy; needs a test set', min: 1, max: 100 }),
   versions: whole({ help: 'stop after n versions', min: 1 }),
@@ -141,7 +150,8 @@ export const taskCreate: Command = command({
 
 function modeSettings(
   flags: CommandInput<typeof FLAGS>['flags'],
-): Pick<TaskSettings, 'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise'> {
+): Pick<TaskSettings, 'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise' | 'sumsPerVersion' | 'combine'> {
+  const version = versionSettings(flags);
   const chosen = modeOf(flags, 'slot-keys');
   if (chosen.mode === 'one-shot' && flags['unsafe-paper'])
     throw new CommandError('--unsafe-paper and --mode one-shot are two modes: choose one');
@@ -152,6 +162,7 @@ function modeSettings(
   if (chosen.mode === 'one-shot')
     return {
       ...chosen,
+      ...version,
       unsafeUncheckedSums: flags['unsafe-unchecked-sums'],
       authorityNoise: flags['authority-noise'],
     };

@@ -68,7 +68,7 @@ async function follow(
   }
 }
 
-function rowOf({ version, at, accepted, dropped, meanAge, accuracy, ctx, metrics }: VersionState): string[] {
+function rowOf({ version, at, accepted, dropped, meanAge, accuracy, sums, metrics }: VersionState): string[] {
   return [
     String(version),
     new Date(at).toISOString(),
@@ -76,7 +76,7 @@ function rowOf({ version, at, accepted, dropped, meanAge, accuracy, ctx, metrics
     String(dropped),
     meanAge?.toFixed(2) ?? '-',
     percent(accuracy),
-    version === 0 ? '-' : short(ctx),
+    sums.length === 0 ? '-' : sums.map(short).join(' '),
     meansOf(metrics),
   ];
 }

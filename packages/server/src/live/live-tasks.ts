@@ -103,8 +103,8 @@ export class LiveTasks {
     const name = toHex(task);
     if (this.#recalled.has(name)) return;
     this.#recalled.add(name);
-    const models = await this.#options.store.models(task);
-    for (const { ctx } of models.slice(-MAX_ENDED)) await mode.show(ctx);
+    const last = await this.#options.store.lastSums(task, MAX_ENDED);
+    for (const ctx of [...last].reverse()) await mode.show(ctx);
   }
 
   #remember(task: string, shown: LiveBuffer): void {

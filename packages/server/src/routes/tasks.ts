@@ -47,7 +47,8 @@ const versions = Type.Object({
     Type.Object({
       version: Type.Integer(),
       at: Type.Integer(),
-      ctx: hexText(32),
+      sums: Type.Array(hexText(32)),
+      spoilt: Type.Array(hexText(32)),
       accepted: Type.Integer(),
       dropped: Type.Integer(),
       meanAge: Type.Optional(Type.Number()),
@@ -130,11 +131,13 @@ export function mountTasks(context: RouteContext): void {
   app.get(SERVER_PATH.taskMetrics(':task'), { schema: metrics }, async ({ params }) => {
     const { task, read } = await foundTask(context, params.task);
     const models = (await store.models(task)).filter(({ entry }) => entry !== undefined || read.mode === 'paper');
+    const sums = await store.sumsOf(task);
     return {
-      versions: models.map(({ version, madeAt, ctx, accepted, dropped, meanAge, metrics, accuracy, loss }) => ({
+      versions: models.map(({ version, madeAt, accepted, dropped, meanAge, metrics, accuracy, loss }) => ({
         version,
         at: madeAt,
-        ctx: toHex(ctx),
+        sums: (sums.get(version)?.sums ?? []).map(toHex),
+        spoilt: (sums.get(version)?.spoilt ?? []).map(toHex),
         accepted,
         dropped,
         ...(meanAge !== undefined && { meanAge }),

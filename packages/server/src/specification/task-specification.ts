@@ -8,6 +8,7 @@ import {
   decodePolicy,
   ENGINE,
   type TaskPolicy,
+  versionRule,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
@@ -140,7 +141,15 @@ function readAdmission(asked: TaskSpecification['admission'], policy: TaskPolicy
   if (places !== 'auto' && places < bufferSize)
     throw new RangeError(`admission.places must be at least the size of a buffer (${bufferSize}), got ${places}`);
   const oneVersion = versions === 'one' ? { minimum, isHeld: asked?.hold === 'version' } : undefined;
-  return { bufferSize, places, targetAge, maxWaitingBuffers: waitingBuffers, ...(oneVersion && { oneVersion }) };
+  // Places are counted by what a version is made of.
+  const ofVersion = bufferSize * versionRule(policy).sumsPerVersion;
+  return {
+    bufferSize: ofVersion,
+    places,
+    targetAge,
+    maxWaitingBuffers: waitingBuffers,
+    ...(oneVersion && { oneVersion }),
+  };
 }
 
 function checkInitial(hex: string | undefined, { dimension }: TaskPolicy): void {

@@ -46,6 +46,7 @@ const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upl
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
 const NEEDED = `SELECT s.* FROM shots s LEFT JOIN buffers b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
   OR (s.status = 'batched' AND b.status IN ${OPEN})`;
+const LAST_AT = `SELECT MAX(at) AS last_at FROM shots WHERE task = ? AND status IN ('arriving', 'waiting', 'good')`;
 const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') AND at < ?`;
 
 export function shotTables(database: SqlDatabase) {
@@ -67,6 +68,11 @@ export function shotTables(database: SqlDatabase) {
     shotsOf: async (task: TaskId, status: ShotStatus, limit: number): Promise<readonly StoredShot[]> => {
       const found = 'SELECT * FROM shots WHERE task = ? AND status = ? ORDER BY at, name LIMIT ?';
       return (await database.query(found, task, status, limit)).map(readShot);
+    },
+    /** When the last upload that is in no batch yet was seen; undefined if there is none. */
+    lastShotAt: async (task: TaskId): Promise<number | undefined> => {
+      const [row = {}] = await database.query(LAST_AT, task);
+      return column.optional(row, 'last_at', column.number);
     },
     /** Those that still are what they are taken for. */
     decideShots: (

@@ -31,5 +31,5 @@ export function bufferLine(living: readonly LiveBuffer[]): string {
 }
 
 function isLiving({ status }: LiveBuffer): boolean {
-  return ['filling', 'frozen', 'granted'].includes(status);
+  return ['filling', 'frozen', 'granted', 'opened'].includes(status);
 }
