@@ -5,6 +5,7 @@ import { bufferTables } from './buffers.ts';
 import { epochTables } from './epochs.ts';
 import { leaseTables } from './leases.ts';
 import { modelTables } from './models.ts';
+import { pendingShotTables } from './pending-shots.ts';
 import { pieceTables } from './pieces.ts';
 import { revocationTables } from './revocations.ts';
 import { shotTables } from './shots.ts';
@@ -18,6 +19,7 @@ export type Store = ReturnType<typeof taskTables> &
   ReturnType<typeof bufferTables> &
   ReturnType<typeof slotTables> &
   ReturnType<typeof shotTables> &
+  ReturnType<typeof pendingShotTables> &
   ReturnType<typeof batchTables> &
   ReturnType<typeof epochTables> &
   ReturnType<typeof revocationTables> &
@@ -33,6 +35,7 @@ export function createStore(database: SqlDatabase): Store {
     ...bufferTables(database),
     ...slotTables(database),
     ...shotTables(database),
+    ...pendingShotTables(database),
     ...batchTables(database),
     ...epochTables(database),
     ...revocationTables(database),
