@@ -63,7 +63,7 @@ export {
   SERVICE_PROBLEMS,
 } from './http/problems.ts';
 export type { RequestStatement } from './http/request-statement.ts';
-export { HEADER, requestStatement } from './http/request-statement.ts';
+export { HEADER, requestStatement, signatureHeaders } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
 export { issuePaperKey } from './paper/authority.ts';
 export type { PaperBuffer, PaperConnection, PaperOptions, PaperRecord } from './paper/buffer.ts';
