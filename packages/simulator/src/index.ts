@@ -35,6 +35,8 @@ export type { LightSecAggCosts } from './timed/lightsecagg-scheme.ts';
 export { LightSecAggScheme } from './timed/lightsecagg-scheme.ts';
 export type { Link } from './timed/link.ts';
 export { NO_NETWORK } from './timed/link.ts';
+export type { OneShotCosts } from './timed/one-shot-scheme.ts';
+export { OneShotScheme } from './timed/one-shot-scheme.ts';
 export type { PaperCosts } from './timed/paper-scheme.ts';
 export { PaperScheme } from './timed/paper-scheme.ts';
 export type { PlainCosts } from './timed/plain-scheme.ts';
