@@ -15,7 +15,7 @@ export { ShotDevice } from './federation/one-shot-device.ts';
 export type { OneShotOptions } from './federation/one-shot-federation.ts';
 export { OneShotFederation } from './federation/one-shot-federation.ts';
 export { ShotServer } from './federation/one-shot-server.ts';
-export type { BatchEnd, StoredBatch, StoredShot } from './federation/one-shot-store.ts';
+export type { BatchEnd, ShotDisk, StoredBatch, StoredShot } from './federation/one-shot-store.ts';
 export type { PaperFederationOptions, PaperPrepared } from './federation/paper-federation.ts';
 export { PAPER_LEASE_MS, PaperFederation } from './federation/paper-federation.ts';
 export type { SealingTrial } from './federation/sealing-trial.ts';
