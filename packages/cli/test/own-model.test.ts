@@ -94,18 +94,19 @@ describe('`basa simulate`', () => {
     ]);
 
   it('trains the model of a new project under several protocols, and writes curve, plot and model', async () => {
-    const { code, out, errors } = await simulate('node', '--protocol', 'none,sealed,secagg');
+    const { code, out, errors } = await simulate('node', '--protocol', 'none,sealed,one-shot,secagg');
     expect([code, errors]).toEqual([0, expect.stringContaining('6 devices, 6 at a time, K = 6, 10 versions')]);
     const { runs } = lastLine(out) as { runs: { protocol: string; partySums: number; last: { accuracy: number } }[] };
     expect(runs.map(({ protocol, partySums }) => [protocol, partySums])).toEqual([
       ['none', 0],
       ['sealed', 1],
+      ['one-shot', 1],
       ['secagg', 1],
     ]);
     for (const { last } of runs) expect(last.accuracy).toBeGreaterThan(0.8);
     const lines = readFileSync(join(folder, 'simulated/curve.csv'), 'utf8').trimEnd().split('\r\n');
     expect(lines[0]).toBe('protocol,version,seconds,accuracy,loss,trainLoss,updates');
-    expect(lines).toHaveLength(1 + 30);
+    expect(lines).toHaveLength(1 + 40);
     expect(readFileSync(join(folder, 'simulated/accuracy.svg'), 'utf8')).toMatch(/^<svg .*sealed/s);
     const { model } = await loadOwnModel(join(inProject('node'), 'model.ts'));
     const written = decodeSafetensors(model, readFileSync(join(folder, 'simulated/model.safetensors')));

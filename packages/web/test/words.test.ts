@@ -1,5 +1,7 @@
 /** What pages say: about uploads, buffers and attacks. */
 
+import { ATTACK_WORDS } from '@basa/lab/attacks/attack-words.ts';
+import { ONE_SHOT_ATTACKS } from '@basa/lab/attacks/one-shot/registry.ts';
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { type Modulus, RING_32, ring } from '@basa/masking';
 import type { LiveBuffer } from '@basa/protocol';
@@ -8,7 +10,6 @@ import { describe, expect, it } from 'vitest';
 import { byteEvenness } from '../src/web/join/uniformity.ts';
 import { conclusionOf } from '../src/web/play/conclusion.ts';
 import { findingText } from '../src/web/sees/attack-view.ts';
-import { ATTACK_WORDS } from '../src/web/sees/attack-words.ts';
 import { chance, isEven } from '../src/web/shared/format.ts';
 import { bufferLine } from '../src/web/watch/buffer-card.ts';
 
@@ -46,7 +47,7 @@ describe('the evenness of an upload', () => {
 
 describe('attacks', () => {
   it('all have a title and a sentence of their own, without the names of the protocol', () => {
-    expect(Object.keys(ATTACK_WORDS)).toEqual(ATTACKS.map(({ id }) => id));
+    expect(Object.keys(ATTACK_WORDS)).toEqual([...ATTACKS, ...ONE_SHOT_ATTACKS].map(({ id }) => id));
     const titles = Object.values(ATTACK_WORDS).map(({ title }) => title);
     expect(new Set(titles).size).toBe(titles.length);
     for (const { title, story } of Object.values(ATTACK_WORDS)) {

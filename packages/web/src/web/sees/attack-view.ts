@@ -1,6 +1,6 @@
 /** An attack on the page: what it is in plain words, what it came to in both modes, and below that how and why. */
+import { ATTACK_WORDS } from '@basa/lab/attacks/attack-words.ts';
 import { make } from '../shared/dom.ts';
-import { ATTACK_WORDS } from './attack-words.ts';
 import type { AttackNews, Played } from './sees-messages.ts';
 
 export function attackView(attack: AttackNews): HTMLElement {
