@@ -13,6 +13,8 @@ export interface TaskSpecification {
   readonly serverStep?: ServerStepOptions;
   /** What a sum of updates is divided by. */
   readonly divideBy?: 'count' | 'weights';
+  /** An accuracy that pages show as the aim; it ends nothing. */
+  readonly target?: number;
   readonly stop?: { readonly accuracy?: number; readonly version?: number; readonly afterMs?: number };
   /** A buffer with enough updates is closed when none came for so long. */
   readonly stallMs?: number;

@@ -60,6 +60,7 @@ export class LiveTasks {
   async state(task: RunningTask, versions: readonly LiveVersion[]): Promise<LiveState> {
     const name = toHex(task.task);
     await this.#recall(task);
+    const { stop, target } = task.read.specification;
     const found = await Promise.all(task.living.map((ctx) => task.mode.show(ctx)));
     // One that has just ended is tidied up a little later.
     const living = found.flatMap((shown) => (shown === undefined || isEnded(shown.status) ? [] : [shown]));
@@ -71,9 +72,10 @@ export class LiveTasks {
       mode: task.read.mode,
       state: task.state,
       ...(task.why !== undefined && { why: task.why }),
-      stop: task.read.specification.stop ?? {},
+      stop: stop ?? {},
+      ...(target !== undefined && { target }),
       versions,
-      buffers: [...living, ...(this.#ended.get(name) ?? [])],
+      buffers: [...living, ...(await task.mode.filling()), ...(this.#ended.get(name) ?? [])],
       admission: task.admission.view,
       steps: this.#tallies.steps(),
       refusals: this.#tallies.refusals(),

@@ -77,6 +77,7 @@ export const taskSpecificationSchema = Type.Object(
         { additionalProperties: false },
       ),
     ),
+    target: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     stallMs: Type.Optional(Type.Integer({ minimum: 1 })),
     admission: Type.Optional(
       Type.Object(
