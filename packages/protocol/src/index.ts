@@ -51,6 +51,7 @@ export type {
 } from './http/live.ts';
 export { LIVE_STEPS } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';
+export { nextStepOf, refusalText } from './http/next-steps.ts';
 export type { AttemptSoFar } from './http/patience.ts';
 export { timeLeftMs } from './http/patience.ts';
 export type { ProblemCode, ProblemDocument, ProblemMore, ServiceProblem } from './http/problems.ts';

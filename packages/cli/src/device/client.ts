@@ -1,7 +1,8 @@
 /** `basa client`: one device that takes part in a task, with a share of MNIST, data of one's own, or an update from a file. */
 import { readFile } from 'node:fs/promises';
-import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
+import type { BasaClient, ClientEvents } from '@basa/client/node';
 import { PLAIN_HTTP_FLAGS } from '../flags/connection.ts';
+import { METRIC_FLAGS, metricValues } from '../flags/metric-values.ts';
 import { short } from '../flags/names.ts';
 import { FLOOR_FLAGS, privacyFloor } from '../flags/privacy.ts';
 import {
@@ -37,6 +38,7 @@ const FLAGS = {
     help: 'contribute this update instead, raw little-endian float32',
     variable: 'BASA_UPDATE',
   }),
+  ...METRIC_FLAGS,
   minimum: whole({ help: 'take part only where a sum holds at least n updates', without: '2' }),
   'max-staleness': whole({ help: 'take part only where updates may be at most n versions behind', without: '15' }),
   'unsafe-mixed-versions': yes(
@@ -53,7 +55,9 @@ export const client: Command = command({
   flags: FLAGS,
   opening: 'connecting',
   run(input) {
-    const { update } = input.flags;
+    const { update, metric } = input.flags;
+    if (update === undefined && metric.length > 0)
+      throw new CommandError('--metric goes with --update: a training brings its metrics itself');
     return update === undefined ? train(input) : offer(input, update);
   },
 });
@@ -65,9 +69,15 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
   if (bytes.length % 4 !== 0) throw new CommandError(`${file} is not a file of float32`);
   const device = await connect(input);
   try {
+    const metrics = metricValues(input.flags.metric, device.policy.metrics);
     const { version } = await device.model({ signal });
-    const result = await device.contribute(new Float32Array(bytes.buffer), { trainedOn: version, signal });
-    terminal.line(result.kind === 'accepted' ? `accepted${placeOf(result)}` : `rejected: ${result.reason}`);
+    const result = await device.contribute(new Float32Array(bytes.buffer), { trainedOn: version, metrics, signal });
+    const { refusalText } = await import('@basa/protocol');
+    terminal.line(
+      result.kind === 'accepted'
+        ? `accepted${placeOf(result)}`
+        : `rejected: ${refusalText(result.reason, result.detail)}`,
+    );
     return { json: result, exitCode: result.kind === 'accepted' ? EXIT_CODE.fine : EXIT_CODE.failed };
   } finally {
     await device.close();
@@ -77,6 +87,7 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
 async function train(input: Input): Promise<CommandResult> {
   const { terminal, signal } = input;
   const { toHex } = await import('@basa/masking');
+  const { refusalText } = await import('@basa/protocol');
   const { trainer, samples } = await deviceWork(input);
   const device = await connect(input);
   try {
@@ -90,11 +101,13 @@ async function train(input: Input): Promise<CommandResult> {
     device.on('accepted', ({ ctx, slot }) =>
       terminal.line(`accepted: ${slot === undefined ? 'upload' : `slot ${slot} of buffer`} ${short(ctx)}`),
     );
-    device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
+    device.on('rejected', ({ reason, detail }) => terminal.line(`rejected: ${refusalText(reason, detail)}`));
     device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', (notice) => terminal.line(retrySentence(notice)));
     const summary = await device.run(trainer, await samples(), { rounds: input.flags.rounds, signal });
-    terminal.line(`${summary.accepted} accepted, ${summary.rejected} rejected${await whyEnded(summary.ended)}`);
+    terminal.line(
+      `${summary.accepted} accepted, ${summary.rejected} rejected${summary.ended === 'rounds' ? '' : `; ended: ${refusalText(summary.ended)}`}`,
+    );
     const { privacy } = device;
     return {
       json: { deviceKey: toHex(device.deviceKey), ...summary, ...(privacy !== undefined && { privacy }) },
@@ -107,13 +120,6 @@ async function train(input: Input): Promise<CommandResult> {
 
 function spentText({ inclusions, participations, epsilon, epsilonBudget }: ClientEvents['privacy']): string {
   return `privacy: ${inclusions} of ${participations} participations, epsilon ${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)}`;
-}
-
-/** Nothing where all rounds were made, as asked. */
-async function whyEnded(ended: RunSummary['ended']): Promise<string> {
-  if (ended === 'rounds') return '';
-  const { problemDocument } = await import('@basa/protocol');
-  return `; ended: ${problemDocument(ended).title}`;
 }
 
 async function connect({ flags, environment, signal }: Input): Promise<BasaClient> {

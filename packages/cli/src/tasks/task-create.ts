@@ -23,6 +23,7 @@ import { thresholdFlag } from '../flags/threshold.ts';
 import { TRAINING_FLAGS, trainingOf } from '../flags/training.ts';
 import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
 import { choice, parsed, positive, text, whole, within, yes } from '../shell/flag.ts';
+import type { PrivateRequest } from './private-plan.ts';
 
 const MAX_TOKENS = 1000;
 const TOKENS_LAST_MS = 24 * 3_600_000;
@@ -110,6 +111,10 @@ export const taskCreate: Command = command({
     if (target !== undefined && evaluationSet === undefined)
       throw new CommandError('--target needs a test set at the server: give --test, export `test`, or use --versions');
     const privacy = privacyChoice(flags);
+    if (privacy !== undefined) {
+      const { dimension } = model;
+      await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip: flags.clip, mode: flags.mode });
+    }
     const { createTaskAt } = await import('@basa/client/operator');
     const { task } = await createTaskAt(services, {
       name: flags.name ?? (isModelFile(flags.model) ? model.name : flags.model),
@@ -147,6 +152,14 @@ export const taskCreate: Command = command({
     return { json: { task, ...(count > 0 && { tokens }) } };
   },
 });
+
+/** The advice of `basa plan`: the task is created all the same, unless it cannot be. */
+async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request: PrivateRequest): Promise<void> {
+  const { planPrivacy } = await import('./private-plan.ts');
+  const planned = await planPrivacy(request);
+  if (typeof planned === 'string') throw new CommandError(`this cannot work: ${planned}`);
+  for (const sentence of planned.advice) terminal.warn(`warning: ${sentence}`);
+}
 
 function modeSettings(
   flags: CommandInput<typeof FLAGS>['flags'],
