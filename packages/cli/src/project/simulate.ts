@@ -6,7 +6,7 @@ import { loadOwnModel } from '../flags/own-model.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { bar, percent, type Terminal } from '../shell/terminal.ts';
 import { localTrainingOf, SIMULATION_FLAGS, simulationOf } from './simulation-flags.ts';
-import { simulationPlot, simulationTable, writeSimulation } from './simulation-report.ts';
+import { nothingNewSentence, simulationPlot, simulationTable, writeSimulation } from './simulation-report.ts';
 
 export const simulate: Command = command({
   name: 'simulate',
@@ -49,6 +49,7 @@ export const simulate: Command = command({
     terminal.clearStatus();
     const { out: folder } = input.flags;
     await writeSimulation(folder, model, runs);
+    for (const run of runs) if (run.nothingNew > 0) terminal.line(nothingNewSentence(run));
     terminal.line(`\n${simulationTable(runs)}\n\n${simulationPlot(runs, target)}`);
     terminal.line(`\n${folder} has curve.csv, accuracy.svg and model.safetensors (${runs.at(-1)?.protocol})`);
     const told = runs.map(({ parameters: _, curve, ...run }) => ({

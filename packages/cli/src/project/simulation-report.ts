@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Model } from '@basa/learning';
 import type { OwnRun } from '@basa/virtual-time';
-import { percent, plot, table } from '../shell/terminal.ts';
+import { counted, percent, plot, table } from '../shell/terminal.ts';
 
 /** More points of a line than this cannot be told apart. */
 const MAX_POINTS = 40;
@@ -42,6 +42,12 @@ export function simulationTable(runs: readonly OwnRun[]): string {
   });
   const measures = ['versions', 'accuracy', 'loss', 'virtual time', 'mean age', 'dropped out', 'sums by its parties'];
   return table([['protocol', ...measures], ...rows]);
+}
+
+/** As devices say it, which wait for a newer version then. */
+export function nothingNewSentence({ protocol, nothingNew, isConverged, curve }: OwnRun): string {
+  const told = `${protocol}: ${counted(nothingNew, 'update')} had nothing new to contribute (zero, or the same as before)`;
+  return isConverged ? `${told}, and fewer than two were left after version ${curve.length}: the run ends there` : told;
 }
 
 /** Of the last protocol, with the target across. */

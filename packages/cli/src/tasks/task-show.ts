@@ -6,7 +6,7 @@ import { short } from '../flags/names.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, type CommandInput, command } from '../shell/command.ts';
 import { parsed, yes } from '../shell/flag.ts';
-import { percent, table } from '../shell/terminal.ts';
+import { counted, percent, table } from '../shell/terminal.ts';
 
 const LOOK_MS = 1000;
 const HEADINGS = ['version', 'made at', 'updates', 'dropped', 'mean age', 'accuracy', 'buffer', 'means of the devices'];
@@ -89,7 +89,7 @@ function meansOf(metrics: VersionState['metrics'] = {}): string {
 
 function linesOf(described: ServerTask): string[][] {
   const { task, name, mode, state, why, version, accuracy, loss, buffers, admission, meanAge, privacy } = described;
-  const { places, used, waiting, waitingBuffers, targetAge } = admission;
+  const { places, used, waiting, waitingBuffers, targetAge, returned = 0 } = admission;
   return [
     ['task', task],
     ['name', name],
@@ -100,9 +100,15 @@ function linesOf(described: ServerTask): string[][] {
     ['loss', loss === undefined ? '-' : loss.toFixed(4)],
     ['open buffers', `${buffers}, of which ${waitingBuffers} wait to be opened`],
     ['places', `${used} of ${places} taken, ${waiting} devices wait`],
+    ...(returned === 0 ? [] : [['given back', returnedText(returned)]]),
     ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions (auto aims at ${targetAge})`],
     ...(privacy === undefined ? [] : [['privacy', privacyText(privacy)]]),
   ];
+}
+
+/** The server is not told which of the two it is. */
+function returnedText(returned: number): string {
+  return `${counted(returned, 'place')} since the newest version: devices that had nothing new to contribute, or left`;
 }
 
 function privacyText({ epsilon, delta, participations, noiseMultiplier, colluders }: TaskPrivacy): string {

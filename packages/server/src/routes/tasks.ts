@@ -28,6 +28,7 @@ const taskState = Type.Object({
     waiting: Type.Integer(),
     waitingBuffers: Type.Integer(),
     targetAge: Type.Number(),
+    returned: Type.Optional(Type.Integer()),
   }),
   meanAge: Type.Optional(Type.Number()),
   metrics: Type.Optional(Type.Record(Type.String(), Type.Number())),

@@ -1,4 +1,5 @@
 /** A model and data of one's own, trained by so many virtual devices under any of the protocols: real updates, virtual time. */
+import { createHash } from 'node:crypto';
 import { DEFAULT_DAMPING, type Samples, type Trainer } from '@basa/learning';
 import type { Delay } from '@basa/simulator';
 import {
@@ -80,6 +81,10 @@ export interface OwnRun {
   /** Sums that the real parties of the protocol made, bit for bit the plain ones. */
   readonly partySums: number;
   readonly clipped: number;
+  /** Updates that were left out because they had vanished or repeated an earlier one of their device. */
+  readonly nothingNew: number;
+  /** The run ended early: fewer than two devices of the next version had anything new to contribute. */
+  readonly isConverged: boolean;
   readonly parameters: Float32Array;
 }
 
@@ -125,8 +130,9 @@ async function simulate(
   const task = taskOf(options);
   const { order, times } = scheduleCell(cell, costs, task.countOf);
   const curve: SimulatedVersion[] = [];
-  let parameters = new Float32Array();
-  const { reached, partySums, clipped } = await trainOrder(
+  let parameters = trainer.init(seed);
+  const isRepeated = repeats();
+  const { reached, partySums, clipped, nothingNew, isConverged } = await trainOrder(
     {
       order,
       seed,
@@ -142,7 +148,8 @@ async function simulate(
     async (request) => {
       await new Promise((resolve) => setImmediate(resolve)); // Ctrl-C is heard between two updates
       signal.throwIfAborted();
-      return trainUpdate(request, task, trainer);
+      const update = trainUpdate(request, task, trainer);
+      return { ...update, isRepeated: isRepeated(request.user, update.delta) };
     },
     async (made) => {
       const { version, trainLoss, evaluation } = made;
@@ -156,8 +163,21 @@ async function simulate(
     },
   );
   const isReached = reached !== undefined;
-  const { trips, droppedOut, meanAge } = scheduleCell(endingAt(cell, curve.length), costs, task.countOf);
-  return { protocol, curve, isReached, trips, droppedOut, meanAge, partySums, clipped, parameters };
+  const { trips, droppedOut, meanAge } = scheduleCell(endingAt(cell, Math.max(1, curve.length)), costs, task.countOf);
+  const met = { trips, droppedOut, meanAge, partySums, clipped, nothingNew, isConverged };
+  return { protocol, curve, isReached, ...met, parameters };
+}
+
+/** Tells whether a user had an update of the same numbers before. */
+function repeats(): (user: number, delta: Float32Array) => boolean {
+  const seen = new Set<string>();
+  return (user, delta) => {
+    const bytes = new Uint8Array(delta.buffer, delta.byteOffset, delta.byteLength);
+    const name = `${user} ${createHash('sha256').update(bytes).digest('hex')}`;
+    const isSeen = seen.has(name);
+    seen.add(name);
+    return isSeen;
+  };
 }
 
 /** The same virtual time, told until this version. */
