@@ -3,8 +3,8 @@ import type { Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
 import { ascii, equalBytes } from '@basa/masking';
 import {
   type Block,
+  DEFAULT_TRAINING,
   isRefusalReason,
-  type Loss,
   type ProblemCode,
   problemOf,
   type RefusalReason,
@@ -24,7 +24,7 @@ import { type Evaluate, metricsOf, type OwnMetrics } from './run-metrics.ts';
 export interface RoundTrainer {
   readonly model: Model;
   /** What it minimises; softmax cross-entropy where it does not say. */
-  readonly loss?: Loss;
+  readonly loss?: string;
   train(request: TrainRequest): TrainResult | Promise<TrainResult>;
   readonly evaluate?: Evaluate;
 }
@@ -206,7 +206,7 @@ function trainingOf(
 
 /** The policy names loss and architecture; where it names none, they are the application's own. */
 async function checkTrainer({ outside, pins: { policy } }: DeviceContext, trainer: RoundTrainer): Promise<void> {
-  const { model, loss = 'softmaxCrossEntropy' } = trainer;
+  const { model, loss = DEFAULT_TRAINING.loss } = trainer;
   const wanted = policy.training.loss;
   if (wanted !== 'own' && loss !== wanted) throw new RangeError(`the task minimises ${wanted}, the trainer ${loss}`);
   if (model.dimension !== policy.dimension) {

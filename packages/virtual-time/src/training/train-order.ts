@@ -6,6 +6,7 @@ import {
   type Evaluation,
   initialParameters,
   randomStream,
+  scoreOf,
   type Trainer,
   WeightedMean,
 } from '@basa/learning';
@@ -34,7 +35,7 @@ export interface TrainOrder {
 }
 
 export interface Trained {
-  /** Accuracy by version that was evaluated. */
+  /** By version that was evaluated: the accuracy, or the score that the trainer names first. */
   readonly accuracy: readonly (readonly [version: number, accuracy: number])[];
   /** The first version with the target by the mean of its last evaluations, or none. */
   readonly reached: number | undefined;
@@ -43,6 +44,9 @@ export interface Trained {
   readonly clipped: number;
   /** Sums that real parties made. */
   readonly partySums: number;
+}
+
+export interface TrainedRun extends Trained {
   /** Updates that were left out because they rounded to zero or repeated an earlier one. */
   readonly nothingNew: number;
   /** Fewer than two updates of a version were new, so that nobody could sum them: the run ended before it. */
@@ -70,7 +74,7 @@ export async function trainOrder(
   trainer: Trainer,
   train: (request: UpdateRequest) => Promise<TrainedUpdate> = async (request) => trainUpdate(request, task, trainer),
   onVersion: (made: MadeVersion) => Promise<void> = async () => {},
-): Promise<Trained> {
+): Promise<TrainedRun> {
   const parameters = initialParameters(task.model, run.seed);
   const models = new Map([[0, parameters.slice()]]);
   const lastUse = lastUses(run.order);
@@ -90,7 +94,7 @@ export async function trainOrder(
     for (const old of models.keys()) if ((lastUse.get(old) ?? -1) <= n && old !== version) models.delete(old);
     const isLooked = version % task.evaluateEvery === 0;
     const evaluation = isLooked ? trainer.evaluate(parameters, task.quickTest) : undefined;
-    if (evaluation !== undefined) accuracy.push([version, evaluation.accuracy]);
+    if (evaluation !== undefined) accuracy.push([version, valueOf(evaluation)]);
     const trainLoss = trained.reduce((sum, { loss }) => sum + loss, 0) / trained.length;
     await onVersion({ version, trainLoss, evaluation, parameters });
     if (evaluation !== undefined && lastMean(accuracy, run.evaluations ?? 1) >= run.target) {
@@ -98,8 +102,12 @@ export async function trainOrder(
       break;
     }
   }
-  const { accuracy: wholeAccuracy } = trainer.evaluate(parameters, task.wholeTest);
+  const wholeAccuracy = valueOf(trainer.evaluate(parameters, task.wholeTest));
   return { accuracy, reached, wholeAccuracy, isConverged, ...totals };
+}
+
+function valueOf(evaluation: Evaluation): number {
+  return scoreOf(evaluation)?.value ?? Number.NaN;
 }
 
 /** Of the last so many evaluations; nothing where there are fewer. */
@@ -130,7 +138,9 @@ function meanOf(
       const words = seededWords(randomStream(run.seed, 'quant', update.trip).u32());
       const quantized = quantize(delta, { level, clip, modulus }, words, update.weight);
       if (quantized.kind === 'refused')
-        throw new Error(`trip ${update.trip} diverged at coordinate ${quantized.index}`);
+        throw new RangeError(
+          `the training of device ${update.user} diverged before version ${version}: coordinate ${quantized.index} of its update is ${quantized.value}. Lower the learning rate, or check the data`,
+        );
       totals.clipped += quantized.clipped;
       // As a device does, which waits for a newer version then.
       if (isRepeated || quantized.vector.every((word) => word === 0)) {

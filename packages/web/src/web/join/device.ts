@@ -141,6 +141,7 @@ function listen(client: BasaClient, tell: Tell): void {
 function observed(trainer: RoundTrainer, shown: Shown, tell: Tell): RoundTrainer {
   return {
     model: trainer.model,
+    ...(trainer.loss !== undefined && { loss: trainer.loss }),
     ...(trainer.evaluate !== undefined && { evaluate: trainer.evaluate }),
     async train(request) {
       const began = performance.now();
