@@ -48,8 +48,9 @@ export type {
   LiveStepName,
   LiveVersion,
   PageSettings,
+  Scores,
 } from './http/live.ts';
-export { LIVE_STEPS } from './http/live.ts';
+export { LIVE_STEPS, SCORE_OF_LOSS, SCORES, scoresIn, shownScore } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';
 export { nextStepOf, refusalText } from './http/next-steps.ts';
 export type { AttemptSoFar } from './http/patience.ts';
@@ -381,7 +382,7 @@ export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type { SumRules } from './wire/sum-rules.ts';
 export { sumRules } from './wire/sum-rules.ts';
 export type { Loss, TaskTraining } from './wire/training.ts';
-export { DEFAULT_TRAINING } from './wire/training.ts';
+export { DEFAULT_TRAINING, TASK_LOSSES } from './wire/training.ts';
 export type { Transition } from './wire/transition.ts';
 export type { SealedParts, UploadLayout } from './wire/upload-layout.ts';
 export {

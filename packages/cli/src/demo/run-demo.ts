@@ -100,7 +100,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       }),
       samplesOf: (device) => ({ dataset: train, indices: work.devices[device]?.indices ?? new Uint32Array() }),
     });
-    const plainAccuracy = trainer.evaluate(plain, allSamples(test)).accuracy;
+    const plainAccuracy = trainer.evaluate(plain, allSamples(test)).accuracy ?? Number.NaN;
     const accuracy = ended.versions.at(-1)?.accuracy ?? 0;
     return { ...ended, accuracy, plainAccuracy, way, wayCosts: await compareWays(policy) };
   } finally {

@@ -54,7 +54,12 @@ const FLAGS = {
   mode: modeFlag,
   ...VERSION_FLAGS,
   engine: sealedEngineFlag('slot-keys'),
-  target: whole({ value: 'percent', help: 'stop at this accuracy; needs a test set', min: 1, max: 100 }),
+  target: whole({
+    value: 'percent',
+    help: 'stop at this score (accuracy, or R2 with the loss mse); needs a test set',
+    min: 1,
+    max: 100,
+  }),
   versions: whole({ help: 'stop after n versions', min: 1 }),
   lease: seconds('from deposit to upload', 'paper 600, production 900'),
   open: seconds('how long a buffer takes users', 'paper 3600, production 21600'),
@@ -115,6 +120,8 @@ export const taskCreate: Command = command({
       const { dimension } = model;
       await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip: flags.clip, mode: flags.mode });
     }
+    const { training, ...floor } = trainingOf(flags, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) });
+    const { SCORE_OF_LOSS } = await import('@basa/protocol');
     const { createTaskAt } = await import('@basa/client/operator');
     const { task } = await createTaskAt(services, {
       name: flags.name ?? (isModelFile(flags.model) ? model.name : flags.model),
@@ -129,7 +136,8 @@ export const taskCreate: Command = command({
       maxStaleness: flags['max-staleness'] ?? preset.maxStaleness,
       clip: flags.clip,
       ...(bits !== 'auto' && { bits }),
-      ...trainingOf(flags, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) }),
+      training,
+      ...floor,
       metrics: flags.metrics ?? [],
       ...(privacy !== undefined && { privacy }),
       uploadLeaseMs: 1000 * (flags.lease ?? preset.leaseSeconds),
@@ -138,7 +146,7 @@ export const taskCreate: Command = command({
       initial: await initialOf(input, model),
       serverStep: serverStepOf(flags),
       stop: {
-        ...(target !== undefined && { accuracy: target / 100 }),
+        ...(target !== undefined && { [SCORE_OF_LOSS[training.loss]]: target / 100 }),
         ...(versions !== undefined && { version: versions }),
       },
       ...(evaluationSet !== undefined && { evaluationSet }),

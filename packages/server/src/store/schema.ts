@@ -5,7 +5,8 @@ import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/serv
 const OLDEST = 13;
 
 export function migrationsFor(dialect: Dialect): readonly string[] {
-  return [...Array<string>(OLDEST - 1).fill(''), tablesFor(dialect).join(';\n')];
+  const scores = `ALTER TABLE models ADD COLUMN r2 ${dialect.real}`;
+  return [...Array<string>(OLDEST - 1).fill(''), tablesFor(dialect).join(';\n'), scores];
 }
 
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
