@@ -1,6 +1,6 @@
 /** `basa client`: one device that takes part in a task, with a share of MNIST, data of one's own, or an update from a file. */
 import { readFile } from 'node:fs/promises';
-import type { BasaClient, ClientEvents } from '@basa/client/node';
+import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
 import { PLAIN_HTTP_FLAGS } from '../flags/connection.ts';
 import { METRIC_FLAGS, metricValues } from '../flags/metric-values.ts';
 import { short } from '../flags/names.ts';

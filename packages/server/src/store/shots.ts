@@ -43,12 +43,6 @@ export interface RefusedShot {
   readonly reason: RefusalReason;
 }
 
-/** How many uploads on a version are whole and in no batch yet. */
-export interface WaitingShots {
-  readonly version: number;
-  readonly count: number;
-}
-
 /** `differs`: the device sent other bytes under this tag. `given`: it has another upload on this entry of the model log. */
 export type BegunShot = { readonly kind: 'begun'; readonly shot: StoredShot } | { readonly kind: 'differs' | 'given' };
 
@@ -60,9 +54,6 @@ const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upl
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
 const NEEDED = `SELECT s.* FROM shots s LEFT JOIN buffers b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
   OR (s.status = 'batched' AND b.status IN ${OPEN})`;
-const LAST_AT = `SELECT MAX(at) AS last_at FROM shots WHERE task = ? AND status IN ('arriving', 'waiting', 'good')`;
-const WAITING = `SELECT version, COUNT(*) AS count FROM shots WHERE task = ? AND status IN ('waiting', 'good')
-  GROUP BY version ORDER BY version`;
 const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') AND at < ?`;
 
 export function shotTables(database: SqlDatabase) {
@@ -80,16 +71,6 @@ export function shotTables(database: SqlDatabase) {
       }),
     shot: async (task: TaskId, name: Ctx): Promise<StoredShot | undefined> =>
       (await database.query(ONE, task, name)).map(readShot)[0],
-    /** When the last upload that is in no batch yet was seen; undefined if there is none. */
-    lastShotAt: async (task: TaskId): Promise<number | undefined> => {
-      const [row = {}] = await database.query(LAST_AT, task);
-      return column.optional(row, 'last_at', column.number);
-    },
-    waitingShots: async (task: TaskId): Promise<readonly WaitingShots[]> =>
-      (await database.query(WAITING, task)).map((row) => ({
-        version: column.number(row, 'version'),
-        count: column.number(row, 'count'),
-      })),
     /** Those that still are what they are taken for. */
     decideShots: (
       task: TaskId,

@@ -123,8 +123,8 @@ function shotMode(parts: ModeParts): TaskMode {
       return batch && liveBatch(batch);
     },
     async filling() {
-      const waiting = await tools.store.waitingShots(task);
-      return waiting.map((group) => fillingBatch(policy, group));
+      const groups = await tools.store.shotGroups(task);
+      return groups.filter(({ waiting, good }) => waiting + good > 0).map((group) => fillingBatch(policy, group));
     },
     async tidy(before) {
       await standings.forget();

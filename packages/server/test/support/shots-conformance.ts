@@ -88,8 +88,8 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
 
     it('are counted by version while they are in no batch', async () => {
       await good(2);
-      await store.beginShot(task, nameOf(7), uploadOf(7));
-      expect(await store.waitingShots(task)).toEqual([{ version: 2, count: 2 }]);
+      await begin(nameOf(7), uploadOf(7));
+      expect(await store.shotGroups(task)).toMatchObject([{ version: 2, arriving: 1, waiting: 0, good: 2 }]);
     });
 
     it('are decided only if they still are what they are taken for', async () => {
