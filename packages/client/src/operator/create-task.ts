@@ -81,13 +81,18 @@ export async function createTaskAt(
     throw new SettingsError(
       `the server cannot build ${model.name}, and evaluates nothing: leave the evaluation set out`,
     );
+  const training = { ...TASK_DEFAULTS.training, ...settings.training };
+  if (evaluationSet !== undefined && training.loss === 'own')
+    throw new SettingsError(
+      'the server does not know a loss of your own, and evaluates nothing: leave the evaluation set out',
+    );
   const { publicKey } = await server.about();
   const policy = await makePolicy({
     ...TASK_DEFAULTS,
     name: model.name,
     closeMs: settings.openMs ?? TASK_DEFAULTS.openMs,
     ...settings,
-    training: { ...TASK_DEFAULTS.training, ...settings.training },
+    training,
     serverKey: fromHex(publicKey) ?? new Uint8Array(),
     authorities: (await authority.publicKeys()).map((key) => fromHex(key) ?? new Uint8Array()),
   });

@@ -1,7 +1,7 @@
 /** What everybody may see of a sum: without users and signatures. */
 import { toHex } from '@basa/masking';
 import type { LiveBuffer, SecureBuffer, ShotBatch, TaskPolicy } from '@basa/protocol';
-import type { WaitingShots } from '../store/shots.ts';
+import type { ShotGroup } from '../store/pending-shots.ts';
 
 export function liveBuffer({ ctx, descriptor, status, slots }: SecureBuffer): LiveBuffer {
   const { version, bufferSize, minimum, expiry } = descriptor;
@@ -28,8 +28,8 @@ export function liveBatch({ ctx, rules, status, users }: ShotBatch): LiveBuffer 
 }
 
 /** Uploads on one version that wait for enough others: the batch that they will be in. */
-export function fillingBatch({ bufferSize, minimum }: TaskPolicy, { version, count }: WaitingShots): LiveBuffer {
+export function fillingBatch({ bufferSize, minimum }: TaskPolicy, { version, waiting, good }: ShotGroup): LiveBuffer {
   const ctx = `filling-${version}`;
-  const accepted = Math.min(count, bufferSize);
+  const accepted = Math.min(waiting + good, bufferSize);
   return { ctx, status: 'filling', version, bufferSize, minimum, accepted, expiry: 0, slots: [] };
 }

@@ -1,6 +1,13 @@
 /** What the tasks of a server look like from outside now, as the event stream tells it. */
 import { toHex } from '@basa/masking';
-import type { BasaEvent, LiveBuffer, LiveState, LiveVersion, SumState } from '@basa/protocol';
+import {
+  type BasaEvent,
+  type LiveBuffer,
+  type LiveState,
+  type LiveVersion,
+  type SumState,
+  scoresIn,
+} from '@basa/protocol';
 import type { Answer } from '@basa/service';
 import { isEnded } from '../store/buffers.ts';
 import type { Store } from '../store/store.ts';
@@ -89,12 +96,12 @@ export class LiveTasks {
     const models = await this.#options.store.models(task);
     return models
       .filter(({ entry, version }) => version >= from && (entry !== undefined || read.mode === 'paper'))
-      .map(({ version, madeAt, accepted, dropped, accuracy, meanAge, metrics }) => ({
+      .map(({ version, madeAt, accepted, dropped, meanAge, metrics, ...model }) => ({
         version,
         at: madeAt,
         accepted,
         dropped,
-        ...(accuracy !== undefined && { accuracy }),
+        ...scoresIn(model),
         ...(meanAge !== undefined && { meanAge }),
         ...(metrics !== undefined && Object.keys(metrics).length > 0 && { metrics }),
       }));
@@ -105,8 +112,8 @@ export class LiveTasks {
     const name = toHex(task);
     if (this.#recalled.has(name)) return;
     this.#recalled.add(name);
-    const models = await this.#options.store.models(task);
-    for (const { ctx } of models.slice(-MAX_ENDED)) await mode.show(ctx);
+    const last = await this.#options.store.lastSums(task, MAX_ENDED);
+    for (const ctx of [...last].reverse()) await mode.show(ctx);
   }
 
   #remember(task: string, shown: LiveBuffer): void {

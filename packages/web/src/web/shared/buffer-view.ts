@@ -7,6 +7,7 @@ const STATUS_TEXT: Readonly<Record<LiveBuffer['status'], string>> = {
   filling: 'filling',
   frozen: 'frozen: asking the authority',
   granted: 'keys released: the sum opens',
+  opened: 'opened: waits for its version',
   included: 'sum is in the model',
   quarantined: 'quarantined',
   aborted: 'aborted',

@@ -76,5 +76,5 @@ function nounsOf(isBatch: boolean): readonly [one: string, more: string] {
 }
 
 function isLiving({ status }: LiveBuffer): boolean {
-  return ['filling', 'frozen', 'granted'].includes(status);
+  return ['filling', 'frozen', 'granted', 'opened'].includes(status);
 }
