@@ -1,8 +1,11 @@
-/** The accuracy of a task, the accuracy it aims at, and when it ends. */
+/** The score of a task (accuracy, or R2 of numbers), the accuracy it aims at, and when it ends. */
+import { type Scores, shownScore } from '@basa/protocol';
 import { element, say } from '../shared/dom.ts';
 import { count, percent, plural } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import type { Watched } from '../shared/live.ts';
+import { scoreAxis, scoreWords } from '../shared/score.ts';
+import type { TaskFacts } from '../shared/server-facts.ts';
 
 type Aim = Pick<Watched, 'stop' | 'target'>;
 
@@ -12,41 +15,48 @@ function aimOf({ stop, target }: Aim): number | undefined {
 }
 
 /** Its line of the target is there only if the task has one. */
-export class AccuracyPlot {
+export class ScorePlot {
+  readonly #task: TaskFacts;
   #plot: LinePlot | undefined;
+
+  constructor(task: TaskFacts) {
+    this.#task = task;
+  }
 
   set({ versions, ...aim }: Watched): void {
     const wanted = aimOf(aim);
-    const evaluated = versions.filter(({ accuracy }) => accuracy !== undefined);
+    const evaluated = versions.filter((version) => shownScore(version) !== undefined);
     const began = versions[0]?.at ?? 0;
-    this.#plot ??= newPlot(wanted !== undefined);
+    this.#plot ??= newPlot(this.#task, wanted !== undefined);
     this.#plot.set(
       evaluated.map(({ at }) => (at - began) / 1000),
-      evaluated.map(({ accuracy }) => accuracy ?? null),
+      evaluated.map((version) => shownScore(version)?.value ?? null),
       ...(wanted === undefined ? [] : [evaluated.map(() => wanted)]),
     );
   }
 }
 
-function newPlot(hasTarget: boolean): LinePlot {
+function newPlot(task: TaskFacts, hasTarget: boolean): LinePlot {
+  const axis = scoreAxis(task);
+  say(element('score-title'), axis.y === 'accuracy' ? 'Accuracy' : axis.y);
   const target = { label: 'target', colour: 'quiet', dash: [6, 4], isMark: true };
   return new LinePlot(element('accuracy-plot'), {
+    ...axis,
     x: 'time since the first version',
-    y: 'accuracy',
-    series: [{ label: 'accuracy', colour: 'accent' }, ...(hasTarget ? [target] : [])],
-    range: [0, 1],
-    formatY: (value) => `${Math.round(100 * value)} %`,
+    series: [{ label: axis.y, colour: 'accent' }, ...(hasTarget ? [target] : [])],
     isTime: true,
   });
 }
 
-export function drawGoal(accuracy: number | undefined, aim: Aim): void {
-  say(element('accuracy'), accuracy === undefined ? '–' : percent(accuracy));
+export function drawGoal(scores: Scores, aim: Aim): void {
+  const { accuracy } = scores;
+  say(element('accuracy'), scoreWords(scores));
   const wanted = aimOf(aim);
   const bar = element<HTMLProgressElement>('goal');
   bar.hidden = wanted === undefined;
   if (wanted !== undefined) bar.value = Math.min(1, (accuracy ?? 0) / wanted);
-  const examples = accuracy === undefined ? ' The server has no test examples, or no version is evaluated yet.' : '';
+  const examples =
+    shownScore(scores) === undefined ? ' The server has no test examples, or no version is evaluated yet.' : '';
   say(element('target'), goalText(accuracy, aim) + examples);
 }
 
