@@ -54,14 +54,15 @@ export class ServerClient {
     return { publicKey: hexOf('server', publicKey, 'publicKey') };
   }
 
-  /** A place to train in; how long it lasts. */
-  async admission(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<number> {
+  async admission(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<GivenPlace> {
     const asked = certificateCodec.encode(certificate);
     const { body } = await this.#post(SERVER_PATH.admissions(task), asked, MAX_JSON_BYTES, signal);
-    const { endsInMs } = jsonOf('server', body);
+    const { endsInMs, standings } = jsonOf('server', body);
     if (typeof endsInMs !== 'number' || !(endsInMs >= 0))
       throw new AnswerError('the server', 'a place without its end');
-    return endsInMs;
+    if (standings === undefined) return { endsInMs, standings: [] };
+    const told = decoded('server', standingsCodec, hexOf('server', standings, 'standings'));
+    return { endsInMs, standings: told.standings };
   }
 
   async discardPlace(task: TaskId, signal: AbortSignal): Promise<void> {
@@ -145,6 +146,14 @@ export class ServerClient {
     const call: Call = { method: 'POST', target, body, signed: true, maxBytes, signal };
     return this.link.call(call);
   }
+}
+
+/** A place to train in. */
+export interface GivenPlace {
+  /** How long it lasts. */
+  readonly endsInMs: number;
+  /** One-shot: what the authorities say now, as far as the server shows it. */
+  readonly standings: readonly AuthorityStanding[];
 }
 
 export interface Received {
