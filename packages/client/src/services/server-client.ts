@@ -1,5 +1,5 @@
 /** The server as a device asks it. Nothing it says is believed here: the session checks it against the pins. */
-import { toHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
   type BufferSealing,
@@ -61,8 +61,9 @@ export class ServerClient {
     if (typeof endsInMs !== 'number' || !(endsInMs >= 0))
       throw new AnswerError('the server', 'a place without its end');
     if (standings === undefined) return { endsInMs, standings: [] };
-    const told = decoded('server', standingsCodec, hexOf('server', standings, 'standings'));
-    return { endsInMs, standings: told.standings };
+    const told = fromHex(String(standings));
+    if (told === undefined) throw new AnswerError('the server', 'statements with a place that are not in hex');
+    return { endsInMs, ...decoded('server', standingsCodec, told) };
   }
 
   async discardPlace(task: TaskId, signal: AbortSignal): Promise<void> {
