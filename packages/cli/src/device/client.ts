@@ -42,6 +42,8 @@ const FLAGS = {
   'unsafe-mixed-versions': yes(
     'take part also if a sum mixes versions of the model: its server can then single out an update',
   ),
+  'checked-sums': yes('take part in one-shot tasks only if at least two authorities vouch for every sum'),
+  'device-noise': yes('take part in private tasks only if the devices add the noise, not an authority'),
   ...FLOOR_FLAGS,
   ...PLAIN_HTTP_FLAGS,
 };
@@ -90,7 +92,7 @@ async function train(input: Input): Promise<CommandResult> {
     device.on('accepted', ({ ctx, slot }) =>
       terminal.line(`accepted: ${slot === undefined ? 'upload' : `slot ${slot} of buffer`} ${short(ctx)}`),
     );
-    device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
+    device.on('rejected', ({ reason }) => terminal.line(reason === 'version-over' ? LATE : `rejected: ${reason}`));
     device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', (notice) => terminal.line(retrySentence(notice)));
     const summary = await device.run(trainer, await samples(), { rounds: input.flags.rounds, signal });
@@ -108,6 +110,8 @@ async function train(input: Input): Promise<CommandResult> {
 function spentText({ inclusions, participations, epsilon, epsilonBudget }: ClientEvents['privacy']): string {
   return `privacy: ${inclusions} of ${participations} participations, epsilon ${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)}`;
 }
+
+const LATE = 'other devices were faster, and a newer model is there; this device trains on that one next';
 
 /** Nothing where all rounds were made, as asked. */
 async function whyEnded(ended: RunSummary['ended']): Promise<string> {
@@ -132,6 +136,8 @@ async function connect({ flags, environment, signal }: Input): Promise<BasaClien
       minimum: minimum ?? DEFAULT_FLOOR.minimum,
       maxStaleness: maxStaleness ?? DEFAULT_FLOOR.maxStaleness,
       unsafeMixedVersions: flags['unsafe-mixed-versions'],
+      checkedSums: flags['checked-sums'],
+      deviceNoise: flags['device-noise'],
       ...(privacy !== undefined && { privacy }),
     },
     unsafeAllowPlainHttp: flags['unsafe-plain-http'],

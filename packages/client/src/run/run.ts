@@ -42,6 +42,7 @@ export interface RunOptions {
 
 export interface RunSummary {
   readonly accepted: number;
+  /** Without those that were told to come again, or that came when their version was over. */
   readonly rejected: number;
   /** Why it ended: all rounds are done, or a reason that another round would meet again. */
   readonly ended: 'rounds' | ProblemCode;
@@ -67,6 +68,9 @@ function askedBy(error: Error): number {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
+
+/** The device comes again, and nobody has turned its update down. */
+const WAITING: ReadonlySet<string> = new Set<ProblemCode>(['no-place', 'version-over']);
 
 export interface RunSteps {
   /** Why the device may not train any more: its privacy budget is spent. */
@@ -102,7 +106,7 @@ export async function run(
         [accepted, pauses, update] = [accepted + 1, 0, undefined];
         continue;
       }
-      if (result.reason !== 'no-place') refusals++;
+      if (!WAITING.has(result.reason)) refusals++;
       if (problemOf(result.reason).retry !== true) return { accepted, rejected: refusals, ended: result.reason };
       // One that is held is offered again, too: `contribute` asks for the outcome first, and says so where it stays held.
       if (problemOf(result.reason).freshUpdate === true) update = undefined;

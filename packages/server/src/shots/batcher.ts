@@ -29,6 +29,9 @@ export interface BatcherOptions extends EndTools {
   readonly clock: () => number;
 }
 
+/** How many uploads are in no batch. */
+export type PendingShots = Pick<ShotGroup, 'arriving' | 'waiting' | 'good'>;
+
 /** No more are read for a batch, whatever a task has. */
 const MOST = 40_000;
 /** And no more are ended at a time: the next look ends others. */
@@ -45,6 +48,8 @@ export class Batcher {
   /** What it was told, and when it may be told again. */
   #told = '';
   #tellAgainAt = Number.NEGATIVE_INFINITY;
+  /** As of the last look; undefined before it. */
+  pending: PendingShots | undefined;
 
   constructor(options: BatcherOptions) {
     this.#options = options;
@@ -59,7 +64,9 @@ export class Batcher {
     let isChanged = isEnded;
     for (const group of isEnded ? await store.shotGroups(task) : found)
       if (await this.#batch(group, now, fence)) isChanged = true;
-    await this.#track(isChanged ? await store.shotGroups(task) : found);
+    const left = isChanged ? await store.shotGroups(task) : found;
+    this.pending = left.reduce(together, { arriving: 0, waiting: 0, good: 0 });
+    await this.#track(left);
   }
 
   /** Returns whether some are in batches from now on. */
@@ -133,6 +140,14 @@ export class Batcher {
     this.#tracked = new Set([...byVersion].filter(([, users]) => users.length > 0).map(([version]) => version));
     [this.#told, this.#tellAgainAt] = [whole, clock() + TELLING_SHARE * (clock() - began)];
   }
+}
+
+function together(one: PendingShots, other: PendingShots): PendingShots {
+  return {
+    arriving: one.arriving + other.arriving,
+    waiting: one.waiting + other.waiting,
+    good: one.good + other.good,
+  };
 }
 
 function sizeOf({ arriving, waiting, good }: ShotGroup): number {

@@ -17,7 +17,7 @@ import type { Fence } from '../store/leases.ts';
 import type { StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
-import { Batcher, type Coming } from './batcher.ts';
+import { Batcher, type Coming, type PendingShots } from './batcher.ts';
 import { Inspector } from './inspector.ts';
 import { ShotIntake } from './intake.ts';
 import { Standings } from './standings.ts';
@@ -69,6 +69,11 @@ export class ShotTask {
     this.intake = new ShotIntake({ ...parts, standings });
     this.inspector = new Inspector({ ...parts, standings });
     this.#batcher = new Batcher({ ...parts, coming, stallMs });
+  }
+
+  /** Uploads in no batch, as of the last look of this node. */
+  get pending(): PendingShots | undefined {
+    return this.#batcher.pending;
   }
 
   /** Has what waits inspected, and makes batches of what is good. */
