@@ -12,6 +12,7 @@ export { gatherConfig, readConfig, secretText } from './config/config.ts';
 export type { ConfigKey } from './config/config-keys.ts';
 export { configKeys, exampleConfig } from './config/config-keys.ts';
 export { commonRisks, sharedDatabaseRisk } from './config/config-risks.ts';
+export { parseJson } from './config/json-text.ts';
 export { BYTES_MEDIA_TYPE, bytesOf, checkDeclaredLength, needDeclaredLength, sendBytes } from './http/bodies.ts';
 export type { Service } from './http/create-service.ts';
 export { createService } from './http/create-service.ts';

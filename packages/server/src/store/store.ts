@@ -5,6 +5,7 @@ import { bufferTables } from './buffers.ts';
 import { epochTables } from './epochs.ts';
 import { leaseTables } from './leases.ts';
 import { modelTables } from './models.ts';
+import { openedTables } from './opened.ts';
 import { pendingShotTables } from './pending-shots.ts';
 import { pieceTables } from './pieces.ts';
 import { revocationTables } from './revocations.ts';
@@ -24,6 +25,7 @@ export type Store = ReturnType<typeof taskTables> &
   ReturnType<typeof epochTables> &
   ReturnType<typeof revocationTables> &
   ReturnType<typeof suspicionTables> &
+  ReturnType<typeof openedTables> &
   ReturnType<typeof pieceTables> &
   ReturnType<typeof modelTables> &
   ReturnType<typeof leaseTables> &
@@ -40,6 +42,7 @@ export function createStore(database: SqlDatabase): Store {
     ...epochTables(database),
     ...revocationTables(database),
     ...suspicionTables(database),
+    ...openedTables(database),
     ...pieceTables(database),
     ...modelTables(database),
     ...leaseTables(database),

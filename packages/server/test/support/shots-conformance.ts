@@ -86,6 +86,12 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await begin(nameOf(3), next)).toMatchObject({ kind: 'begun' });
     });
 
+    it('are counted by version while they are in no batch', async () => {
+      await good(2);
+      await begin(nameOf(7), uploadOf(7));
+      expect(await store.shotGroups(task)).toMatchObject([{ version: 2, arriving: 1, waiting: 0, good: 2 }]);
+    });
+
     it('are decided only if they still are what they are taken for', async () => {
       await good(1);
       await store.decideShots(task, [nameOf(0)], { from: 'waiting', to: 'over', reason: 'version-over' });
