@@ -5,7 +5,7 @@ import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Pace } from '../closing/when-to-end.ts';
 import type { Fence } from '../store/leases.ts';
-import type { ShotGroup } from '../store/pending-shots.ts';
+import type { PendingShots, ShotGroup } from '../store/pending-shots.ts';
 import type { StoredShot } from '../store/shots.ts';
 import { isBatchDue, pickBatch } from './batching.ts';
 import { type EndTools, endShots, type ShotEnd } from './end-shots.ts';
@@ -28,9 +28,6 @@ export interface BatcherOptions extends EndTools {
   readonly stallMs: number | undefined;
   readonly clock: () => number;
 }
-
-/** How many uploads are in no batch. */
-export type PendingShots = Pick<ShotGroup, 'arriving' | 'waiting' | 'good'>;
 
 /** No more are read for a batch, whatever a task has. */
 const MOST = 40_000;

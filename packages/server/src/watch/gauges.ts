@@ -9,8 +9,8 @@ import {
   type TaskPolicy,
 } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
-import type { PendingShots } from '../shots/batcher.ts';
 import type { StoredModel } from '../store/models.ts';
+import type { PendingShots } from '../store/pending-shots.ts';
 
 /** What is read of a task at work. */
 export interface WatchedTask {
