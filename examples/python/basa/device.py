@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import struct
 import time
-from typing import Callable, List, Mapping, Optional, Sequence, TypeVar, Union
+from typing import Callable, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 from .authorities import Authorities, policy_of
 from .checks import Block, check_drawn_buffer, check_model, check_newest, check_one_hash
