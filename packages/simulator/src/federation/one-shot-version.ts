@@ -1,5 +1,5 @@
 /** The versions of a one-shot federation: made of the batches that were opened since the last one, by the rule of the real server. */
-import { modelEntryCodec, nextVersion, versionRule } from '@basa/protocol';
+import { isRefused, type ModelEntry, modelEntryCodec, nextVersion, type Refused, versionRule } from '@basa/protocol';
 import type { StoredBatch } from './one-shot-store.ts';
 import { type ClosingStore, present } from './one-shot-world.ts';
 
@@ -10,8 +10,8 @@ export function makeVersion(server: ClosingStore, isLast: boolean): void {
   const begun = [...server.batches.values()].filter((batch) => batch.version === version + 1);
   const members = begun.length > 0 ? begun : begin(server, isLast, version + 1);
   if (members.length === 0) return;
-  log(server, members, version + 1);
-  settle(server, version + 1);
+  if (isRefused(log(server, members, version + 1))) reopen(server, members);
+  else settle(server, version + 1);
 }
 
 /** Batches that are spoilt alone make no version here: the models of a federation have no parameters to repeat. */
@@ -30,7 +30,12 @@ function settle(server: ClosingStore, version: number): void {
   if (open.length > 0) server.keepBatches(open.map((batch) => ({ ...batch, end: 'included' })));
 }
 
-function log(server: ClosingStore, members: readonly StoredBatch[], version: number): void {
+/** An authority lost its memory of one of them: whoever opens that one again hears it. */
+function reopen(server: ClosingStore, members: readonly StoredBatch[]): void {
+  server.keepBatches(members.map((batch) => ({ ...batch, opened: undefined, version: undefined })));
+}
+
+function log(server: ClosingStore, members: readonly StoredBatch[], version: number): ModelEntry | Refused {
   const { world, view } = server;
   // An authority that was away or restored does not know the newest version.
   const newest = modelEntryCodec.encode(world.server.entry());
@@ -39,5 +44,5 @@ function log(server: ClosingStore, members: readonly StoredBatch[], version: num
   const named = (kind: StoredBatch['opened']) => members.filter(({ opened }) => opened === kind).map(({ ctx }) => ctx);
   const modelHash = view.suite.sha256(world.server.modelBytes(version));
   const closed = members.map(({ ctx, votes }) => ({ task, ctx, closing: ctx, endorsements: votes }));
-  world.server.logModel({ task, version, modelHash, sums: named('good'), spoilt: named('spoilt'), closed });
+  return world.server.tryLogModel({ task, version, modelHash, sums: named('good'), spoilt: named('spoilt'), closed });
 }
