@@ -209,6 +209,7 @@ export {
   bufferRequestCodec,
   headerBytes,
   MAX_REVOCATIONS,
+  MODEL_APPEND_BYTES,
   modelAppendCodec,
   offerRequestCodec,
   revocationRequestCodec,
