@@ -48,9 +48,11 @@ export type {
   LiveStepName,
   LiveVersion,
   PageSettings,
+  Scores,
 } from './http/live.ts';
-export { LIVE_STEPS } from './http/live.ts';
+export { LIVE_STEPS, SCORE_OF_LOSS, SCORES, scoresIn, shownScore } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';
+export { nextStepOf, refusalText } from './http/next-steps.ts';
 export type { AttemptSoFar } from './http/patience.ts';
 export { timeLeftMs } from './http/patience.ts';
 export type { ProblemCode, ProblemDocument, ProblemMore, ServiceProblem } from './http/problems.ts';
@@ -63,7 +65,7 @@ export {
   SERVICE_PROBLEMS,
 } from './http/problems.ts';
 export type { RequestStatement } from './http/request-statement.ts';
-export { HEADER, requestStatement } from './http/request-statement.ts';
+export { HEADER, requestStatement, signatureHeaders } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
 export { issuePaperKey } from './paper/authority.ts';
 export type { PaperBuffer, PaperConnection, PaperOptions, PaperRecord } from './paper/buffer.ts';
@@ -381,7 +383,7 @@ export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type { SumRules } from './wire/sum-rules.ts';
 export { sumRules } from './wire/sum-rules.ts';
 export type { Loss, TaskTraining } from './wire/training.ts';
-export { DEFAULT_TRAINING } from './wire/training.ts';
+export { DEFAULT_TRAINING, TASK_LOSSES } from './wire/training.ts';
 export type { Transition } from './wire/transition.ts';
 export type { SealedParts, UploadLayout } from './wire/upload-layout.ts';
 export {

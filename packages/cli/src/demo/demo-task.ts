@@ -35,12 +35,14 @@ export interface DemoTaskOptions {
   readonly threshold?: number;
   readonly seed: number;
   readonly stop: { readonly accuracy?: number; readonly version?: number };
+  /** What the page Watch draws. */
+  readonly target?: number;
 }
 
 /** At the authorities, then at the server, with MNIST's test set to evaluate on. The same again is the same task. */
 export async function createDemoTask(
   services: LocalServices,
-  { name, bufferSize, way = 'slot-keys', version, threshold, seed, stop }: DemoTaskOptions,
+  { name, bufferSize, way = 'slot-keys', version, threshold, seed, stop, target }: DemoTaskOptions,
   test: Dataset,
 ): Promise<CreatedTask> {
   return createTaskAt(services, {
@@ -58,6 +60,7 @@ export async function createDemoTask(
     // The devices are equally fast: a place that is held until its version keeps the devices of a version together.
     admission: { places: PLACES_A_SLOT * bufferSize * (version?.sumsPerVersion ?? 1), hold: 'version' },
     stop,
+    ...(target !== undefined && { target }),
     stallMs: STALL_MS,
     evaluationSet: test,
   });

@@ -68,8 +68,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   });
   const [services, { train, test }] = await Promise.all([starting, loading]);
   try {
-    const { seed, bufferSize, way, version, maxBuffers } = options;
-    const choice = { name: 'demo', bufferSize, way, version, seed, stop: { version: maxBuffers } };
+    const { seed, bufferSize, way, version, maxBuffers, target } = options;
+    const choice = { name: 'demo', bufferSize, way, version, seed, stop: { version: maxBuffers }, target };
     const { task, policy } = await createDemoTask(services, choice, test);
     const work = await fleetWork(services, options, task, train);
     terminal.line(`enrolling ${options.devices} devices; ${modeTitle(way)}, K = ${bufferSize}`);
@@ -100,7 +100,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       }),
       samplesOf: (device) => ({ dataset: train, indices: work.devices[device]?.indices ?? new Uint32Array() }),
     });
-    const plainAccuracy = trainer.evaluate(plain, allSamples(test)).accuracy;
+    const plainAccuracy = trainer.evaluate(plain, allSamples(test)).accuracy ?? Number.NaN;
     const accuracy = ended.versions.at(-1)?.accuracy ?? 0;
     return { ...ended, accuracy, plainAccuracy, way, wayCosts: await compareWays(policy) };
   } finally {

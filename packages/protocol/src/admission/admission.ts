@@ -57,6 +57,8 @@ export interface AdmissionView {
   readonly waiting: number;
   readonly waitingBuffers: number;
   readonly targetAge: number;
+  /** Devices that gave their place back since the newest version, as far as this node of the server knows. */
+  readonly returned?: number;
 }
 
 export class Admission {

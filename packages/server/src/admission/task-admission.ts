@@ -73,6 +73,8 @@ export class TaskAdmission {
   /** Since when nobody is under way to buffers of a version; of any, with mixed versions. */
   readonly #quietSince = new Map<number, number>();
   #isUsed = false;
+  /** Users that gave their place back since the newest version: they had nothing new, or left. */
+  readonly #returned = new Set<string>();
   /** As of the last look or answer. */
   #crowd: PlaceCount = { underWay: 0, waiting: 0, byVersion: new Map() };
 
@@ -142,7 +144,10 @@ export class TaskAdmission {
   /** The device gave its place up, may not use it now, or has used it for an update that came too late. */
   async discard(user: UserId, how: PlaceEnd): Promise<void> {
     this.#toDeposit.forget(user);
-    if (how === 'returned') this.#versions.forget(user);
+    if (how === 'returned') {
+      this.#versions.forget(user);
+      this.#returned.add(toHex(user));
+    }
     const { tickets, task } = this.#options;
     if (await tickets.endPlace(task, user, how)) this.#admission.freed(1, this.#options.clock());
   }
@@ -185,6 +190,7 @@ export class TaskAdmission {
   meetVersion({ version, meanAge }: Pick<StoredModel, 'version' | 'meanAge'>): void {
     if (version <= this.#newestVersion) return;
     this.#newestVersion = version;
+    this.#returned.clear();
     if (meanAge !== undefined) this.#admission.versionMade(version, meanAge);
   }
 
@@ -229,7 +235,7 @@ export class TaskAdmission {
 
   /** As of the last look. */
   get view(): AdmissionView {
-    return this.#admission.view(this.#crowd);
+    return { ...this.#admission.view(this.#crowd), returned: this.#returned.size };
   }
 
   /** `told`: what the device is told if it gets no place. */

@@ -204,11 +204,11 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     const { store, task, policy, models, coming, stallMs = Number.POSITIVE_INFINITY } = this.#options;
     const now = await store.now();
     if (now - firstAt >= policy.oneShot.epochMs) return true;
-    const uploadAt = await store.lastShotAt(task);
+    const waiting = await store.shotGroups(task);
     const hasOthers = this.keeper.living.some((sum) => equalBytes(sum.task, task) && sum.status !== 'opened');
-    const idleMs = now - Math.max(lastAt, uploadAt ?? 0);
+    const idleMs = now - Math.max(lastAt, ...waiting.map((group) => group.lastAt));
     const quietMs = coming.quietMs(models.newest?.version ?? 0);
-    return isStalled({ quietMs, idleMs, stallMs, isAwaited: hasOthers || uploadAt !== undefined });
+    return isStalled({ quietMs, idleMs, stallMs, isAwaited: hasOthers || waiting.length > 0 });
   }
 
   async ended({ ctx, status, batch }: ShotBatch): Promise<void> {

@@ -71,12 +71,14 @@ export const taskSpecificationSchema = Type.Object(
       Type.Object(
         {
           accuracy: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+          r2: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
           version: Type.Optional(Type.Integer({ minimum: 1 })),
           afterMs: Type.Optional(Type.Integer({ minimum: 1 })),
         },
         { additionalProperties: false },
       ),
     ),
+    target: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     stallMs: Type.Optional(Type.Integer({ minimum: 1 })),
     admission: Type.Optional(
       Type.Object(

@@ -1,11 +1,11 @@
 /** The versions of a model, with what made them. */
 import { equalBytes, toHex } from '@basa/masking';
-import { type Ctx, type ModelEntry, modelEntryCodec, type TaskId } from '@basa/protocol';
+import { type Ctx, type ModelEntry, modelEntryCodec, SCORES, type Scores, scoresIn, type TaskId } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import { insertRows } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
 
-export interface StoredModel {
+export interface StoredModel extends Scores {
   readonly task: TaskId;
   readonly version: number;
   readonly modelHash: Uint8Array;
@@ -23,7 +23,6 @@ export interface StoredModel {
   readonly meanAge?: number;
   /** Means over its devices of the metrics that the task names. */
   readonly metrics?: Readonly<Record<string, number>>;
-  readonly accuracy?: number;
   readonly loss?: number;
 }
 
@@ -92,10 +91,10 @@ export function modelTables(database: SqlDatabase) {
     async setEvaluation(
       task: TaskId,
       version: number,
-      { accuracy, loss }: { readonly accuracy: number; readonly loss: number },
+      { accuracy, r2, loss }: Scores & { readonly loss: number },
     ): Promise<void> {
-      const statement = 'UPDATE models SET accuracy = ?, loss = ? WHERE task = ? AND version = ?';
-      await database.query(statement, accuracy, loss, task, version);
+      const statement = 'UPDATE models SET accuracy = ?, r2 = ?, loss = ? WHERE task = ? AND version = ?';
+      await database.query(statement, accuracy ?? null, r2 ?? null, loss, task, version);
     },
   };
 }
@@ -169,7 +168,7 @@ function readCtx(row: Row): Ctx {
 function readModel(row: Row): StoredModel {
   const stepKey = column.optional(row, 'step_key', column.text);
   const entry = column.optional(row, 'entry', column.bytes);
-  const accuracy = column.optional(row, 'accuracy', column.number);
+  const scores = SCORES.map((name) => [name, column.optional(row, name, column.number)] as const);
   const loss = column.optional(row, 'loss', column.number);
   const meanAge = column.optional(row, 'mean_age', column.number);
   const metrics = column.optional(row, 'metrics', column.text);
@@ -186,7 +185,7 @@ function readModel(row: Row): StoredModel {
     ...(entry !== undefined && { entry: modelEntryCodec.decode(entry) }),
     ...(meanAge !== undefined && { meanAge }),
     ...(metrics !== undefined && { metrics: JSON.parse(metrics) as Record<string, number> }),
-    ...(accuracy !== undefined && { accuracy }),
+    ...scoresIn(Object.fromEntries(scores)),
     ...(loss !== undefined && { loss }),
   };
 }

@@ -5,7 +5,8 @@ import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/serv
 const OLDEST = 13;
 
 export function migrationsFor(dialect: Dialect): readonly string[] {
-  return [...Array<string>(OLDEST - 1).fill(''), tablesFor(dialect).join(';\n')];
+  const scores = `ALTER TABLE models ADD COLUMN r2 ${dialect.real}`;
+  return [...Array<string>(OLDEST - 1).fill(''), tablesFor(dialect).join(';\n'), scores];
 }
 
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
@@ -66,9 +67,12 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     `CREATE TABLE shots (
         task ${blob} NOT NULL, name ${blob} NOT NULL, usr ${blob} NOT NULL, join_tag ${blob} NOT NULL, version ${integer} NOT NULL,
         entry ${blob} NOT NULL, upload ${blob} NOT NULL, status TEXT NOT NULL, reason TEXT, ctx ${blob}, position ${integer},
-        at ${integer} NOT NULL, PRIMARY KEY (task, name), UNIQUE (task, usr, join_tag)
+        votes_first ${integer} NOT NULL, votes_last ${integer} NOT NULL, at ${integer} NOT NULL,
+        PRIMARY KEY (task, name), UNIQUE (task, usr, join_tag)
       )`,
-    'CREATE INDEX shots_by_status ON shots (task, status, at)',
+    'CREATE INDEX shots_by_status ON shots (task, status, at, name)',
+    // Holds what is counted at every look, so that no row is read for it.
+    'CREATE INDEX shots_by_group ON shots (task, status, entry, version, at, votes_first, votes_last)',
     'CREATE INDEX shots_by_entry ON shots (task, usr, entry)',
     'CREATE INDEX shots_by_batch ON shots (ctx, position)',
     // Epochs of authorities that devices were told of, by the hash of their statements.

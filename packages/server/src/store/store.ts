@@ -6,6 +6,7 @@ import { epochTables } from './epochs.ts';
 import { leaseTables } from './leases.ts';
 import { modelTables } from './models.ts';
 import { openedTables } from './opened.ts';
+import { pendingShotTables } from './pending-shots.ts';
 import { pieceTables } from './pieces.ts';
 import { revocationTables } from './revocations.ts';
 import { shotTables } from './shots.ts';
@@ -19,6 +20,7 @@ export type Store = ReturnType<typeof taskTables> &
   ReturnType<typeof bufferTables> &
   ReturnType<typeof slotTables> &
   ReturnType<typeof shotTables> &
+  ReturnType<typeof pendingShotTables> &
   ReturnType<typeof batchTables> &
   ReturnType<typeof epochTables> &
   ReturnType<typeof revocationTables> &
@@ -35,6 +37,7 @@ export function createStore(database: SqlDatabase): Store {
     ...bufferTables(database),
     ...slotTables(database),
     ...shotTables(database),
+    ...pendingShotTables(database),
     ...batchTables(database),
     ...epochTables(database),
     ...revocationTables(database),

@@ -2,7 +2,7 @@
 import { type Ctx, ENGINE, type LiveBuffer, type SecureBuffer, type ShotBatch, type SumState } from '@basa/protocol';
 import type { TaskAdmission } from '../admission/task-admission.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
-import { liveBatch, liveBuffer } from '../buffers/live-sums.ts';
+import { fillingBatch, liveBatch, liveBuffer } from '../buffers/live-sums.ts';
 import { Closer } from '../closing/closer.ts';
 import type { Gatherer } from '../closing/gatherer.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
@@ -27,6 +27,8 @@ export interface TaskMode {
   buffers(living: readonly Ctx[]): Promise<readonly SecureBuffer[]>;
   /** A sum of the task, as everybody may see it. */
   show(ctx: Ctx): Promise<LiveBuffer | undefined>;
+  /** Batches that still fill, the oldest version first; a buffer that fills is among the sums of the task. */
+  filling(): Promise<readonly LiveBuffer[]>;
   /** What may be forgotten, at times. */
   tidy(before: number): Promise<void>;
 }
@@ -80,6 +82,7 @@ function slotMode(parts: ModeParts): TaskMode {
       const buffer = await tools.keeper.find(ctx);
       return buffer && liveBuffer(buffer);
     },
+    filling: async () => [],
     tidy: async () => undefined,
   };
 }
@@ -118,6 +121,10 @@ function shotMode(parts: ModeParts): TaskMode {
     async show(ctx) {
       const batch = await tools.batches.find(ctx);
       return batch && liveBatch(batch);
+    },
+    async filling() {
+      const groups = await tools.store.shotGroups(task);
+      return groups.filter(({ waiting, good }) => waiting + good > 0).map((group) => fillingBatch(policy, group));
     },
     async tidy(before) {
       await standings.forget();

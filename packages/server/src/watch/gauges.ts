@@ -120,6 +120,7 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
     }),
   );
   metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, task.models.newest?.accuracy)));
+  metrics.gauge('basa_model_r2', () => eachTask((task) => one(task, task.models.newest?.r2)));
 }
 
 function isOf(sum: SumState, { task }: WatchedTask): boolean {

@@ -128,6 +128,8 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.models(task)).toEqual([
         { ...model, stepKey: 'models/1-step', entry, accuracy: 0.5, loss: 1.25 },
       ]);
+      await store.setEvaluation(task, 1, { r2: -0.5, loss: 2 });
+      expect((await store.models(task))[0]).toEqual({ ...model, stepKey: 'models/1-step', entry, r2: -0.5, loss: 2 });
     });
 
     it('refuses an entry of another model than the stored one, and then writes nothing', async () => {

@@ -1,5 +1,5 @@
 /** What the server of a one-shot federation has on disk: uploads with their verdicts, batches with their votes and sums of masks. */
-import type { Batch, Ctx, Endorsement, Part, RefusalReason, ShotUpload } from '@basa/protocol';
+import type { Batch, Ctx, Endorsement, Epoch, ModelEntry, Part, RefusalReason, ShotUpload } from '@basa/protocol';
 
 export interface StoredShot {
   readonly name: Ctx;
@@ -22,6 +22,14 @@ export interface StoredBatch {
   /** The version that names it. */
   readonly version: number | undefined;
   readonly end: BatchEnd | undefined;
+}
+
+export interface ShotDisk {
+  readonly uploads: readonly StoredShot[];
+  readonly batches: readonly StoredBatch[];
+  /** By the hash of the statement. */
+  readonly epochs: readonly (readonly [string, Epoch])[];
+  readonly models: readonly ModelEntry[];
 }
 
 /** A batch that is not there yet. */
