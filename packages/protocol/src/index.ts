@@ -211,6 +211,7 @@ export {
   bufferRequestCodec,
   headerBytes,
   MAX_REVOCATIONS,
+  MODEL_APPEND_BYTES,
   modelAppendCodec,
   offerRequestCodec,
   revocationRequestCodec,
