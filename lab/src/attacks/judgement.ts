@@ -1,4 +1,5 @@
 /** What an adversary can compute of what it has seen, and what must hold besides. */
+import type { RefusalReason } from '@basa/protocol';
 
 export interface Judgement {
   /** Combinations of honest inputs the adversary can compute, for people. */
@@ -21,4 +22,6 @@ export interface Judgement {
 export interface AttackReport extends Judgement {
   /** What is wrong besides secrecy: an acknowledged update that server and authority do not agree about. */
   readonly broken: readonly string[];
+  /** Reasons for which honest authorities refused what the adversary asked for, each once. */
+  readonly refusals?: readonly RefusalReason[];
 }

@@ -82,6 +82,25 @@ export class ShotOracle {
     const { suite } = this.world.environment.tools;
     keeper.onSum = (_, part, uploads) =>
       this.trace.sawSum(uploads.map(({ name, seed }) => expansionOf(partTerm(suite, name, part, seed.slice(), 1))));
+    this.#noteRefusals(keeper);
+  }
+
+  #noteRefusals(keeper: ShotAuthority): void {
+    const { refusals } = this.trace;
+    const noted = <Answer>(answer: Answer | Refused): Answer | Refused => {
+      if (isRefused(answer)) refusals.add(answer.reason);
+      return answer;
+    };
+    const inspect = keeper.inspect.bind(keeper);
+    const vote = keeper.vote.bind(keeper);
+    const release = keeper.release.bind(keeper);
+    keeper.inspect = (bytes) => {
+      const answer = noted(inspect(bytes));
+      if (!isRefused(answer)) for (const { reason } of answer.verdicts) if (reason !== undefined) refusals.add(reason);
+      return answer;
+    };
+    keeper.vote = (bytes) => noted(vote(bytes));
+    keeper.release = (bytes) => noted(release(bytes));
   }
 
   /** An honest device gives its update; the adversary has the upload. Undefined if the device refuses. */

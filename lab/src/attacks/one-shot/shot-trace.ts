@@ -3,6 +3,7 @@
  * Every output of the PRG is an unknown, named by salt and seed, unless the adversary has the seed.
  */
 import { type MaskTerm, toHex } from '@basa/masking';
+import type { RefusalReason } from '@basa/protocol';
 import type { AttackReport } from '../judgement.ts';
 import { type Combination, describeCombination, isSpannedBy, learnedCombinations, type MaskedRow } from '../solve.ts';
 
@@ -36,6 +37,7 @@ export class ShotTrace {
   readonly #finals = new Map<string, FinalBatch>();
   readonly #names: string[] = [];
   readonly broken = new Set<string>();
+  readonly refusals = new Set<RefusalReason>();
 
   /** A new honest update; one symbol wherever it goes. */
   newInput(name: string): number {
@@ -71,6 +73,7 @@ export class ShotTrace {
       sumsFound: allowed.filter((sum) => isSpannedBy([sum], learned)).length,
       sumsWithheld: 0,
       broken: [...this.broken],
+      refusals: [...this.refusals],
     };
   }
 
