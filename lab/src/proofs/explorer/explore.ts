@@ -5,7 +5,8 @@
  */
 import type { WorldOptions } from './explored-world.ts';
 import { type LogOptions, ModelLogs } from './model-logs.ts';
-import { ShotSpace, type ShotWorldOptions } from './one-shot/space.ts';
+import { ShotSpace } from './one-shot/space.ts';
+import type { ShotWorldOptions } from './one-shot/world-options.ts';
 import { StateChecks } from './state-checks.ts';
 import { nameOf, type State, StateSpace } from './state-space.ts';
 import { type Space, type Walk, type WalkOptions, walk, wander } from './walk.ts';

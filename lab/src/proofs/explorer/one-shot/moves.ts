@@ -4,7 +4,7 @@ import { isRefused, type Refused } from '@basa/protocol';
 import type { OneShotFederation, ShotAuthority, ShotDevice } from '@basa/simulator';
 import type { ShotOracle } from '../../../attacks/one-shot/shot-oracle.ts';
 import type { Facts } from './facts.ts';
-import type { ShotState, ShotWorldOptions } from './space.ts';
+import type { ShotState, ShotWorldOptions } from './world-options.ts';
 
 export interface Action {
   readonly words: string;

@@ -10,35 +10,11 @@ import { Interner } from '../interner.ts';
 import { remembered } from '../remembered.ts';
 import type { Space } from '../walk.ts';
 import { type FinalRules, factsProblem, finalBatches } from './checks.ts';
-import { DiskShelf, type Disks } from './disks.ts';
+import { DiskShelf } from './disks.ts';
 import { Facts } from './facts.ts';
 import { type Action, ShotMoves } from './moves.ts';
 import { type NamedDraws, namedDraws } from './named-draws.ts';
-
-export interface ShotWorldOptions {
-  readonly bufferSize: number;
-  readonly minimum: number;
-  /** Honest ones, with one update each. */
-  readonly devices: number;
-  /** Devices on the server's side, each with an upload. */
-  readonly eves?: number;
-  readonly council?: { readonly authorities: number; readonly threshold: number; readonly tolerated: number };
-  /** Authorities on the server's side, and those that answer nobody. */
-  readonly colluding?: readonly number[];
-  readonly gone?: readonly number[];
-  /** The server asks each authority for any batch, and shows or keeps back what it likes; otherwise it is honest. */
-  readonly isLying?: boolean;
-  /** Time passes: epochs end and others open. */
-  readonly hours?: boolean;
-  readonly crashes?: boolean;
-  /** One authority may come back with an older log, once. */
-  readonly restores?: boolean;
-}
-
-export interface ShotState extends Disks {
-  readonly hour: number;
-  readonly facts: number;
-}
+import type { ShotState, ShotWorldOptions } from './world-options.ts';
 
 const HOUR_MS = 3_600_000;
 /** The start; past the votes, with a new epoch open; past the release of the first one. */
