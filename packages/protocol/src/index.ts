@@ -51,6 +51,7 @@ export type {
 } from './http/live.ts';
 export { LIVE_STEPS } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';
+export { isCertificateReason, networkAdvice, networkReason } from './http/network-errors.ts';
 export { nextStepOf, refusalText } from './http/next-steps.ts';
 export type { AttemptSoFar } from './http/patience.ts';
 export { timeLeftMs } from './http/patience.ts';

@@ -1,5 +1,6 @@
 /** What pages say: about uploads, buffers and attacks. */
 
+import { ATTACK_WORDS, findingText } from '@basa/lab/attacks/attack-words.ts';
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { type Modulus, RING_32, ring } from '@basa/masking';
 import type { LiveBuffer } from '@basa/protocol';
@@ -7,8 +8,6 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { byteEvenness } from '../src/web/join/uniformity.ts';
 import { conclusionOf } from '../src/web/play/conclusion.ts';
-import { findingText } from '../src/web/sees/attack-view.ts';
-import { ATTACK_WORDS } from '../src/web/sees/attack-words.ts';
 import { chance, isEven } from '../src/web/shared/format.ts';
 import { bufferLine } from '../src/web/watch/buffer-card.ts';
 

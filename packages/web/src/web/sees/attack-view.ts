@@ -1,11 +1,10 @@
 /** An attack on the page: what it is in plain words, what it came to in both modes, and below that how and why. */
+import { ATTACK_WORDS, outcomeText, weakerText } from '@basa/lab/attacks/attack-words.ts';
 import { make } from '../shared/dom.ts';
-import { ATTACK_WORDS } from './attack-words.ts';
 import type { AttackNews, Played } from './sees-messages.ts';
 
 export function attackView(attack: AttackNews): HTMLElement {
   const { title, story } = ATTACK_WORDS[attack.id] ?? { title: attack.id, story: '' };
-  const weaker = attack.mutant === undefined ? 'The paper’s protocol' : 'Sealed mode without the rule against it';
   return make(
     'article',
     { class: 'attack', 'data-id': attack.id },
@@ -14,7 +13,7 @@ export function attackView(attack: AttackNews): HTMLElement {
     make(
       'div',
       { class: 'verdicts' },
-      verdict(weaker, attack, attack.broken),
+      verdict(weakerText(attack.mutant), attack, attack.broken),
       verdict('Sealed mode', attack, attack.sealed),
     ),
     detailsOf(attack),
@@ -23,22 +22,12 @@ export function attackView(attack: AttackNews): HTMLElement {
 
 function verdict(against: string, { stoppedBy }: AttackNews, { findings, isSumWrong }: Played): HTMLElement {
   const isBroken = findings.length > 0 || isSumWrong;
-  const found = findings.map(findingText).join(', ');
-  const learned = findings.length > 0 ? `the server learns ${found}` : '';
-  const unlearned = isSumWrong ? 'the sum is wrong' : 'the server learns nothing';
-  const outcome = stoppedBy === undefined ? learned || unlearned : found || 'everything goes on';
   return make(
     'p',
     { class: 'verdict', 'data-learned': isBroken ? 'yes' : 'no' },
     make('b', {}, against),
-    `: ${outcome}.`,
+    `: ${outcomeText({ findings, isSumWrong, stoppedBy })}.`,
   );
-}
-
-/** The referee writes `x of U2` for an update, and differences with a minus. */
-export function findingText(finding: string): string {
-  const parts = finding.split(' - ').map((part) => part.replace(/^x of /, 'the update of '));
-  return parts.length === 1 ? (parts[0] ?? '') : `the difference between ${parts.join(' and ')}`;
 }
 
 /** For those who want to know: the schedule, the rule that was left out, and the checks that said no. */

@@ -1,4 +1,4 @@
-/** Each attack for those who do not know the protocol: what it is called, and what happens. */
+/** Each attack in plain words, for the page Sees and for `npm run lab -- attacks`: its title, its story, and the outcome. */
 
 export interface AttackWords {
   readonly title: string;
@@ -101,3 +101,29 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
       'It has forgotten that a round was opened and opens it again without one device; the difference is that device’s update.',
   },
 };
+
+export interface Outcome {
+  readonly findings: readonly string[];
+  readonly isSumWrong: boolean;
+  /** The rule by which a service goes on, if the attack is one on the service. */
+  readonly stoppedBy: string | undefined;
+}
+
+/** `the server learns the update of U2`. */
+export function outcomeText({ findings, isSumWrong, stoppedBy }: Outcome): string {
+  const found = findings.map(findingText).join(', ');
+  if (stoppedBy !== undefined) return found || 'everything goes on';
+  if (findings.length > 0) return `the server learns ${found}`;
+  return isSumWrong ? 'the sum is wrong' : 'the server learns nothing';
+}
+
+/** The name of what an attack is played against besides sealed mode. */
+export function weakerText(mutant: string | undefined): string {
+  return mutant === undefined ? 'The paper’s protocol' : 'Sealed mode without the rule against it';
+}
+
+/** The referee writes `x of U2` for an update, and differences with a minus. */
+export function findingText(finding: string): string {
+  const parts = finding.split(' - ').map((part) => part.replace(/^x of /, 'the update of '));
+  return parts.length === 1 ? (parts[0] ?? '') : `the difference between ${parts.join(' and ')}`;
+}
