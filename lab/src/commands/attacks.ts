@@ -97,7 +97,7 @@ function isStopped({ unpatchedHolds, caught }: MutantVerdict): boolean {
 }
 
 /** The words of the page Sees, then the checks that said no. */
-function linesOf(one: Played): readonly string[] {
+export function linesOf(one: Played): readonly string[] {
   const { attack, broken, sealed } = one;
   const { id, mutant, schedule, stoppedBy } = attack;
   const { title, story } = ATTACK_WORDS[id] ?? { title: schedule, story: '' };
