@@ -36,25 +36,23 @@ async function typed(command: string, cwd: string, variables: Readonly<Record<st
 }
 
 /** `consumer` has installed the tarballs. */
-export async function followNewProjects(consumer: string): Promise<void> {
+export function followInstalled(consumer: string): Promise<void> {
+  const place = { folder: consumer, basa: 'npx basa', into: 'new-', needsInstall: true, isWalked: true } as const;
+  return follow({ ...place, name: 'installed packages' });
+}
+
+/** In a copy of this working tree: first with what `npm run basa` installs, then with the tools of development. */
+export async function followInClone(): Promise<void> {
   const elsewhere = mkdtempSync(join(tmpdir(), 'basa-new-'));
   const clone = join(elsewhere, 'a clone'); // with a space, as folders of people have
+  const here = { folder: clone, basa: 'npm run --silent basa --' };
   try {
-    const inClone = { folder: clone, basa: 'npm run --silent basa --' };
-    await follow({
-      name: 'installed packages',
-      folder: consumer,
-      basa: 'npx basa',
-      into: 'new-',
-      needsInstall: true,
-      isWalked: true,
-    });
     copyTree(clone);
-    await follow({ ...inClone, name: 'a fresh clone', into: 'new-', needsInstall: true });
-    await follow({ ...inClone, name: 'beside a fresh clone', into: '../beside-', needsInstall: true, isWalked: true });
+    await follow({ ...here, name: 'a fresh clone', into: 'new-', needsInstall: true });
+    await follow({ ...here, name: 'beside a fresh clone', into: '../beside-', needsInstall: true, isWalked: true });
     await typed('npm run --silent setup', clone);
-    await follow({ ...inClone, name: 'a clone after `npm test`', into: 'ready-', needsInstall: false });
-    await follow({ ...inClone, name: 'beside a clone after `npm test`', into: '../ready-', needsInstall: false });
+    await follow({ ...here, name: 'a clone after `npm test`', into: 'ready-', needsInstall: false });
+    await follow({ ...here, name: 'beside a clone after `npm test`', into: '../ready-', needsInstall: false });
   } finally {
     rmSync(elsewhere, { recursive: true });
   }
