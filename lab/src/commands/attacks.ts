@@ -8,7 +8,7 @@ import { type Command, command, EXIT_CODE } from '@basa/cli/internal/shell/comma
 import type { Terminal } from '@basa/cli/internal/shell/terminal.ts';
 import { REFUSALS } from '@basa/protocol';
 import type { Attack, AttackResult, AttackSetting } from '../attacks/attack.ts';
-import { ATTACK_WORDS, outcomeText, weakerText } from '../attacks/attack-words.ts';
+import { ATTACK_WORDS, resultText } from '../attacks/attack-words.ts';
 import type { Mutant } from '../proofs/mutants/mutant.ts';
 import type { MutantVerdict } from '../proofs/mutants/runs.ts';
 
@@ -63,15 +63,16 @@ export const attacks: Command = command({
 async function playMutants(
   terminal: Terminal,
   { heading, of, mutants }: { readonly heading: string; readonly of: string; readonly mutants: readonly Mutant[] },
+  tell: (mutant: Mutant) => void = ({ caughtBy }) => terminal.line(`\n${caughtBy}`),
 ): Promise<readonly MutantVerdict[]> {
   const { judgeMutant } = await import('../proofs/mutants/runs.ts');
   terminal.line(`\n${heading}`);
   const verdicts: MutantVerdict[] = [];
   for (const mutant of mutants) {
+    tell(mutant);
     const verdict = await judgeMutant(mutant);
     verdicts.push(verdict);
-    const { attack, name, unpatchedHolds, learned: without, broken } = verdict;
-    terminal.line(`\n${attack}`);
+    const { name, unpatchedHolds, learned: without, broken } = verdict;
     terminal.line(`    the core as it is: ${unpatchedHolds ? 'nothing but the sum' : 'MORE THAN THE SUM'}`);
     terminal.line(`    ${name}: ${[...without, ...broken].join(', ') || 'NOT NOTICED'}`);
   }
@@ -88,28 +89,38 @@ async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[
 
 async function playOneShot(terminal: Terminal): Promise<readonly MutantVerdict[]> {
   const { MUTANTS_OF_ONE_SHOT: mutants } = await import('../proofs/mutants/of-one-shot.ts');
-  const heading = 'The one-shot mode; its rules are S1 to S22:';
-  return playMutants(terminal, { heading, of: 'the one-shot mode', mutants });
+  const { ONE_SHOT_ATTACKS } = await import('../attacks/one-shot/registry.ts');
+  const heading = 'The one-shot mode; S1 to S23 are the rules that stop these attacks (docs/rules.md):';
+  return playMutants(terminal, { heading, of: 'the one-shot mode', mutants }, ({ caughtBy }) => {
+    const attack = ONE_SHOT_ATTACKS.find(({ schedule }) => schedule === caughtBy);
+    for (const line of attack === undefined ? [] : wordsOf(attack)) terminal.line(line);
+  });
+}
+
+/** In the words of the page "What the server sees". */
+function wordsOf({ id, schedule }: Pick<Attack, 'id' | 'schedule'>): readonly string[] {
+  const { title, story } = ATTACK_WORDS[id] ?? { title: schedule, story: '' };
+  return [`\n${id}  ${title}`, `    ${story}`, `    schedule: ${schedule}`];
 }
 
 function isStopped({ unpatchedHolds, caught }: MutantVerdict): boolean {
   return unpatchedHolds && caught;
 }
 
-/** The words of the page Sees, then the checks that said no. */
+/** The words of the page, then the checks that refused something. */
 export function linesOf(one: Played): readonly string[] {
   const { attack, broken, sealed } = one;
-  const { id, mutant, schedule, stoppedBy } = attack;
-  const { title, story } = ATTACK_WORDS[id] ?? { title: schedule, story: '' };
-  const weak = { findings: broken.findings, isSumWrong: isWrong(broken.wrongSum), stoppedBy };
-  const strong = { findings: allFindings(one), isSumWrong: false, stoppedBy };
+  const { mutant, stoppedBy } = attack;
+  const isStop = stoppedBy !== undefined;
+  const weaker = mutant === undefined ? 'The paper’s protocol' : `Sealed mode without the rule against it (${mutant})`;
+  const weak = { findings: broken.findings, isSumWrong: isWrong(broken.wrongSum), hasSum: false };
+  const strong = { findings: allFindings(one), isSumWrong: false, hasSum: false };
   return [
-    `\n${id}  ${title}`,
-    `    ${story}`,
-    `    ${weakerText(mutant)}: ${outcomeText(weak)}.`,
-    `    Sealed mode: ${outcomeText(strong)}.`,
+    ...wordsOf(attack),
+    `    ${weaker}: ${resultText(weak, isStop)}.`,
+    `    Sealed mode: ${resultText(strong, isStop)}.`,
     ...refusalsOf(sealed).map(({ by, reason }) => `      The ${by} refuses: ${REFUSALS[reason].sentence}`),
-    ...(stoppedBy === undefined ? [] : [`      By this rule everything goes on: ${stoppedBy}.`]),
+    ...(isStop ? [`      By this rule everything goes on: ${stoppedBy}.`] : []),
   ];
 }
 

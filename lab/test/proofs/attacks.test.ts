@@ -138,7 +138,8 @@ it('is printed in the words of the page Sees, and refusals as sentences', () => 
   const setting = settingOf(slotKeySealings);
   const lines = linesOf({ attack, broken: attack.broken(setting), sealed: { slotKeys: attack.sealed(setting) } });
   expect(lines.slice(0, 2)).toEqual([`\nA1  ${ATTACK_WORDS['A1']?.title}`, `    ${ATTACK_WORDS['A1']?.story}`]);
-  expect(lines.slice(2)).toEqual([
+  expect(lines[2]).toBe(`    schedule: ${attack.schedule}`);
+  expect(lines.slice(3)).toEqual([
     '    The paper’s protocol: the server learns the update of U2.',
     '    Sealed mode: the server learns nothing.',
     '      The authority refuses: The key of this slot was issued to another request.',

@@ -127,22 +127,31 @@ describe('`basa simulate`', () => {
     ]);
 
   it('trains the model of a new project under several protocols, and writes curve, plot and model', async () => {
-    const { code, out, errors } = await simulate('node', '--protocol', 'none,sealed,secagg');
+    const { code, out, errors } = await simulate('node', '--protocol', 'none,sealed,one-shot,secagg');
     expect([code, errors]).toEqual([0, expect.stringContaining('6 devices, 6 at a time, K = 6, 10 versions')]);
     const { runs } = lastLine(out) as { runs: { protocol: string; partySums: number; last: { accuracy: number } }[] };
     expect(runs.map(({ protocol, partySums }) => [protocol, partySums])).toEqual([
       ['none', 0],
       ['sealed', 1],
+      ['one-shot', 1],
       ['secagg', 1],
     ]);
     for (const { last } of runs) expect(last.accuracy).toBeGreaterThan(0.8);
     const lines = readFileSync(join(folder, 'simulated/curve.csv'), 'utf8').trimEnd().split('\r\n');
     expect(lines[0]).toBe('protocol,version,seconds,accuracy,loss,trainLoss,updates');
-    expect(lines).toHaveLength(1 + 30);
+    expect(lines).toHaveLength(1 + 40);
     expect(readFileSync(join(folder, 'simulated/accuracy.svg'), 'utf8')).toMatch(/^<svg .*sealed/s);
     const { model } = await loadOwnModel(join(inProject('node'), 'model.ts'));
     const written = decodeSafetensors(model, readFileSync(join(folder, 'simulated/model.safetensors')));
     expect(written.every(Number.isFinite)).toBe(true);
+  });
+
+  it('leaves updates out that vanish, as devices do, and ends where fewer than two are left', async () => {
+    const { code, out, errors } = await simulate('node', '--rate', '1e-30');
+    expect([code, errors]).toEqual([0, expect.stringContaining('after version 0: the run ends there')]);
+    const { runs } = lastLine(out) as { runs: { isConverged: boolean; versions: number; nothingNew: number }[] };
+    expect(runs).toMatchObject([{ isConverged: true, versions: 0 }]);
+    expect(runs[0]?.nothingNew).toBeGreaterThan(1);
   });
 
   it.each([
@@ -252,6 +261,21 @@ describe('with `basa dev` in one terminal, another', () => {
     );
     for (const { out } of await Promise.all(devices)) expect(lastLine(out)).toMatchObject({ accepted: 1 });
     await reached(task);
+  });
+
+  it('has nothing new to contribute to a model that has converged: devices say so and end, and the task tells', async () => {
+    const module = join(inProject('node'), 'model.ts');
+    const rate = ['--rate', '1e-30', '--buffer', '2', '--tokens', '1', '--json'];
+    const created = await type('task', 'create', '--model', module, '--name', 'converged', ...rate);
+    const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
+    const device = ['--identity', join(folder, 'converged'), '--enrol', tokens[0] ?? '', '--model', module];
+    const { code, out, errors } = await type('client', '--task', task, ...device, '--json');
+    expect([code, errors]).toEqual([
+      0,
+      expect.stringMatching(/nothing new to contribute on version 0: its update is zero/),
+    ]);
+    expect(lastLine(out)).toMatchObject({ accepted: 0, rejected: 0, idle: 1, ended: 'rounds' });
+    expect((await type('task', 'show', task)).out).toMatch(/given back +1 place since the newest version/);
   });
 
   it('creates the task of a module: how devices train and what is evaluated on comes with it', async () => {

@@ -17,7 +17,7 @@ export { BYTES_MEDIA_TYPE, bytesOf, checkDeclaredLength, needDeclaredLength, sen
 export type { Service } from './http/create-service.ts';
 export { createService } from './http/create-service.ts';
 export type { DeviceRouteOptions, SigningDevice } from './http/device-requests.ts';
-export { deviceOf, rememberRequest } from './http/device-requests.ts';
+export { checkSender, deviceOf, rememberRequest } from './http/device-requests.ts';
 export type { Address } from './http/listen.ts';
 export { logEvent } from './http/log-event.ts';
 export { networkOf } from './http/network.ts';

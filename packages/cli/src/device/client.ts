@@ -1,6 +1,6 @@
 /** `basa client`: one device that takes part in a task, with a share of MNIST, data of one's own, or an update from a file. */
 import { readFile } from 'node:fs/promises';
-import type { BasaClient, ClientEvents } from '@basa/client/node';
+import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
 import { PLAIN_HTTP_FLAGS } from '../flags/connection.ts';
 import { METRIC_FLAGS, metricValues } from '../flags/metric-values.ts';
 import { short } from '../flags/names.ts';
@@ -15,6 +15,7 @@ import {
 } from '../shell/command.ts';
 import { needed, pinned, pinnedList, text, whole, yes } from '../shell/flag.ts';
 import { retrySentence } from '../shell/sentences.ts';
+import { counted } from '../shell/terminal.ts';
 import { DATA_FLAGS, deviceWork } from './device-work.ts';
 
 const FLAGS = {
@@ -32,7 +33,11 @@ const FLAGS = {
   identity: needed({ value: 'folder', help: 'where the device keeps its key and state', variable: 'BASA_IDENTITY' }),
   enrol: text({ value: 'token', help: 'a one-time token, for the first time', variable: 'BASA_ENROLMENT_TOKEN' }),
   ...DATA_FLAGS,
-  rounds: whole({ help: 'contributions to make', min: 1, default: 1 }),
+  rounds: whole({
+    help: 'contributions to make; a round in which the device has nothing new to contribute counts as well',
+    min: 1,
+    default: 1,
+  }),
   update: text({
     value: 'file',
     help: 'contribute this update instead, raw little-endian float32',
@@ -87,7 +92,7 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
 async function train(input: Input): Promise<CommandResult> {
   const { terminal, signal } = input;
   const { toHex } = await import('@basa/masking');
-  const { refusalText } = await import('@basa/protocol');
+  const { problemOf, refusalText } = await import('@basa/protocol');
   const { trainer, samples } = await deviceWork(input);
   const device = await connect(input);
   try {
@@ -101,17 +106,20 @@ async function train(input: Input): Promise<CommandResult> {
     device.on('accepted', ({ ctx, slot }) =>
       terminal.line(`accepted: ${slot === undefined ? 'upload' : `slot ${slot} of buffer`} ${short(ctx)}`),
     );
-    device.on('rejected', ({ reason, detail }) => terminal.line(`rejected: ${refusalText(reason, detail)}`));
+    device.on('rejected', ({ reason, detail }) => {
+      if (problemOf(reason).nothingNew === undefined) terminal.line(`rejected: ${refusalText(reason, detail)}`);
+    });
+    device.on('idle', ({ version, why }) =>
+      terminal.line(`nothing new to contribute on version ${version}: ${why}; the device waits for a newer version`),
+    );
     device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', (notice) => terminal.line(retrySentence(notice)));
     const summary = await device.run(trainer, await samples(), { rounds: input.flags.rounds, signal });
-    terminal.line(
-      `${summary.accepted} accepted, ${summary.rejected} rejected${summary.ended === 'rounds' ? '' : `; ended: ${refusalText(summary.ended)}`}`,
-    );
+    terminal.line(await summaryText(summary));
     const { privacy } = device;
     return {
       json: { deviceKey: toHex(device.deviceKey), ...summary, ...(privacy !== undefined && { privacy }) },
-      exitCode: summary.accepted > 0 ? 0 : 1,
+      exitCode: summary.accepted + summary.idle > 0 ? EXIT_CODE.fine : EXIT_CODE.failed,
     };
   } finally {
     await device.close();
@@ -120,6 +128,19 @@ async function train(input: Input): Promise<CommandResult> {
 
 function spentText({ inclusions, participations, epsilon, epsilonBudget }: ClientEvents['privacy']): string {
   return `privacy: ${inclusions} of ${participations} participations, epsilon ${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)}`;
+}
+
+async function summaryText({ accepted, rejected, idle, ended }: RunSummary): Promise<string> {
+  const nothingNew = idle === 0 ? '' : `, ${counted(idle, 'round')} with nothing new to contribute`;
+  return `${accepted} accepted, ${rejected} rejected${nothingNew}${await whyEnded(ended)}`;
+}
+
+/** Nothing where all rounds were made, as asked. */
+async function whyEnded(ended: RunSummary['ended']): Promise<string> {
+  if (ended === 'rounds') return '';
+  if (ended === 'nothing-new') return '; ended: no newer version of the model came';
+  const { refusalText } = await import('@basa/protocol');
+  return `; ended: ${refusalText(ended)}`;
 }
 
 async function connect({ flags, environment, signal }: Input): Promise<BasaClient> {

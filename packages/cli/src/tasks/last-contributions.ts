@@ -17,13 +17,17 @@ export async function lastContributions(
 ): Promise<ReadonlyMap<string, LastContribution>> {
   const last = new Map<string, LastContribution>();
   const versions = await server.versions(task).catch(notThere);
-  for (const { version, at, ctx } of (versions ?? []).slice(-MAX_VERSIONS).reverse()) {
+  for (const { version, at, sums } of (versions ?? []).slice(-MAX_VERSIONS).reverse()) {
     if (version === 0 || last.size >= devices) break;
-    const buffer = await server.buffer(ctx).catch(notThere);
-    for (const { slot, user } of buffer?.slots ?? [])
-      if (buffer?.accepted.includes(slot) && !last.has(user)) last.set(user, { version, at });
+    for (const user of (await Promise.all(sums.map((ctx) => usersIn(server, ctx)))).flat())
+      if (!last.has(user)) last.set(user, { version, at });
   }
   return last;
+}
+
+async function usersIn(server: ServerOperator, ctx: string): Promise<readonly string[]> {
+  const buffer = await server.buffer(ctx).catch(notThere);
+  return (buffer?.slots ?? []).filter(({ slot }) => buffer?.accepted.includes(slot)).map(({ user }) => user);
 }
 
 /** A task of another server, a buffer whose facts were removed, or a batch of the one-shot mode. */

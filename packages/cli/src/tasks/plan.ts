@@ -1,6 +1,14 @@
 /** `basa plan`: what a private task would mean, before there is one. */
 import { chosenModel } from '../flags/models.ts';
-import { bufferWithin, MOST_UPDATES, type ModeChoice, modeFlag, uncheckedSumsFlag } from '../flags/modes.ts';
+import {
+  bufferWithin,
+  MOST_UPDATES,
+  type ModeChoice,
+  modeFlag,
+  uncheckedSumsFlag,
+  VERSION_FLAGS,
+  versionSettings,
+} from '../flags/modes.ts';
 import { PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
 import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
@@ -17,6 +25,7 @@ export const plan: Command = command({
     model: text({ value: 'name', help: 'the name or file of a model' }),
     buffer: whole({ help: 'K, updates of a sum', min: 2, max: MOST_UPDATES['one-shot'], default: 100 }),
     mode: modeFlag,
+    ...VERSION_FLAGS,
     authorities: whole({ help: 'how many authorities the task has', min: 1, max: MAX_AUTHORITIES, default: 1 }),
     threshold: thresholdFlag,
     'unsafe-unchecked-sums': uncheckedSumsFlag,
@@ -33,6 +42,7 @@ export const plan: Command = command({
     const dimension = await dimensionOf(flags);
     const { clip, mode } = flags;
     const bufferSize = bufferWithin(flags.buffer, mode);
+    const { sumsPerVersion = 1 } = versionSettings(flags) ?? {};
     const planned = await planPrivacy({ privacy, dimension, bufferSize, minimum: flags.minimum, clip, mode });
     if (typeof planned === 'string') {
       terminal.line(`this cannot work: ${planned}`);
@@ -49,6 +59,10 @@ export const plan: Command = command({
         ['rho of one inclusion', cost.toPrecision(3)],
         ['noise over signal in a mean', `${noiseToSignal.toPrecision(3)} (at alpha = 1)`],
         ['noise of one device', `deviation ${noise.deviation.toFixed(1)} steps, enough with ${noise.honest} honest`],
+        [
+          'a version',
+          `${sumsPerVersion * bufferSize} updates, each of another device: ${sumsPerVersion} x ${bufferSize}; its noise over signal ${(noiseToSignal / Math.sqrt(sumsPerVersion)).toPrecision(3)}`,
+        ],
         ['level, bits of an entry', `${level}, ${elementBits(modulus)} (${neededBits} needed)`],
         ['an upload', `${bytesPerUpload} bytes, ${secondsPerUpload.toFixed(2)} s`],
       ]),
@@ -70,6 +84,8 @@ export const plan: Command = command({
       bufferSize,
       minimum,
       colluders,
+      sumsPerVersion,
+      combine: flags.combine,
       mode,
       modes,
       advice,

@@ -6,7 +6,15 @@ import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from
 import { sealedEngineFlag } from '../flags/engines.ts';
 import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
 import { chosenModel, MODEL_NAMES } from '../flags/models.ts';
-import { bufferWithin, MOST_UPDATES, modeFlag, modeOf, uncheckedSumsFlag } from '../flags/modes.ts';
+import {
+  bufferWithin,
+  MOST_UPDATES,
+  modeFlag,
+  modeOf,
+  uncheckedSumsFlag,
+  VERSION_FLAGS,
+  versionSettings,
+} from '../flags/modes.ts';
 import { short } from '../flags/names.ts';
 import { isModelFile } from '../flags/own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../flags/presets.ts';
@@ -44,8 +52,14 @@ const FLAGS = {
   }),
   minimum: whole({ help: 'Kmin, updates a sum holds at least', min: 2, without: '80 % of K' }),
   mode: modeFlag,
+  ...VERSION_FLAGS,
   engine: sealedEngineFlag('slot-keys'),
-  target: whole({ value: 'percent', help: 'stop at this accuracy; needs a test set', min: 1, max: 100 }),
+  target: whole({
+    value: 'percent',
+    help: 'stop at this score (accuracy, or R2 with the loss mse); needs a test set',
+    min: 1,
+    max: 100,
+  }),
   versions: whole({ help: 'stop after n versions', min: 1 }),
   lease: seconds('from deposit to upload', 'paper 600, production 900'),
   open: seconds('how long a buffer takes users', 'paper 3600, production 21600'),
@@ -106,6 +120,8 @@ export const taskCreate: Command = command({
       const { dimension } = model;
       await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip: flags.clip, mode: flags.mode });
     }
+    const { training, ...floor } = trainingOf(flags, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) });
+    const { SCORE_OF_LOSS } = await import('@basa/protocol');
     const { createTaskAt } = await import('@basa/client/operator');
     const { task } = await createTaskAt(services, {
       name: flags.name ?? (isModelFile(flags.model) ? model.name : flags.model),
@@ -120,7 +136,8 @@ export const taskCreate: Command = command({
       maxStaleness: flags['max-staleness'] ?? preset.maxStaleness,
       clip: flags.clip,
       ...(bits !== 'auto' && { bits }),
-      ...trainingOf(flags, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) }),
+      training,
+      ...floor,
       metrics: flags.metrics ?? [],
       ...(privacy !== undefined && { privacy }),
       uploadLeaseMs: 1000 * (flags.lease ?? preset.leaseSeconds),
@@ -129,7 +146,7 @@ export const taskCreate: Command = command({
       initial: await initialOf(input, model),
       serverStep: serverStepOf(flags),
       stop: {
-        ...(target !== undefined && { accuracy: target / 100 }),
+        ...(target !== undefined && { [SCORE_OF_LOSS[training.loss]]: target / 100 }),
         ...(versions !== undefined && { version: versions }),
       },
       ...(evaluationSet !== undefined && { evaluationSet }),
@@ -154,7 +171,8 @@ async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request
 
 function modeSettings(
   flags: CommandInput<typeof FLAGS>['flags'],
-): Pick<TaskSettings, 'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise'> {
+): Pick<TaskSettings, 'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise' | 'sumsPerVersion' | 'combine'> {
+  const version = versionSettings(flags);
   const chosen = modeOf(flags, 'slot-keys');
   if (chosen.mode === 'one-shot' && flags['unsafe-paper'])
     throw new CommandError('--unsafe-paper and --mode one-shot are two modes: choose one');
@@ -165,6 +183,7 @@ function modeSettings(
   if (chosen.mode === 'one-shot')
     return {
       ...chosen,
+      ...version,
       unsafeUncheckedSums: flags['unsafe-unchecked-sums'],
       authorityNoise: flags['authority-noise'],
     };

@@ -3,8 +3,8 @@ import type { Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
 import { ascii, equalBytes } from '@basa/masking';
 import {
   type Block,
+  DEFAULT_TRAINING,
   isRefusalReason,
-  type Loss,
   type ProblemCode,
   problemOf,
   type RefusalReason,
@@ -17,13 +17,14 @@ import type { DeviceContext } from '../session/device-context.ts';
 import type { FetchedModel } from '../session/model-fetch.ts';
 import type { Update } from '../session/quantised.ts';
 import { rejected } from '../session/rejections.ts';
+import { cameNewer, type Idle, PATIENCE_MS } from './idle.ts';
 import { type Evaluate, metricsOf, type OwnMetrics } from './run-metrics.ts';
 
 /** A trainer of @basa/learning, or one that trains elsewhere, in a worker say. */
 export interface RoundTrainer {
   readonly model: Model;
   /** What it minimises; softmax cross-entropy where it does not say. */
-  readonly loss?: Loss;
+  readonly loss?: string;
   train(request: TrainRequest): TrainResult | Promise<TrainResult>;
   readonly evaluate?: Evaluate;
 }
@@ -31,8 +32,10 @@ export interface RoundTrainer {
 export type Training = Partial<Omit<TrainRequest, 'start' | 'samples'>>;
 
 export interface RunOptions {
-  /** Accepted contributions to make; without it, until the signal or the task's end. */
+  /** Rounds to make, each with a contribution or nothing new to contribute; without it, until the signal or the task's end. */
   readonly rounds?: number;
+  /** How long a device that has nothing new waits for a newer version; then a run with `rounds` ends. One minute by default. */
+  readonly patienceMs?: number;
   /** What this application does otherwise than the task's policy. */
   readonly training?: Training;
   readonly exampleWeight?: number;
@@ -43,8 +46,10 @@ export interface RunOptions {
 export interface RunSummary {
   readonly accepted: number;
   readonly rejected: number;
-  /** Why it ended: all rounds are done, or a reason that another round would meet again. */
-  readonly ended: 'rounds' | ProblemCode;
+  /** Rounds in which the device had nothing new to contribute: its update vanished, or was given before. */
+  readonly idle: number;
+  /** Why it ended: all rounds are done, nothing new and no newer version, or a reason that another round would meet again. */
+  readonly ended: 'rounds' | 'nothing-new' | ProblemCode;
 }
 
 /** Faults of a service or of the way to it, and no time for now, after all tries of one request: they say nothing about the update. */
@@ -77,6 +82,9 @@ export interface RunSteps {
   given(version: number, signal: AbortSignal): Promise<Rejection | undefined>;
   contribute(update: Update, signal: AbortSignal): Promise<Contribution | Rejection>;
   resume(signal: AbortSignal): Promise<Contribution | Rejection | undefined>;
+  /** Gives the place back that is not used. */
+  leave(signal: AbortSignal): Promise<void>;
+  readonly idle: Idle;
 }
 
 export async function run(
@@ -90,11 +98,13 @@ export async function run(
   const { events, outside } = context;
   await checkTrainer(context, trainer);
   const blocks = blocksOf(trainer.model);
-  let [accepted, refusals, pauses] = [0, 0, 0];
+  let [accepted, refusals, idle, pauses] = [0, 0, 0, 0];
+  const endedBy = (ended: RunSummary['ended']): RunSummary => ({ accepted, rejected: refusals, idle, ended });
   let update: Update | undefined;
-  while (options.rounds === undefined || accepted < options.rounds) {
+  while (options.rounds === undefined || accepted + idle < options.rounds) {
     signal.throwIfAborted();
     try {
+      if (!(await isWorthARound())) return endedBy('nothing-new');
       // An interrupted contribution that is accepted now is one of this run: on its version the device gives no other.
       const resumed = await steps.resume(signal);
       const result = resumed?.kind === 'accepted' ? resumed : await nextResult();
@@ -102,8 +112,13 @@ export async function run(
         [accepted, pauses, update] = [accepted + 1, 0, undefined];
         continue;
       }
+      const { nothingNew, retry } = problemOf(result.reason);
+      if (nothingNew !== undefined && update !== undefined) {
+        await stayIdle(update.trainedOn, nothingNew);
+        continue;
+      }
       if (result.reason !== 'no-place') refusals++;
-      if (problemOf(result.reason).retry !== true) return { accepted, rejected: refusals, ended: result.reason };
+      if (retry !== true) return endedBy(result.reason);
       // One that is held is offered again, too: `contribute` asks for the outcome first, and says so where it stays held.
       if (problemOf(result.reason).freshUpdate === true) update = undefined;
       if (result.reason === 'no-place') await outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal);
@@ -119,7 +134,25 @@ export async function run(
       else throw error;
     }
   }
-  return { accepted, rejected: refusals, ended: 'rounds' };
+  return endedBy('rounds');
+
+  /** Without `rounds` a device that has nothing new tries again at times: its place, and the task's end, are asked for then. */
+  async function isWorthARound(): Promise<boolean> {
+    const { version } = steps.idle;
+    if (version === undefined) return true;
+    const { patienceMs = PATIENCE_MS } = options;
+    const isNewer = await cameNewer(context, version, () => steps.model(signal), { patienceMs, signal });
+    steps.idle.version = undefined;
+    return isNewer || options.rounds === undefined;
+  }
+
+  /** The place goes back without a word why: a device that leaves sends the same. */
+  async function stayIdle(version: number, why: string): Promise<void> {
+    [idle, pauses, update] = [idle + 1, 0, undefined];
+    steps.idle.version = version;
+    events.emit('idle', { version, why });
+    await steps.leave(signal);
+  }
 
   /** Whoever has no update asks for a place first, so that it does not train on a model that is old when it is done. */
   async function nextResult(): Promise<Contribution | Rejection> {
@@ -173,7 +206,7 @@ function trainingOf(
 
 /** The policy names loss and architecture; where it names none, they are the application's own. */
 async function checkTrainer({ outside, pins: { policy } }: DeviceContext, trainer: RoundTrainer): Promise<void> {
-  const { model, loss = 'softmaxCrossEntropy' } = trainer;
+  const { model, loss = DEFAULT_TRAINING.loss } = trainer;
   const wanted = policy.training.loss;
   if (wanted !== 'own' && loss !== wanted)
     throw new SettingsError(

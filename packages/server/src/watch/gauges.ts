@@ -52,7 +52,7 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   metrics.gauge('basa_buffers', () =>
     eachTask((task, buffers) => {
       const sums: readonly SumState[] = [...buffers, ...sources.batches().filter((batch) => isOf(batch, task))];
-      return counted(['filling', 'frozen', 'granted'], sums, ({ status }) => status).map(
+      return counted(['filling', 'frozen', 'granted', 'opened'], sums, ({ status }) => status).map(
         ([status, count]): Sample<'basa_buffers'> => [{ task: taskLabel(task), status }, count],
       );
     }),
@@ -120,6 +120,7 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
     }),
   );
   metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, task.models.newest?.accuracy)));
+  metrics.gauge('basa_model_r2', () => eachTask((task) => one(task, task.models.newest?.r2)));
 }
 
 function isOf(sum: SumState, { task }: WatchedTask): boolean {

@@ -28,6 +28,10 @@ export const SERVER_METRICS = {
   basa_model_version: gauge(['task'], 'Newest version that users may have'),
   basa_model_age_seconds: gauge(['task'], 'Time since that version was made'),
   basa_model_accuracy: gauge(['task'], 'Accuracy of that version on held-out examples, where it was evaluated'),
+  basa_model_r2: gauge(
+    ['task'],
+    'R2 of that version on held-out examples, if the task is a regression and it was evaluated',
+  ),
   basa_device_metric: gauge(
     ['task', 'metric'],
     "Mean of a private metric over the devices of that version, if the task names some; metric is the task's name for it. One device that lies can set it to anything in its range",

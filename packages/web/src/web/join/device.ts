@@ -72,6 +72,8 @@ interface LifeOptions {
 /** Rounds until there are enough; can be taken up again after any abort. */
 class Life {
   accepted = 0;
+  /** Rounds in which the device had nothing new to contribute. */
+  #idle = 0;
   #awaited: Contribution | undefined;
   readonly #options: LifeOptions;
 
@@ -92,11 +94,13 @@ class Life {
       for (;;) {
         const { signal } = gate;
         if (this.#awaited !== undefined) await this.#outcome(this.#awaited, signal);
-        if (this.accepted >= (rounds ?? Number.POSITIVE_INFINITY)) return;
+        if (this.accepted + this.#idle >= (rounds ?? Number.POSITIVE_INFINITY)) return;
         isResumed = client.isInterrupted;
         if (isResumed) await client.resume({ signal });
         else {
-          const { ended } = await client.run(trainer, samples, { rounds: 1, signal });
+          const { ended, idle } = await client.run(trainer, samples, { rounds: 1, signal });
+          this.#idle += idle;
+          if (ended === 'nothing-new') continue;
           if (ended !== 'rounds') return tell({ kind: 'ended', code: ended, sentence: refusalText(ended) });
         }
       }
@@ -129,6 +133,7 @@ function listen(client: BasaClient, tell: Tell): void {
   client.on('rejected', ({ reason, detail }) =>
     tell({ kind: 'rejected', sentence: refusalText(reason), ...(detail !== undefined && { detail }) }),
   );
+  client.on('idle', ({ why }) => tell({ kind: 'waiting', why: `nothing new to contribute: ${why}` }));
   client.on('retry', ({ service, why }) => tell({ kind: 'waiting', why: `${service}: ${why}` }));
 }
 
@@ -136,6 +141,7 @@ function listen(client: BasaClient, tell: Tell): void {
 function observed(trainer: RoundTrainer, shown: Shown, tell: Tell): RoundTrainer {
   return {
     model: trainer.model,
+    ...(trainer.loss !== undefined && { loss: trainer.loss }),
     ...(trainer.evaluate !== undefined && { evaluate: trainer.evaluate }),
     async train(request) {
       const began = performance.now();
