@@ -69,14 +69,14 @@ describe('with `basa dev` in one terminal, another', () => {
 
   it('shows, pauses, resumes and exports the task, and looks into a buffer', async () => {
     const task = environment['BASA_TASK'] ?? '';
-    let versions: readonly { readonly ctx: string }[] = [];
+    let versions: readonly { readonly sums: readonly string[] }[] = [];
     while (versions.length < 2) {
       const shown = lastLine((await type('task', 'show', task, '--json')).out);
       versions = shown['versions'] as typeof versions;
     }
-    const buffer = await type('inspect', 'buffer', versions[1]?.ctx ?? '');
+    const buffer = await type('inspect', 'buffer', versions[1]?.sums[0] ?? '');
     expect(buffer.out).toContain('in the sum');
-    const byDigits = await type('inspect', 'buffer', versions[1]?.ctx.slice(0, 12) ?? '');
+    const byDigits = await type('inspect', 'buffer', versions[1]?.sums[0]?.slice(0, 12) ?? '');
     expect(byDigits.out).toBe(buffer.out);
     expect((await type('task', 'pause', 'dev')).out).toContain(`dev (${task.slice(0, 8)}) is paused`);
     expect((await type('task', 'resume', task.slice(0, 10))).out).toContain('is running');
