@@ -1,6 +1,6 @@
 /** What pages say: about uploads, buffers and attacks. */
 
-import { ATTACK_WORDS } from '@basa/lab/attacks/attack-words.ts';
+import { ATTACK_WORDS, findingText, resultText } from '@basa/lab/attacks/attack-words.ts';
 import { ONE_SHOT_ATTACKS } from '@basa/lab/attacks/one-shot/registry.ts';
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { type Modulus, RING_32, ring } from '@basa/masking';
@@ -9,7 +9,6 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { byteEvenness } from '../src/web/join/uniformity.ts';
 import { conclusionOf } from '../src/web/play/conclusion.ts';
-import { findingText, resultText } from '../src/web/sees/attack-view.ts';
 import { chance, digits, isEven } from '../src/web/shared/format.ts';
 import { bufferLine, queueText, totalsText } from '../src/web/watch/buffer-card.ts';
 import { goalText } from '../src/web/watch/goal.ts';
