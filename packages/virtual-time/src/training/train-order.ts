@@ -94,7 +94,7 @@ export async function trainOrder(
     for (const old of models.keys()) if ((lastUse.get(old) ?? -1) <= n && old !== version) models.delete(old);
     const isLooked = version % task.evaluateEvery === 0;
     const evaluation = isLooked ? trainer.evaluate(parameters, task.quickTest) : undefined;
-    if (evaluation !== undefined) accuracy.push([version, valueOf(evaluation)]);
+    if (evaluation !== undefined) accuracy.push([version, scoreValue(evaluation)]);
     const trainLoss = trained.reduce((sum, { loss }) => sum + loss, 0) / trained.length;
     await onVersion({ version, trainLoss, evaluation, parameters });
     if (evaluation !== undefined && lastMean(accuracy, run.evaluations ?? 1) >= run.target) {
@@ -102,11 +102,11 @@ export async function trainOrder(
       break;
     }
   }
-  const wholeAccuracy = valueOf(trainer.evaluate(parameters, task.wholeTest));
+  const wholeAccuracy = scoreValue(trainer.evaluate(parameters, task.wholeTest));
   return { accuracy, reached, wholeAccuracy, isConverged, ...totals };
 }
 
-function valueOf(evaluation: Evaluation): number {
+function scoreValue(evaluation: Evaluation): number {
   return scoreOf(evaluation)?.value ?? Number.NaN;
 }
 
