@@ -4,8 +4,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { folderOfPrograms, pagePaths, readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
-import { exportsOf } from '@basa/testkit/programs/basa.ts';
 import { type Running, start } from '@basa/testkit/programs/basa-process.ts';
+import { exportsOf } from '@basa/testkit/programs/typed.ts';
 import { FROM_SOURCE, ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 

@@ -7,6 +7,7 @@
 import { type Command, command, EXIT_CODE } from '@basa/cli/internal/shell/command.ts';
 import { type Terminal, table } from '@basa/cli/internal/shell/terminal.ts';
 import type { Attack, AttackResult, AttackSetting } from '../attacks/attack.ts';
+import { ATTACK_WORDS } from '../attacks/attack-words.ts';
 import type { Mutant } from '../proofs/mutants/mutant.ts';
 import type { MutantVerdict } from '../proofs/mutants/runs.ts';
 
@@ -37,7 +38,7 @@ export const attacks: Command = command({
     const played: Played[] = [];
     for (const attack of ATTACKS) {
       signal.throwIfAborted();
-      terminal.line(`${attack.id}  ${attack.schedule}`);
+      tellAttack(terminal, attack);
       if (attack.mutant !== undefined) terminal.line(`    mutant of sealed: ${attack.mutant}`);
       const slotKeys = attack.sealed(settings[0]);
       const cpAbe = attack.stoppedBy === undefined ? { cpAbe: attack.sealed(settings[1]) } : {};
@@ -63,15 +64,16 @@ export const attacks: Command = command({
 async function playMutants(
   terminal: Terminal,
   { heading, of, mutants }: { readonly heading: string; readonly of: string; readonly mutants: readonly Mutant[] },
+  tell: (mutant: Mutant) => void = ({ caughtBy }) => terminal.line(`\n${caughtBy}`),
 ): Promise<readonly MutantVerdict[]> {
   const { judgeMutant } = await import('../proofs/mutants/runs.ts');
   terminal.line(`\n${heading}`);
   const verdicts: MutantVerdict[] = [];
   for (const mutant of mutants) {
+    tell(mutant);
     const verdict = await judgeMutant(mutant);
     verdicts.push(verdict);
-    const { attack, name, unpatchedHolds, learned: without, broken } = verdict;
-    terminal.line(`\n${attack}`);
+    const { name, unpatchedHolds, learned: without, broken } = verdict;
     terminal.line(`    the core as it is: ${unpatchedHolds ? 'nothing but the sum' : 'MORE THAN THE SUM'}`);
     terminal.line(`    ${name}: ${[...without, ...broken].join(', ') || 'NOT NOTICED'}`);
   }
@@ -88,8 +90,20 @@ async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[
 
 async function playOneShot(terminal: Terminal): Promise<readonly MutantVerdict[]> {
   const { MUTANTS_OF_ONE_SHOT: mutants } = await import('../proofs/mutants/of-one-shot.ts');
-  const heading = 'The one-shot mode; its rules are S1 to S22:';
-  return playMutants(terminal, { heading, of: 'the one-shot mode', mutants });
+  const { ONE_SHOT_ATTACKS } = await import('../attacks/one-shot/registry.ts');
+  const heading = 'The one-shot mode; S1 to S23 are the rules that stop these attacks (docs/rules.md):';
+  return playMutants(terminal, { heading, of: 'the one-shot mode', mutants }, ({ caughtBy }) => {
+    const attack = ONE_SHOT_ATTACKS.find(({ schedule }) => schedule === caughtBy);
+    if (attack !== undefined) tellAttack(terminal, attack);
+  });
+}
+
+/** In the words of the page "What the server sees", and as the schedule has it. */
+function tellAttack(terminal: Terminal, { id, schedule }: Pick<Attack, 'id' | 'schedule'>): void {
+  const { title, story } = ATTACK_WORDS[id] ?? { title: schedule, story: '' };
+  terminal.line(`\n${id}  ${title}`);
+  terminal.line(`    ${story}`);
+  terminal.line(`    schedule: ${schedule}`);
 }
 
 function isStopped({ unpatchedHolds, caught }: MutantVerdict): boolean {

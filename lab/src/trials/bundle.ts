@@ -6,6 +6,7 @@ const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta
 
 const PROGRAMS = {
   devices: pathOf('crash/devices.ts'),
+  senders: pathOf('large/senders.ts'),
   'durable-moments': pathOf('crash/durable-moments.ts'),
   'clock-ahead': pathOf('crash/clock-ahead.ts'),
   discard: pathOf('../bench/server/discard.ts'),

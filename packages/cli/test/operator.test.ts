@@ -5,8 +5,9 @@ import { openFolderStore } from '@basa/client/node';
 import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
 import { AUTHORITY_PATH, decodePolicy, ENGINE, SERVER_PATH } from '@basa/protocol';
 import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '@basa/testkit/pages/snippets.ts';
-import { basaHere, exportsOf, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { basa, type Running, start } from '@basa/testkit/programs/basa-process.ts';
+import { exportsOf } from '@basa/testkit/programs/typed.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const servicePrograms = (page: string) => snippetsOf(readPage(page)).filter(({ needs }) => needs.includes('services'));

@@ -2,23 +2,29 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { decodeSafetensors } from '@basa/learning';
 import { AUTHORITY_PATH, decodePolicy } from '@basa/protocol';
 import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
-import { basaHere, exportsOf, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { type Running, start } from '@basa/testkit/programs/basa-process.ts';
+import { exportsOf, shellBlocksIn, stepsIn } from '@basa/testkit/programs/typed.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOwnModel } from '../src/flags/own-model.ts';
-import { fileSources, installCommand } from '../src/project/place.ts';
+import { sourcesOf } from '../src/project/place.ts';
+import { TOOLS } from '../src/project/tools.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-own-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const inProject = (template: string): string => join(folder, template);
 const read = (template: string, file: string): string => readFileSync(join(inProject(template), file), 'utf8');
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
 const TEMPLATES = ['node', 'tfjs', 'browser'] as const;
 
 /** What a script of a project prints, started as its README says. */
@@ -59,21 +65,48 @@ describe('`basa new`', () => {
     expect(readdirSync(inProject('node'))).toEqual(before);
   });
 
-  it('has the clone install what is missing: our packages are not in the registry that a project would ask', () => {
-    expect(installCommand(join(ROOT, 'my-project'))).toBe('npm --prefix .. run setup');
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    expect(scripts).toHaveProperty('setup');
+  it.each(TEMPLATES)('names our packages of a clone by their folders, which `npm install` keeps: %s', (template) => {
+    const { dependencies, devDependencies } = JSON.parse(read(template, 'package.json')) as Manifest;
+    const ours = Object.entries(dependencies).filter(([name]) => name.startsWith('@basa/'));
+    expect(ours.length).toBeGreaterThan(0);
+    for (const [name, source] of ours)
+      expect(resolve(inProject(template), source.replace(/^file:/, ''))).toBe(join(ROOT, 'packages', name.slice(6)));
+    expect(devDependencies).toHaveProperty('typescript'); // `npm run check` types it
   });
 
-  it('takes our packages from the files that npm installed them from, seen from the new folder', () => {
+  it('asks for the versions of other packages that this repository is tested with', () => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+    expect({ ...manifest.dependencies, ...manifest.devDependencies }).toMatchObject(TOOLS);
+  });
+
+  describe('from installed packages names ours', () => {
+    const [root, project] = ['/home/ann', '/home/ann/work/project'];
+    const tarball = { resolved: 'file:tarballs/basa-client-0.2.0.tgz', version: '0.2.0' };
+    const registry = { resolved: 'https://registry.npmjs.org/@basa/learning/-/learning-0.2.0.tgz', version: '0.2.0' };
     const packages = {
-      'node_modules/@basa/client': { resolved: 'file:tarballs/basa-client-0.2.0.tgz' },
-      'node_modules/@basa/learning': { resolved: 'https://registry.npmjs.org/@basa/learning/-/learning-0.2.0.tgz' },
+      'node_modules/@basa/client': tarball,
+      'node_modules/@basa/learning': registry,
       'node_modules/undici': { resolved: 'file:undici.tgz' },
     };
-    expect(fileSources({ packages }, '/home/ann', '/home/ann/work/project')).toEqual({
-      '@basa/client': 'file:../../tarballs/basa-client-0.2.0.tgz',
+
+    it('by the files that npm installed them from, or by version if they came from a registry', () => {
+      expect(sourcesOf({ packages }, root, project, () => true)).toEqual({
+        '@basa/client': 'file:../../tarballs/basa-client-0.2.0.tgz',
+        '@basa/learning': '0.2.0',
+      });
     });
+
+    it('in no such way if a file is gone, or if npm kept no account: then they are linked', () => {
+      expect(sourcesOf({ packages }, root, project, () => false)).toBeUndefined();
+      expect(sourcesOf(undefined, root, project)).toBeUndefined();
+    });
+  });
+
+  it('makes the folder where the command was typed, also through `npm run`, and quotes its name', async () => {
+    const typed = { npm_command: 'run-script', INIT_CWD: folder };
+    const { out } = await basaHere(['new', 'by npm'], typed);
+    expect(existsSync(join(folder, 'by npm/model.ts'))).toBe(true);
+    expect(stepsIn(out)).toEqual(['cd "by npm"', 'npm run simulate']);
   });
 
   it('knows no other template', async () => {
@@ -127,18 +160,19 @@ describe('`basa simulate`', () => {
     ]);
 
   it('trains the model of a new project under several protocols, and writes curve, plot and model', async () => {
-    const { code, out, errors } = await simulate('node', '--protocol', 'none,sealed,secagg');
+    const { code, out, errors } = await simulate('node', '--protocol', 'none,sealed,one-shot,secagg');
     expect([code, errors]).toEqual([0, expect.stringContaining('6 devices, 6 at a time, K = 6, 10 versions')]);
     const { runs } = lastLine(out) as { runs: { protocol: string; partySums: number; last: { accuracy: number } }[] };
     expect(runs.map(({ protocol, partySums }) => [protocol, partySums])).toEqual([
       ['none', 0],
       ['sealed', 1],
+      ['one-shot', 1],
       ['secagg', 1],
     ]);
     for (const { last } of runs) expect(last.accuracy).toBeGreaterThan(0.8);
     const lines = readFileSync(join(folder, 'simulated/curve.csv'), 'utf8').trimEnd().split('\r\n');
     expect(lines[0]).toBe('protocol,version,seconds,accuracy,loss,trainLoss,updates');
-    expect(lines).toHaveLength(1 + 30);
+    expect(lines).toHaveLength(1 + 40);
     expect(readFileSync(join(folder, 'simulated/accuracy.svg'), 'utf8')).toMatch(/^<svg .*sealed/s);
     const { model } = await loadOwnModel(join(inProject('node'), 'model.ts'));
     const written = decodeSafetensors(model, readFileSync(join(folder, 'simulated/model.safetensors')));
@@ -226,6 +260,20 @@ describe('with `basa dev` in one terminal, another', () => {
     const { task } = JSON.parse(readFileSync(join(inProject(template), 'task.json'), 'utf8')) as { task: string };
     const { versions } = await reached(task);
     expect((versions as { accepted: number }[])[1]?.accepted).toBe(3);
+    const [taken = ''] = shellBlocksIn(read(template, 'README.md')).at(-1) ?? [];
+    const words = taken.replace('npm run basa -- ', '').replace('my-network', task).split(' ');
+    const exported = await type(
+      ...words.map((word) => (/^model\./.test(word) ? join(inProject(template), word) : word)),
+    );
+    expect(exported.out).toContain('version 1: 131 parameters');
+  });
+
+  it('is told by a device that there is no task yet', async () => {
+    await basaHere(['new', inProject('without-task')]);
+    await expect(npm('without-task', ['device', '--', '0'])).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('run `npm run create` first'),
+    });
   });
 
   it('is told by a new project which variables it lacks', async () => {

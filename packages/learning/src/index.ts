@@ -23,6 +23,8 @@ export { modelJson, readModelJson } from './model/model-json.ts';
 export { fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression } from './model/models.ts';
 export type { Name } from './numbers/random-stream.ts';
 export { RandomStream, randomStream } from './numbers/random-stream.ts';
+export type { WeighedMean } from './server/combine-means.ts';
+export { combineMeans } from './server/combine-means.ts';
 export { agedWeight } from './server/fedbuff-schedule.ts';
 export type { ClientStatistics, TripRecord, VersionRecord } from './server/metrics.ts';
 export { RunMetrics } from './server/metrics.ts';

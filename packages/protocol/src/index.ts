@@ -52,6 +52,7 @@ export type {
 } from './http/live.ts';
 export { LIVE_STEPS, SCORE_OF_LOSS, SCORES, scoresIn, shownScore } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';
+export { nextStepOf, refusalText } from './http/next-steps.ts';
 export type { AttemptSoFar } from './http/patience.ts';
 export { timeLeftMs } from './http/patience.ts';
 export type { ProblemCode, ProblemDocument, ProblemMore, ServiceProblem } from './http/problems.ts';
@@ -64,7 +65,7 @@ export {
   SERVICE_PROBLEMS,
 } from './http/problems.ts';
 export type { RequestStatement } from './http/request-statement.ts';
-export { HEADER, requestStatement } from './http/request-statement.ts';
+export { HEADER, requestStatement, signatureHeaders } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
 export { issuePaperKey } from './paper/authority.ts';
 export type { PaperBuffer, PaperConnection, PaperOptions, PaperRecord } from './paper/buffer.ts';
@@ -116,7 +117,14 @@ export type {
 } from './server/secure-buffer.ts';
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
 export type { SumFact, SumState, SumStep } from './server/sum-state.ts';
-export { evolveSum, recordGrant, recordIncluded, recordQuarantine } from './server/sum-state.ts';
+export {
+  evolveSum,
+  isGranted,
+  recordGrant,
+  recordIncluded,
+  recordOpened,
+  recordQuarantine,
+} from './server/sum-state.ts';
 export type { JudgedSum, Standing, SuspicionScene } from './server/suspicion.ts';
 export {
   banned,
@@ -128,6 +136,8 @@ export {
   SUSPECT,
   standingAt,
 } from './server/suspicion.ts';
+export type { NextVersion, VersionRule, VersionSum } from './server/version-sums.ts';
+export { nextVersion, versionRule } from './server/version-sums.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Block } from './user/blocks.ts';
 export type { PrivacySpent } from './user/budget.ts';
@@ -307,8 +317,15 @@ export type { ShotName } from './wire/one-shot/part-sealing.ts';
 export { partBinding, partTerm } from './wire/one-shot/part-sealing.ts';
 export type { Part } from './wire/one-shot/parts.ts';
 export { isHolder, partsOf, taskParts } from './wire/one-shot/parts.ts';
-export type { OneShotPolicy } from './wire/one-shot/policy.ts';
-export { MAX_PARTS, ONE_SHOT_DEFAULTS, oneShotProblem, vouchersOf } from './wire/one-shot/policy.ts';
+export type { Combination, OneShotPolicy } from './wire/one-shot/policy.ts';
+export {
+  COMBINATIONS,
+  LEAST_TRIMMED,
+  MAX_PARTS,
+  ONE_SHOT_DEFAULTS,
+  oneShotProblem,
+  vouchersOf,
+} from './wire/one-shot/policy.ts';
 export type { HeldPart, ShotHeader, ShotHeaderBody, ShotLayout, ShotUpload } from './wire/one-shot/upload.ts';
 export {
   heldParts,

@@ -132,8 +132,8 @@ export const CORE_RULES: readonly MissingRule[] = [
     patches: [
       {
         file: `${SERVER}/close.ts`,
-        find: "(status === 'granted' && outcome?.status === 'unknown')",
-        replace: "status === 'granted'",
+        find: "(isGranted(buffer) && outcome?.status === 'unknown')",
+        replace: 'isGranted(buffer)',
       },
       {
         file: `${AUTHORITY}/buffer.ts`,

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
 import { PLAIN_HTTP_FLAGS } from '../flags/connection.ts';
+import { METRIC_FLAGS, metricValues } from '../flags/metric-values.ts';
 import { short } from '../flags/names.ts';
 import { FLOOR_FLAGS, privacyFloor } from '../flags/privacy.ts';
 import {
@@ -42,6 +43,7 @@ const FLAGS = {
     help: 'contribute this update instead, raw little-endian float32',
     variable: 'BASA_UPDATE',
   }),
+  ...METRIC_FLAGS,
   minimum: whole({ help: 'take part only where a sum holds at least n updates', without: '2' }),
   'max-staleness': whole({ help: 'take part only where updates may be at most n versions behind', without: '15' }),
   'unsafe-mixed-versions': yes(
@@ -58,7 +60,9 @@ export const client: Command = command({
   flags: FLAGS,
   opening: 'connecting',
   run(input) {
-    const { update } = input.flags;
+    const { update, metric } = input.flags;
+    if (update === undefined && metric.length > 0)
+      throw new CommandError('--metric goes with --update: a training brings its metrics itself');
     return update === undefined ? train(input) : offer(input, update);
   },
 });
@@ -70,9 +74,15 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
   if (bytes.length % 4 !== 0) throw new CommandError(`${file} is not a file of float32`);
   const device = await connect(input);
   try {
+    const metrics = metricValues(input.flags.metric, device.policy.metrics);
     const { version } = await device.model({ signal });
-    const result = await device.contribute(new Float32Array(bytes.buffer), { trainedOn: version, signal });
-    terminal.line(result.kind === 'accepted' ? `accepted${placeOf(result)}` : `rejected: ${result.reason}`);
+    const result = await device.contribute(new Float32Array(bytes.buffer), { trainedOn: version, metrics, signal });
+    const { refusalText } = await import('@basa/protocol');
+    terminal.line(
+      result.kind === 'accepted'
+        ? `accepted${placeOf(result)}`
+        : `rejected: ${refusalText(result.reason, result.detail)}`,
+    );
     return { json: result, exitCode: result.kind === 'accepted' ? EXIT_CODE.fine : EXIT_CODE.failed };
   } finally {
     await device.close();
@@ -82,7 +92,7 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
 async function train(input: Input): Promise<CommandResult> {
   const { terminal, signal } = input;
   const { toHex } = await import('@basa/masking');
-  const { problemOf } = await import('@basa/protocol');
+  const { problemOf, refusalText } = await import('@basa/protocol');
   const { trainer, samples } = await deviceWork(input);
   const device = await connect(input);
   try {
@@ -96,8 +106,8 @@ async function train(input: Input): Promise<CommandResult> {
     device.on('accepted', ({ ctx, slot }) =>
       terminal.line(`accepted: ${slot === undefined ? 'upload' : `slot ${slot} of buffer`} ${short(ctx)}`),
     );
-    device.on('rejected', ({ reason }) => {
-      if (problemOf(reason).nothingNew === undefined) terminal.line(`rejected: ${reason}`);
+    device.on('rejected', ({ reason, detail }) => {
+      if (problemOf(reason).nothingNew === undefined) terminal.line(`rejected: ${refusalText(reason, detail)}`);
     });
     device.on('idle', ({ version, why }) =>
       terminal.line(`nothing new to contribute on version ${version}: ${why}; the device waits for a newer version`),
@@ -129,8 +139,8 @@ async function summaryText({ accepted, rejected, idle, ended }: RunSummary): Pro
 async function whyEnded(ended: RunSummary['ended']): Promise<string> {
   if (ended === 'rounds') return '';
   if (ended === 'nothing-new') return '; ended: no newer version of the model came';
-  const { problemDocument } = await import('@basa/protocol');
-  return `; ended: ${problemDocument(ended).title}`;
+  const { refusalText } = await import('@basa/protocol');
+  return `; ended: ${refusalText(ended)}`;
 }
 
 async function connect({ flags, environment, signal }: Input): Promise<BasaClient> {

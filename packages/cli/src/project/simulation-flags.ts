@@ -12,6 +12,7 @@ type Protocol = SimulateOptions['protocols'][number];
 const PROTOCOLS = [
   'none',
   'sealed',
+  'one-shot',
   'paper',
   'secagg',
   'secagg+',

@@ -78,7 +78,7 @@ async function follow(
   }
 }
 
-function rowOf({ version, at, accepted, dropped, meanAge, ctx, metrics, ...scores }: VersionState): string[] {
+function rowOf({ version, at, accepted, dropped, meanAge, sums, metrics, ...scores }: VersionState): string[] {
   return [
     String(version),
     new Date(at).toISOString(),
@@ -86,7 +86,7 @@ function rowOf({ version, at, accepted, dropped, meanAge, ctx, metrics, ...score
     String(dropped),
     meanAge?.toFixed(2) ?? '-',
     scoreCell(scores),
-    version === 0 ? '-' : short(ctx),
+    sums.length === 0 ? '-' : sums.map(short).join(' '),
     meansOf(metrics),
   ];
 }

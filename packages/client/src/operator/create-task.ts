@@ -75,7 +75,7 @@ export async function createTaskAt(
   { server, authority }: { readonly server: ServerOperator; readonly authority: AuthorityOperator },
   settings: TaskSettings,
 ): Promise<CreatedTask> {
-  const { model, evaluationSet, mode, serverStep, divideBy, admission, stop } = settings;
+  const { model, evaluationSet, mode, serverStep, divideBy, admission, stop, target } = settings;
   const canServerBuild = model.layers.length > 0;
   if (evaluationSet !== undefined && !canServerBuild)
     throw new SettingsError(
@@ -107,6 +107,7 @@ export async function createTaskAt(
     ...(divideBy !== undefined && { divideBy }),
     ...(admission !== undefined && { admission }),
     ...(stop !== undefined && { stop }),
+    ...(target !== undefined && { target }),
     stallMs: settings.stallMs ?? TASK_DEFAULTS.stallMs,
   });
   if (evaluationSet !== undefined) await server.setExamples(task, encodeDataset(evaluationSet));

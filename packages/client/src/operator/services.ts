@@ -84,7 +84,9 @@ export interface ShotState {
 export interface VersionState extends Scores {
   readonly version: number;
   readonly at: number;
-  readonly ctx: string;
+  /** The buffers or batches that it is made of, and those that were left out because they were spoilt. */
+  readonly sums: readonly string[];
+  readonly spoilt: readonly string[];
   readonly accepted: number;
   readonly dropped: number;
   readonly meanAge?: number;

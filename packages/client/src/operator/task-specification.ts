@@ -14,6 +14,8 @@ export interface TaskSpecification {
   readonly serverStep?: ServerStepOptions;
   /** What a sum of updates is divided by. */
   readonly divideBy?: 'count' | 'weights';
+  /** A score that pages show as the aim; it ends nothing. */
+  readonly target?: number;
   /** Ends the task at a score of a version, at a version, or after a time. */
   readonly stop?: Scores & { readonly version?: number; readonly afterMs?: number };
   /** A buffer with enough updates is closed when none came for so long. */

@@ -9,7 +9,7 @@ import {
   problemOf,
   type RefusalReason,
 } from '@basa/protocol';
-import { AnswerError, ProblemError, RefusedError, UnreachableError } from '../errors.ts';
+import { AnswerError, ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 import { uniform } from '../outside.ts';
 import type { Place } from '../session/admission.ts';
 import type { Contribution, Rejection } from '../session/contribution.ts';
@@ -127,7 +127,7 @@ export async function run(
     } catch (error) {
       if (error instanceof RefusedError && isPassing(error.reason)) {
         refusals++;
-        events.emit('rejected', rejected(error.reason, 'free', { detail: error.message }));
+        events.emit('rejected', rejected(error.reason, 'free', error));
         await pause(0);
       } else if (isFault(error))
         await pause(askedBy(error), error instanceof UnreachableError ? error.happened : error.message);
@@ -208,15 +208,21 @@ function trainingOf(
 async function checkTrainer({ outside, pins: { policy } }: DeviceContext, trainer: RoundTrainer): Promise<void> {
   const { model, loss = DEFAULT_TRAINING.loss } = trainer;
   const wanted = policy.training.loss;
-  if (wanted !== 'own' && loss !== wanted) throw new RangeError(`the task minimises ${wanted}, the trainer ${loss}`);
-  if (model.dimension !== policy.dimension) {
-    throw new RangeError(`the task has ${policy.dimension} parameters, ${model.name} has ${model.dimension}`);
-  }
+  if (wanted !== 'own' && loss !== wanted)
+    throw new SettingsError(
+      `the task minimises ${wanted}, the trainer ${loss}; train with the loss of the task, or create a task with that of the trainer`,
+    );
+  if (model.dimension !== policy.dimension)
+    throw new SettingsError(
+      `the task has ${policy.dimension} parameters, ${model.name} has ${model.dimension}; train the network that the task was created with`,
+    );
   if (policy.manifestHash.every((byte) => byte === 0)) return;
   // Whoever trains has the trainers loaded; whoever does not need not load them.
   const { manifestText } = await import('@basa/learning');
   if (!equalBytes(outside.suite.sha256(ascii(manifestText(model))), policy.manifestHash)) {
-    throw new RangeError(`${model.name} is another network than the task's: its manifest has another hash`);
+    throw new SettingsError(
+      `${model.name} is another network than the task's: its tensors have other names or shapes; train the network that the task was created with`,
+    );
   }
 }
 

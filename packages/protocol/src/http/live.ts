@@ -12,6 +12,7 @@ export interface LiveSlot {
 }
 
 export interface LiveBuffer {
+  /** Not yet the name of a batch while it fills: its list is not fixed before it is full. */
   readonly ctx: string;
   readonly status: SumState['status'];
   /** The version it was drawn for, or that the updates of a batch were trained on. */
@@ -91,6 +92,8 @@ export interface LiveState {
   readonly why?: string;
   /** When the task ends, as its operator wrote it down. */
   readonly stop: Scores & { readonly version?: number; readonly afterMs?: number };
+  /** The score that is aimed at; reaching it ends nothing. */
+  readonly target?: number;
   /** Versions that this stream has not told yet, or not with their score. */
   readonly versions: readonly LiveVersion[];
   /** Those that have not ended, then the last ones that have. */

@@ -17,6 +17,7 @@ import {
   type UserId,
 } from '@basa/protocol';
 import type { VersionRange } from '../closing/bounded-age.ts';
+import { isEnded } from '../store/buffers.ts';
 import type { StoredModel } from '../store/models.ts';
 import { Span } from './pace.ts';
 import type { PlaceCount, Placed, PlaceWish } from './places.ts';
@@ -159,8 +160,8 @@ export class TaskAdmission {
 
   /** A batch takes nobody else. */
   trackBatch({ ctx, users, rules, status }: ShotBatch): void {
-    const stage = status === 'frozen' || status === 'granted' ? 'waiting' : 'over';
     const { version } = rules;
+    const stage = stageOf(status);
     this.#track(toHex(ctx), { users: users.map(toHex), awaited: [], stage, live: users.length, version });
   }
 
@@ -272,4 +273,10 @@ export class TaskAdmission {
     this.#admission.placed(underWay);
     if (!this.#toDeposit.has(user)) this.#toDeposit.begin(user, now);
   }
+}
+
+/** An opened batch that waits for others is no backlog: nothing more is to be done for it. */
+function stageOf(status: ShotBatch['status']): BufferFill['stage'] {
+  if (status === 'opened') return 'opened';
+  return isEnded(status) ? 'over' : 'waiting';
 }

@@ -50,7 +50,8 @@ const versions = Type.Object({
     Type.Object({
       version: Type.Integer(),
       at: Type.Integer(),
-      ctx: hexText(32),
+      sums: Type.Array(hexText(32)),
+      spoilt: Type.Array(hexText(32)),
       accepted: Type.Integer(),
       dropped: Type.Integer(),
       meanAge: Type.Optional(Type.Number()),
@@ -133,11 +134,13 @@ export function mountTasks(context: RouteContext): void {
   app.get(SERVER_PATH.taskMetrics(':task'), { schema: metrics }, async ({ params }) => {
     const { task, read } = await foundTask(context, params.task);
     const models = (await store.models(task)).filter(({ entry }) => entry !== undefined || read.mode === 'paper');
+    const sums = await store.sumsOf(task);
     return {
-      versions: models.map(({ version, madeAt, ctx, accepted, dropped, meanAge, metrics, loss, ...model }) => ({
+      versions: models.map(({ version, madeAt, accepted, dropped, meanAge, metrics, loss, ...model }) => ({
         version,
         at: madeAt,
-        ctx: toHex(ctx),
+        sums: (sums.get(version)?.sums ?? []).map(toHex),
+        spoilt: (sums.get(version)?.spoilt ?? []).map(toHex),
         accepted,
         dropped,
         ...(meanAge !== undefined && { meanAge }),

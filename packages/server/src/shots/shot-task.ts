@@ -68,7 +68,7 @@ export class ShotTask {
     const { standings } = this;
     this.intake = new ShotIntake({ ...parts, standings });
     this.inspector = new Inspector({ ...parts, standings });
-    this.#batcher = new Batcher({ ...parts, standings, inspector: this.inspector, coming, stallMs });
+    this.#batcher = new Batcher({ ...parts, coming, stallMs });
   }
 
   /** Has what waits inspected, and makes batches of what is good. */

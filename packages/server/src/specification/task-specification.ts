@@ -8,6 +8,7 @@ import {
   decodePolicy,
   ENGINE,
   type TaskPolicy,
+  versionRule,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
@@ -77,6 +78,7 @@ export const taskSpecificationSchema = Type.Object(
         { additionalProperties: false },
       ),
     ),
+    target: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     stallMs: Type.Optional(Type.Integer({ minimum: 1 })),
     admission: Type.Optional(
       Type.Object(
@@ -141,7 +143,15 @@ function readAdmission(asked: TaskSpecification['admission'], policy: TaskPolicy
   if (places !== 'auto' && places < bufferSize)
     throw new RangeError(`admission.places must be at least the size of a buffer (${bufferSize}), got ${places}`);
   const oneVersion = versions === 'one' ? { minimum, isHeld: asked?.hold === 'version' } : undefined;
-  return { bufferSize, places, targetAge, maxWaitingBuffers: waitingBuffers, ...(oneVersion && { oneVersion }) };
+  // Places are counted by what a version is made of.
+  const ofVersion = bufferSize * versionRule(policy).sumsPerVersion;
+  return {
+    bufferSize: ofVersion,
+    places,
+    targetAge,
+    maxWaitingBuffers: waitingBuffers,
+    ...(oneVersion && { oneVersion }),
+  };
 }
 
 function checkInitial(hex: string | undefined, { dimension }: TaskPolicy): void {

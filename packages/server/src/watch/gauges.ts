@@ -52,7 +52,7 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   metrics.gauge('basa_buffers', () =>
     eachTask((task, buffers) => {
       const sums: readonly SumState[] = [...buffers, ...sources.batches().filter((batch) => isOf(batch, task))];
-      return counted(['filling', 'frozen', 'granted'], sums, ({ status }) => status).map(
+      return counted(['filling', 'frozen', 'granted', 'opened'], sums, ({ status }) => status).map(
         ([status, count]): Sample<'basa_buffers'> => [{ task: taskLabel(task), status }, count],
       );
     }),

@@ -1,5 +1,5 @@
 /** What the server of a one-shot federation has on disk: uploads with their verdicts, batches with their votes and sums of masks. */
-import type { Batch, Ctx, Endorsement, Part, RefusalReason, ShotUpload } from '@basa/protocol';
+import type { Batch, Ctx, Endorsement, Epoch, ModelEntry, Part, RefusalReason, ShotUpload } from '@basa/protocol';
 
 export interface StoredShot {
   readonly name: Ctx;
@@ -18,6 +18,14 @@ export interface StoredBatch {
   /** The agreed sums of masks, packed, by part. */
   readonly sums: ReadonlyMap<Part, Uint8Array>;
   readonly end: BatchEnd | undefined;
+}
+
+export interface ShotDisk {
+  readonly uploads: readonly StoredShot[];
+  readonly batches: readonly StoredBatch[];
+  /** By the hash of the statement. */
+  readonly epochs: readonly (readonly [string, Epoch])[];
+  readonly models: readonly ModelEntry[];
 }
 
 /** A batch that is not there yet. */

@@ -87,6 +87,11 @@ export class FederationServer implements ServerPeer {
     return buffer;
   }
 
+  /** On disk: the entries that enough authorities signed, by version. */
+  get modelLog(): ModelEntry[] {
+    return this.#council.log;
+  }
+
   entry(version?: number): ModelEntry {
     return this.#council.entry(version);
   }

@@ -25,6 +25,7 @@ import { trainUpdate } from '../training/train-update.ts';
 const OWN_PROTOCOLS = {
   none: 'no SA',
   sealed: 'BASA sealed (slot keys)',
+  'one-shot': 'BASA one-shot',
   paper: 'BASA paper',
   secagg: 'SecAgg',
   'secagg+': 'SecAgg+',

@@ -29,6 +29,7 @@ export function unusableShots(privacy: PrivacyPolicy): readonly Case[] {
     ['one-shot: mixed versions', { ...shot(1, 1, 0), versions: 'unsafeMixed' }],
     ['one-shot: noise of the authority in a task without noise', shot(1, 1, 0, { authorityNoise: true })],
     ['one-shot: noise of one of several authorities', { ...shot(4, 3, 1, { authorityNoise: true }), privacy }],
+    ['one-shot: a trimmed mean of four sums', shot(1, 1, 0, { sumsPerVersion: 4, combine: 'trimmed' })],
     ['one-shot: a batch of 10,001', { ...shot(1, 1, 0), ...large, bufferSize: 10_001 }],
   ];
 }
@@ -48,6 +49,8 @@ export function usableShots(privacy: PrivacyPolicy): readonly Case[] {
     ['one-shot: 2 of 2 authorities with sums that nobody checks, by its word', shot(2, 2, 1, { uncheckedSums: true })],
     ['one-shot: a private task', { ...shot(4, 3, 1), privacy }],
     ['one-shot: noise of the one authority', { ...shot(1, 1, 0, { authorityNoise: true }), privacy }],
+    ['one-shot: 64 sums a version', shot(1, 1, 0, { sumsPerVersion: 64 })],
+    ['one-shot: a trimmed mean of five sums', shot(1, 1, 0, { sumsPerVersion: 5, combine: 'trimmed' })],
     ['one-shot: a batch of 10,000', { ...shot(1, 1, 0), ...large, bufferSize: 10_000 }],
   ];
 }

@@ -2,7 +2,7 @@
 import { BasaClient, type Contribution, type Outside, type RoundTrainer, webOutside } from '@basa/client/web';
 import type { Samples } from '@basa/learning';
 import { type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
-import { problemOf } from '@basa/protocol';
+import { refusalText } from '@basa/protocol';
 import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
 import type { Gate } from './gate.ts';
 import { persistently } from './persistently.ts';
@@ -101,7 +101,7 @@ class Life {
           const { ended, idle } = await client.run(trainer, samples, { rounds: 1, signal });
           this.#idle += idle;
           if (ended === 'nothing-new') continue;
-          if (ended !== 'rounds') return tell({ kind: 'ended', code: ended, sentence: problemOf(ended).sentence });
+          if (ended !== 'rounds') return tell({ kind: 'ended', code: ended, sentence: refusalText(ended) });
         }
       }
     } finally {
@@ -131,7 +131,7 @@ function listen(client: BasaClient, tell: Tell): void {
   client.on('privacy', (spent) => tell({ kind: 'privacy', ...spent }));
   client.on('slotted', ({ ctx, slot }) => tell({ kind: 'slotted', ctx, slot }));
   client.on('rejected', ({ reason, detail }) =>
-    tell({ kind: 'rejected', sentence: problemOf(reason).sentence, ...(detail !== undefined && { detail }) }),
+    tell({ kind: 'rejected', sentence: refusalText(reason), ...(detail !== undefined && { detail }) }),
   );
   client.on('idle', ({ why }) => tell({ kind: 'waiting', why: `nothing new to contribute: ${why}` }));
   client.on('retry', ({ service, why }) => tell({ kind: 'waiting', why: `${service}: ${why}` }));

@@ -112,16 +112,21 @@ function show(chosen: TaskFacts): void {
 function newestText({ versions }: Watched): string {
   const newest = versions.at(-1);
   if (newest === undefined) return '';
-  return `version ${newest.version}${shownScore(newest) === undefined ? '' : `, ${scoreWords(newest)} on the test set`}`;
+  const score = shownScore(newest);
+  return `version ${newest.version}${score === undefined ? '' : `, ${scoreWords(score)} on the test set`}`;
 }
 
-/** The buffer this tab is in, or the one that fills now. */
+/** The buffer of this tab, or the one that fills now; if no batch fills, the one that is opened or ended last. */
 function draw({ buffers, aheadMs, mode }: Watched): void {
-  const mine = buffers.find(({ ctx }) => ctx === own.ctx) ?? buffers.find(({ status: now }) => now === 'filling');
+  const isBatch = mode === ONE_SHOT;
+  const mine =
+    buffers.find(({ ctx }) => ctx === own.ctx) ??
+    buffers.find(({ status: now }) => now === 'filling') ??
+    (isBatch ? buffers[0] : undefined);
   element('no-buffer').hidden = mine !== undefined;
   drawBuffers(element('own-buffer'), mine === undefined ? [] : [mine], ({ ctx }) => ({
     now: Date.now() + aheadMs,
-    isBatch: mode === ONE_SHOT,
+    isBatch,
     own: ctx === own.ctx ? own.slot : undefined,
   }));
 }

@@ -43,13 +43,11 @@ import {
   type ShotDevice,
   type StoredShot,
 } from '@basa/simulator';
-import { symbolicEnvironment } from '../../world/symbolic-federation.ts';
 import { type Expansion, expansionOf, ShotTrace } from './shot-trace.ts';
 
 export interface ShotOracleOptions extends Partial<OneShotOptions> {
   /** Indices of authorities on the server's side. */
   readonly colluding?: readonly number[];
-  readonly environment?: Environment;
 }
 
 /** What may be said otherwise of a release than what is true. */
@@ -69,9 +67,10 @@ export class ShotOracle {
   /** Honest updates, by the name of their uploads. */
   readonly #inputs = new Map<string, number>();
   readonly #symbols = new Map<string, number>();
-  readonly #updates = new Map<ShotDevice, Set<string>>();
+  /** How many updates each device has given. */
+  readonly #updates = new Map<ShotDevice, number>();
 
-  constructor({ colluding = [], environment = symbolicEnvironment, ...options }: ShotOracleOptions = {}) {
+  constructor(environment: Environment, { colluding = [], ...options }: ShotOracleOptions = {}) {
     this.world = new OneShotFederation(environment, { bufferSize: 3, dimension: 1, ...options });
     this.honest = this.world.keepers.filter(({ base }) => !colluding.includes(base.index));
     this.colluding = this.world.keepers.filter(({ base }) => colluding.includes(base.index));
@@ -83,6 +82,25 @@ export class ShotOracle {
     const { suite } = this.world.environment.tools;
     keeper.onSum = (_, part, uploads) =>
       this.trace.sawSum(uploads.map(({ name, seed }) => expansionOf(partTerm(suite, name, part, seed.slice(), 1))));
+    this.#noteRefusals(keeper);
+  }
+
+  #noteRefusals(keeper: ShotAuthority): void {
+    const { refusals } = this.trace;
+    const noted = <Answer>(answer: Answer | Refused): Answer | Refused => {
+      if (isRefused(answer)) refusals.add(answer.reason);
+      return answer;
+    };
+    const inspect = keeper.inspect.bind(keeper);
+    const vote = keeper.vote.bind(keeper);
+    const release = keeper.release.bind(keeper);
+    keeper.inspect = (bytes) => {
+      const answer = noted(inspect(bytes));
+      if (!isRefused(answer)) for (const { reason } of answer.verdicts) if (reason !== undefined) refusals.add(reason);
+      return answer;
+    };
+    keeper.vote = (bytes) => noted(vote(bytes));
+    keeper.release = (bytes) => noted(release(bytes));
   }
 
   /** An honest device gives its update; the adversary has the upload. Undefined if the device refuses. */
@@ -147,17 +165,17 @@ export class ShotOracle {
 
   #saw(device: ShotDevice, name: Ctx, expansions: readonly Expansion[]): void {
     const delta = toHex(device.own.deltaId);
-    const input = this.#symbols.get(delta) ?? this.trace.newInput(`x${device.own.number}.${this.#updatesOf(device)}`);
+    const input = this.#symbols.get(delta) ?? this.trace.newInput(this.#nextName(device));
     this.#symbols.set(delta, input);
     this.#inputs.set(toHex(name), input);
     this.trace.sawMasked(input, expansions);
     this.#learnSeeds(name, expansions);
   }
 
-  #updatesOf(device: ShotDevice): number {
-    const known = this.#updates.get(device) ?? new Set();
-    this.#updates.set(device, known.add(toHex(device.own.deltaId)));
-    return known.size;
+  #nextName(device: ShotDevice): string {
+    const updates = (this.#updates.get(device) ?? 0) + 1;
+    this.#updates.set(device, updates);
+    return `x of U${device.own.number}${updates > 1 ? `, update ${updates}` : ''}`;
   }
 
   /** Authorities on its side open every part that they hold. */

@@ -5,7 +5,7 @@ export interface AttackWords {
   readonly story: string;
 }
 
-/** By the names of the threat model (docs/threat-model.md). */
+/** By the names of the threat model (docs/threat-model.md), and of the rules of the one-shot mode (docs/rules.md). */
 export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   A1: {
     title: 'A spy takes a place, gets its key and vanishes',
@@ -99,5 +99,99 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
     title: 'The authority is set back to yesterday',
     story:
       'It has forgotten that a round was opened and opens it again without one device; the difference is that device’s update.',
+  },
+  S1: {
+    title: 'A spy copies what a victim sealed for the authority',
+    story: 'The copy stands in the spy’s own upload, so that the masks of the spy’s group contain the victim’s mask.',
+  },
+  S2: {
+    title: 'One update is put into two groups',
+    story: 'Two sums that share some of their updates can be subtracted, and the difference shows the others.',
+  },
+  S3: {
+    title: 'Every authority is told about another group',
+    story: 'Each of them would release the masks of a group that too few have agreed to, and the groups overlap.',
+  },
+  S4: {
+    title: 'A task for which two of four authorities are enough',
+    story: 'With one authority on its side, the server needs only one more for each of two groups that overlap.',
+  },
+  S5: {
+    title: 'A group that is too small',
+    story: 'The sum of a group of one is that device’s update.',
+  },
+  S6: {
+    title: 'A spy fills a group with its own uploads',
+    story: 'The spy knows all of them, so what is left of the sum is the update of the one honest device.',
+  },
+  S7: {
+    title: 'A device gives two updates on one version of the model',
+    story: 'They are nearly the same, so the sums of two groups can be compared with each other.',
+  },
+  S8: {
+    title: 'The server swaps what devices have sealed',
+    story:
+      'It puts in secrets of its own for all devices but one. What is left of the released masks is the mask of that one.',
+  },
+  S9: {
+    title: 'Two versions of the model in one group',
+    story:
+      'On a model that the server has prepared for it, an update can be almost nothing, and the sum is what the others gave.',
+  },
+  S10: {
+    title: 'An authority on the server’s side opens all it can',
+    story: 'It hands its secrets over. One share of every mask must stay hidden from it.',
+  },
+  S11: {
+    title: 'A spy seals different secrets for different authorities',
+    story: 'Honest authorities would then disagree about the upload, and one of them would look like a liar.',
+  },
+  S12: {
+    title: 'An authority gives out a wrong sum of masks',
+    story: 'The server would compute a wrong model and not notice it.',
+  },
+  S13: {
+    title: 'The authority is set back to before it agreed to a group',
+    story: 'It has forgotten that group and would agree to another one that overlaps with it.',
+  },
+  S14: {
+    title: 'A device is told that its update expired, in the name of another hour',
+    story: 'It would give the update again, although it is in a sum already.',
+  },
+  S15: {
+    title: 'The clock of an authority is set back',
+    story: 'What was over would be open again.',
+  },
+  S16: {
+    title: 'An update that was called expired is added all the same',
+    story: 'The device has given it again by then, so it would be in two sums.',
+  },
+  S17: {
+    title: 'The server keeps uploads until their hour is long over',
+    story: 'If the authority still had its key, whoever stole the key later could open what the server kept.',
+  },
+  S18: {
+    title: 'The server takes the noise off a private sum',
+    story: 'If it could compute the noise itself, or get it twice, the sum would be bare again.',
+  },
+  S19: {
+    title: 'The server listens while uploads are checked',
+    story: 'A check needs only four words of a mask; any other word would show a part of an update.',
+  },
+  S20: {
+    title: 'A device crashes right after it sent its update',
+    story: 'If it had not written that down before, it would give the same update again to another group.',
+  },
+  S21: {
+    title: 'The server says that an update expired',
+    story: 'A device that believes one voice alone would give the update again, although it is in a sum.',
+  },
+  S22: {
+    title: 'A restored authority follows the votes of others',
+    story: 'It has forgotten its own vote, and would be the third voice for two groups that overlap.',
+  },
+  S23: {
+    title: 'Two groups under one number',
+    story: 'An authority that agrees to a number, and not to the list of uploads, would release both groups.',
   },
 };
