@@ -12,16 +12,18 @@ let scene: ShotScene;
 afterEach(() => scene.close());
 
 const MINUTE_MS = 60_000;
+/** Longer than a slow machine takes for a batch; the tests move the clock. */
+const STALL_MS = 10 * MINUTE_MS;
 
 function open(lines: Partial<OneShotPolicy>, more: SceneOptions = {}): Promise<ShotScene> {
   return ShotScene.open({ ...more, policy: { oneShot: { ...ONE_SHOT_DEFAULTS, ...lines } } });
 }
 
 /** Four uploads are a batch; it is opened when this is over. */
-async function batch(count = 4): Promise<readonly SentShot[]> {
+async function batch(): Promise<readonly SentShot[]> {
   const before = openedSums().length;
   const shots: SentShot[] = [];
-  for (let n = 0; n < count; n++) shots.push(await scene.shot());
+  for (let n = 0; n < 4; n++) shots.push(await scene.shot());
   for (const shot of shots) expect(await scene.send(shot)).toMatchObject({ status: 200, json: { accepted: true } });
   await until(() => openedSums().length > before || newest().version > 0);
   return shots;
@@ -82,7 +84,7 @@ describe('a version of three batches', () => {
       const all = [...(await batch()), ...(await batch()), ...(await batch())];
       await until(() => asked.includes('0 model-log'));
       await scene.restart();
-      const late = await batch(4); // it has to wait for the next version
+      const late = await batch(); // it has to wait for the next version
       blocked.clear();
       expect([...(await scene.reached(1))]).toEqual(stepOf(all));
       await expectIncluded(all);
@@ -129,8 +131,10 @@ describe('a version', () => {
   it(
     'is made of fewer batches if no more of them come',
     async () => {
-      scene = await open({ sumsPerVersion: 3 }, { stallMs: 300 });
+      scene = await open({ sumsPerVersion: 3 }, { stallMs: STALL_MS });
       const two = [...(await batch()), ...(await batch())];
+      expect(newest().version).toBe(0);
+      scene.elapse(STALL_MS);
       expect([...(await scene.reached(1))]).toEqual(stepOf(two));
       await expectIncluded(two);
       expect(newest()).toMatchObject({ sums: { length: 2 } });
@@ -193,11 +197,12 @@ describe('a version', () => {
   it(
     'by a trimmed mean has nothing of what one batch alone says, and waits for five',
     async () => {
-      scene = await open({ sumsPerVersion: 5, combine: 'trimmed' }, { stallMs: 200 });
-      const four = [...(await batch(3)), ...(await batch(3)), ...(await batch(3)), ...(await batch(3))];
+      scene = await open({ sumsPerVersion: 5, combine: 'trimmed' }, { stallMs: STALL_MS });
+      const four = [...(await batch()), ...(await batch()), ...(await batch()), ...(await batch())];
+      scene.elapse(STALL_MS);
       await new Promise((resolve) => setTimeout(resolve, 700));
       for (const shot of four) expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
-      const all = [...four, ...(await batch(3))];
+      const all = [...four, ...(await batch())];
       expect([...(await scene.reached(1))]).toEqual(stepOf([]).map((value) => Math.abs(value)));
       await expectIncluded(all);
     },
