@@ -47,7 +47,7 @@ export const SHOT_WORLDS: readonly ShotWorld[] = [
   {
     name: 'one-shot: 3 of 4 authorities, one of them with a server that tells each of the others something else',
     world: { ...PAIRS, ...COUNCIL, devices: 3, isLying: true, colluding: [0] },
-    isSmall: false,
+    isSmall: true,
   },
   {
     name: 'one-shot: 3 of 4 authorities, one of them gone, with a crash after any record',
