@@ -27,12 +27,12 @@ export function bodyRows(database: SqlDatabase): BodyRows {
       await lightly(({ query }) => query(PUT, key, bytes));
     },
     async size(key) {
-      const [row] = await lightly(({ query }) => query('SELECT length(bytes) AS size FROM bodies WHERE name = ?', key));
+      const [row] = await database.peek('SELECT length(bytes) AS size FROM bodies WHERE name = ?', key);
       return row && column.number(row, 'size');
     },
     async read(key, start, end) {
       const piece = 'SELECT substr(bytes, ?, ?) AS piece FROM bodies WHERE name = ?';
-      const [row] = await lightly(({ query }) => query(piece, start + 1, end - start, key));
+      const [row] = await database.peek(piece, start + 1, end - start, key);
       if (row === undefined) throw new Error(`the body ${key} is missing`);
       return column.bytes(row, 'piece');
     },
@@ -44,7 +44,7 @@ export function bodyRows(database: SqlDatabase): BodyRows {
         for (const key of keys) await query(`DELETE FROM bodies WHERE ${BELOW}`, ...between(key));
       }),
     async namesBelow(key) {
-      const rows = await lightly(({ query }) => query(`SELECT name FROM bodies WHERE ${BELOW}`, ...between(key)));
+      const rows = await database.peek(`SELECT name FROM bodies WHERE ${BELOW}`, ...between(key));
       const parts = rows.map(
         (row) =>
           column

@@ -20,6 +20,7 @@ import { openPieces } from '../uploads/pieces.ts';
 import { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Records } from './records.ts';
+import { rememberingSuite } from './remembering-suite.ts';
 import { type AuthorityAddress, bodyPlaceOf, type Settings } from './settings.ts';
 
 export interface CoreOptions {
@@ -50,7 +51,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
   const { authorities, clock } = settings;
   const { store, tickets, blobs, nodes, signer } = records;
   const { watch, live, onEvent, onTrouble } = options;
-  const ports: ServerPorts = { suite: nodeSuite, signer };
+  const ports: ServerPorts = { suite: rememberingSuite(nodeSuite), signer };
   const linkTo = async ({ url, publicKey, timeoutMs }: AuthorityAddress): Promise<AuthorityLink> => {
     const name = `${HEAD}-${toHex(publicKey)}`;
     return new AuthorityLink({

@@ -62,7 +62,7 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
       const attempt = toHex(nodeRandomBytes(8));
       // A body in one piece needs no record, unless there is one of another attempt, whose pieces go.
       const { ctx, slot } = body.name;
-      if (!isWhole || (await store.piece(ctx, slot)) !== undefined) return claimed(body, attempt);
+      if (!isWhole || (await store.hasPiece(ctx, slot))) return claimed(body, attempt);
       const key = bodyKey(body.name, body.layout);
       const staging = await blobs.stage(key, isRowKey(key) ? undefined : attempt);
       const settle = (): Promise<never> => Promise.reject(new Error('a whole body ended early'));
