@@ -12,7 +12,7 @@ import { writeReports } from './packages/api-reports.ts';
 import { runConsumer, setUpConsumer } from './packages/consumer.ts';
 import { installedIn, tryClient } from './packages/installed.ts';
 import { lintTarball } from './packages/lint.ts';
-import { followNewProjects } from './packages/new-projects.ts';
+import { followInClone, followInstalled } from './packages/new-projects.ts';
 import { packPackages } from './packages/pack.ts';
 import { browserSizes, outgrown } from './packages/sizes.ts';
 
@@ -29,7 +29,8 @@ try {
   ] as const)
     console.log(`${what}: npm installs ${names.length} packages, ${(bytes / 1e6).toFixed(1)} MB`);
   process.stdout.write(runConsumer(project, process.execPath));
-  await followNewProjects(project);
+  await followInstalled(project);
+  await followInClone();
   console.log(`${tarballs.length} packages are fit to be published, install, compile and run in an empty project`);
 } finally {
   rmSync(project, { recursive: true });

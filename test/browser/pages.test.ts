@@ -41,7 +41,7 @@ it('a buffer fills and its sum becomes a version while the page looks on', async
   await shows(page, '#version').toBe('0');
   await shows(page, '#log-status').toMatch(/records, signature checked/);
   const head = await page.textContent('#log-heads li:first-child');
-  await shows(page, '#buffers-line').toBe('none open');
+  await shows(page, '#buffers-line').toBe('No buffer fills now');
   await page.click('#buffers-line');
   const slots = (status: string) => page.locator(`#living .slot[data-status="${status}"]`).count();
   for (let n = 0; n < BUFFER_SIZE; n++) {

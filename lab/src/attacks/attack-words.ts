@@ -1,4 +1,4 @@
-/** Each attack for those who do not know the protocol: what it is called, and what happens. */
+/** Each attack in plain words, for the page Sees and for `npm run lab -- attacks`: its title, its story, and the outcome. */
 
 export interface AttackWords {
   readonly title: string;
@@ -195,3 +195,32 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
     story: 'An authority that agrees to a number, and not to the list of uploads, would release both groups.',
   },
 };
+
+export interface Outcome {
+  readonly findings: readonly string[];
+  readonly isSumWrong: boolean;
+  /** The attackers read the sum of a whole group, as the server should. */
+  readonly hasSum: boolean;
+}
+
+/** `isStop`: the attack is to stop the service, and not to learn anything. */
+export function resultText({ findings, isSumWrong, hasSum }: Outcome, isStop = false): string {
+  const learned = findings.filter(isUpdate).map(findingText);
+  const others = findings.filter((finding) => !isUpdate(finding));
+  const found = [...(learned.length === 0 ? [] : [`the server learns ${learned.join(', ')}`]), ...others];
+  if (found.length > 0) return found.join('; ');
+  if (isStop) return 'everything goes on';
+  if (isSumWrong) return 'the sum is wrong';
+  return hasSum ? 'the server learns only the sum of a whole group' : 'the server learns nothing';
+}
+
+/** The referee writes `x of U2` for an update, and joins several with a plus or a minus. */
+export function findingText(finding: string): string {
+  const parts = finding.split(/ [-+] /).map((part) => part.replace(/^x of /, 'the update of '));
+  if (parts.length === 1) return parts[0] ?? '';
+  return `the ${finding.includes(' - ') ? 'difference between' : 'sum of'} ${parts.join(' and ')}`;
+}
+
+function isUpdate(finding: string): boolean {
+  return finding.startsWith('x of ');
+}

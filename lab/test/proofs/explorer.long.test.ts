@@ -2,9 +2,15 @@
 
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
-import { type explore as Explore, explore, exploreShots, exploreWays } from '../../src/proofs/explorer/explore.ts';
+import {
+  type explore as Explore,
+  explore,
+  exploreLogs,
+  exploreShots,
+  exploreWays,
+} from '../../src/proofs/explorer/explore.ts';
 import type { SettledFate } from '../../src/proofs/explorer/invariants.ts';
-import { CORE_RULES, HOST_RULES } from '../../src/proofs/explorer/missing-rules.ts';
+import { CORE_RULES, HOST_RULES, LOG_RULES, LOG_WORLDS } from '../../src/proofs/explorer/missing-rules.ts';
 import { SHOT_RULES, SHOT_WORLDS } from '../../src/proofs/explorer/one-shot/worlds.ts';
 import { COUNCIL_WORLDS, LARGE_WORLDS, SMALL_WORLDS } from '../../src/proofs/explorer/worlds.ts';
 import { drawFrom } from '../../src/proofs/faults/draw.ts';
@@ -100,5 +106,22 @@ describe('the one-shot mode', () => {
       patches,
     );
     expect(patched.exploreShots(world, { budget: 3000 }).counterexample?.problem).toMatch(problem);
+  });
+});
+
+describe('the model logs of several authorities, with a server that asks each of them for another version', () => {
+  it.each(LOG_WORLDS)('keep every promise: $threshold of $authorities', ({ isSmall, ...world }) => {
+    const { complete, counterexample, states } = exploreLogs(world, { budget: isSmall ? BUDGET : 300 });
+    expect(counterexample).toBeUndefined();
+    expect(complete).toBe(isSmall);
+    expect(states).toBeGreaterThan(10);
+  });
+
+  it.each(LOG_RULES)('break without "$name" [$id]', async ({ world, patches = [], problem }) => {
+    const patched = await importPatched<{ exploreLogs: typeof exploreLogs }>(
+      'lab/src/proofs/explorer/explore.ts',
+      patches,
+    );
+    expect(patched.exploreLogs(world).counterexample?.problem).toMatch(problem);
   });
 });

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { decodeSafetensors } from '@basa/learning';
 import { AUTHORITY_PATH, decodePolicy } from '@basa/protocol';
@@ -114,6 +115,38 @@ describe('`basa new`', () => {
   });
 });
 
+const LEARNING = JSON.stringify(pathToFileURL(join(ROOT, 'packages/learning/src/index.ts')).href);
+const points = (inputs: string, channels = 4): string =>
+  `{ name: 'points', shape: { height: 1, width: 1, channels: ${channels} }, classes: 2, inputs: new Float32Array(${inputs}), labels: Int32Array.of(0, 1) }`;
+const net = (outputs: number): string =>
+  `import { defineModel, dense } from ${LEARNING}; export const model = defineModel('net', { height: 1, width: 1, channels: 4 }, [dense(${outputs})]);`;
+const giving = (dataset: string, indices = '0, 1'): string =>
+  `export const data = () => ({ dataset: ${dataset}, indices: Uint32Array.of(${indices}) });`;
+const trainer = (parts: Readonly<Record<string, string>>): string => {
+  const all = {
+    init: '() => new Float32Array(5)',
+    train: '() => ({ delta: new Float32Array(5).fill(0.1), loss: 1, samples: 2 })',
+    evaluate: '() => ({ loss: 1, samples: 2, perplexity: 12.5 })',
+    ...parts,
+  };
+  const lines = Object.entries(all).map(([name, code]) => `${name}: ${code}`);
+  return `${net(1)} export const trainer = () => ({ name: 'mine', model, ${lines.join(', ')} }); ${giving(points('8'))}`;
+};
+
+/** Models of one's own that cannot be trained, each for another reason. */
+const WRONG: Readonly<Record<string, string>> = {
+  nobody: `${net(2)} ${giving(points('8'), '')}`,
+  untested: trainer({ evaluate: 'undefined' }),
+  scoreless: trainer({ evaluate: '() => ({ loss: 1, samples: 2 })' }),
+  short: trainer({ train: '() => ({ delta: new Float32Array(3), loss: 1, samples: 2 })' }),
+  diverged: trainer({ train: '() => ({ delta: new Float32Array(5).fill(NaN), loss: 1, samples: 2 })' }),
+  huber: `${net(1)} export const training = { loss: 'huber' }; ${giving(points('8'))}`,
+  beyond: `${net(2)} ${giving(points('8'), '9')}`,
+  nan: `${net(2)} ${giving(points('[0, NaN, 0, 0, 0, 0, 0, 0]'))}`,
+  shapes: `${net(2)} ${giving(points('8'))} export const test = () => (${points('6', 3)});`,
+  outputs: `${net(2)} export const training = { loss: 'mse' }; ${giving(points('8'))}`,
+};
+
 describe('`basa simulate`', () => {
   const small = ['--devices', '6', '--versions', '10', '--compute', '1', '--drop-out', '10', '--json'];
   const simulate = (template: string, ...words: readonly string[]) =>
@@ -146,6 +179,17 @@ describe('`basa simulate`', () => {
     expect(written.every(Number.isFinite)).toBe(true);
   });
 
+  it('shows the score of a trainer of your own by its name, whatever its loss', async () => {
+    const step =
+      '({ samples }) => ({ delta: Float32Array.from({ length: 5 }, () => Math.random()), loss: 1, samples: 2 })';
+    writeFileSync(join(folder, 'own.mjs'), trainer({ train: step, loss: "'likelihood'" }));
+    const out = join(folder, 'own-score');
+    const { code, errors } = await basaHere(['simulate', join(folder, 'own.mjs'), ...small, '--out', out]);
+    expect([code, errors]).toEqual([0, expect.stringContaining('perplexity 12.5 after')]);
+    expect(readFileSync(join(out, 'curve.csv'), 'utf8')).toMatch(/^protocol,version,seconds,perplexity,loss,/);
+    expect(existsSync(join(out, 'perplexity.svg'))).toBe(true);
+  });
+
   it('leaves updates out that vanish, as devices do, and ends where fewer than two are left', async () => {
     const { code, out, errors } = await simulate('node', '--rate', '1e-30');
     expect([code, errors]).toEqual([0, expect.stringContaining('after version 0: the run ends there')]);
@@ -165,17 +209,23 @@ describe('`basa simulate`', () => {
     ['must export `data`', ['alone.mjs']],
     ['cannot be loaded: that one failed', ['failing.mjs']],
     ['is a module', ['net.json']],
-    ['device 0 of 20 has no examples', ['nobody.mjs']],
+    ['data of device 0 of 20: it has no examples; use fewer devices', ['nobody.mjs']],
+    ['what `trainer` returns has no function `evaluate`', ['untested.mjs']],
+    ['evaluate of the trainer must return loss, samples and a score', ['scoreless.mjs']],
+    ['gave an update of 3 numbers; the model has 5 parameters', ['short.mjs']],
+    ['number 0 of the first update is NaN: lower the learning rate, or check the data', ['diverged.mjs']],
+    ['there is no loss "huber"; take softmaxCrossEntropy', ['huber.mjs']],
+    ['there is no example 9; points has 2', ['beyond.mjs']],
+    ['data of device 0 of 20: points: input 1 of example 0 is NaN; remove the example', ['nan.mjs']],
+    ['test: points: examples are 1 x 1 x 3, and net takes 1 x 1 x 4', ['shapes.mjs']],
+    ['net ends in 2 outputs, and the loss mse takes one: end it in dense(1)', ['outputs.mjs']],
   ])('says in a sentence what is wrong: %s', async (sentence, [file, ...words]) => {
     const model = "export const model = { name: 'm', dimension: 1, manifest: [], layers: [] };";
     writeFileSync(join(folder, 'empty.mjs'), '');
     writeFileSync(join(folder, 'alone.mjs'), model);
     writeFileSync(join(folder, 'failing.mjs'), "throw new Error('that one failed');");
     writeFileSync(join(folder, 'net.json'), '{}');
-    writeFileSync(
-      join(folder, 'nobody.mjs'),
-      `${model} export const trainer = () => ({}); export const data = () => ({ indices: [] });`,
-    );
+    for (const [name, code] of Object.entries(WRONG)) writeFileSync(join(folder, `${name}.mjs`), code);
     const named = file === undefined ? [] : [join(folder, file)];
     const { code, errors } = await basaHere(['simulate', ...named, ...words]);
     expect([code, errors]).toEqual([2, expect.stringContaining(sentence)]);

@@ -146,7 +146,7 @@ export class RefusedError extends Error {
     const own = isRefusalReason(reason) ? undefined : OWN_REFUSALS[reason];
     const sentence = isRefusalReason(reason) ? REFUSALS[reason].sentence : `${OWN_REFUSALS[reason].join('; ')}.`;
     super(detail === undefined ? sentence : `${sentence} (${detail})`);
-    this.happened = own?.[0] ?? sentence;
+    this.happened = `${own?.[0] ?? sentence}${detail === undefined ? '' : ` (${detail})`}`;
     this.next = isRefusalReason(reason) ? nextStepOf(reason) : undefined;
     this.detail = detail;
     this.reason = reason;

@@ -52,6 +52,7 @@ export type {
 } from './http/live.ts';
 export { LIVE_STEPS, SCORE_OF_LOSS, SCORES, scoresIn, shownScore } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';
+export { isCertificateReason, networkAdvice, networkReason } from './http/network-errors.ts';
 export { nextStepOf, refusalText } from './http/next-steps.ts';
 export type { AttemptSoFar } from './http/patience.ts';
 export { timeLeftMs } from './http/patience.ts';
@@ -211,6 +212,7 @@ export {
   bufferRequestCodec,
   headerBytes,
   MAX_REVOCATIONS,
+  MODEL_APPEND_BYTES,
   modelAppendCodec,
   offerRequestCodec,
   revocationRequestCodec,

@@ -1,6 +1,6 @@
 /** What pages say: about uploads, buffers and attacks. */
 
-import { ATTACK_WORDS } from '@basa/lab/attacks/attack-words.ts';
+import { ATTACK_WORDS, findingText, resultText } from '@basa/lab/attacks/attack-words.ts';
 import { ONE_SHOT_ATTACKS } from '@basa/lab/attacks/one-shot/registry.ts';
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { type Modulus, RING_32, ring } from '@basa/masking';
@@ -9,8 +9,8 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { byteEvenness } from '../src/web/join/uniformity.ts';
 import { conclusionOf } from '../src/web/play/conclusion.ts';
-import { findingText, resultText } from '../src/web/sees/attack-view.ts';
 import { chance, digits, isEven } from '../src/web/shared/format.ts';
+import { scoreWords } from '../src/web/shared/score.ts';
 import { bufferLine, queueText, totalsText } from '../src/web/watch/buffer-card.ts';
 import { goalText } from '../src/web/watch/goal.ts';
 
@@ -124,12 +124,19 @@ describe('places and buffers', () => {
 });
 
 describe('the target of a task', () => {
+  it('is an R2 if the task predicts numbers', () => {
+    expect(goalText({ r2: 0.5 }, { stop: { r2: 0.9 } })).toBe('Target 0.900. The task ends at the target.');
+    expect(scoreWords({ name: 'r2', value: 0.5 })).toBe('an R2 of 0.500');
+  });
+
   it('is said whether the task ends there or only aims at it', () => {
-    expect(goalText(0.5, { stop: { accuracy: 0.99 } })).toBe('Target 99.0 %. The task ends at the target.');
-    expect(goalText(0.9, { stop: { version: 40 }, target: 0.88 })).toBe(
+    expect(goalText({ accuracy: 0.5 }, { stop: { accuracy: 0.99 } })).toBe(
+      'Target 99.0 %. The task ends at the target.',
+    );
+    expect(goalText({ accuracy: 0.9 }, { stop: { version: 40 }, target: 0.88 })).toBe(
       'Target 88.0 %, reached. The task ends at version 40.',
     );
-    expect(goalText(undefined, { stop: {} })).toBe('No target. The task ends when its operator ends it.');
+    expect(goalText({}, { stop: {} })).toBe('No target. The task ends when its operator ends it.');
   });
 });
 

@@ -250,7 +250,7 @@ export class ShotOracle {
     const { shots } = this.world;
     const batch = this.batchOf(names, number);
     const headers = names.map((name) => this.stored(name).upload.header);
-    const body = { batch, votes: this.#votesFor(names, number), models: shots.modelsOf(headers).slice(0, 1) };
+    const body = { batch, votes: this.votesFor(names, number), models: shots.modelsOf(headers).slice(0, 1) };
     const bytes = batchVoteRequestCodec.encode({
       ...body,
       signature: shots.sign(batchVoteRequestCodec.statement(body)),
@@ -264,7 +264,7 @@ export class ShotOracle {
   }
 
   /** Votes that it was given, and bought ones. */
-  #votesFor(names: readonly Ctx[], number: number): readonly Endorsement[] {
+  votesFor(names: readonly Ctx[], number: number): readonly Endorsement[] {
     const ctx = this.ctxOf(names, number);
     const body = { task: this.world.task, ctx, closing: ctx };
     const bought = this.colluding.flatMap(
@@ -287,7 +287,7 @@ export class ShotOracle {
       shots.view,
       shown.map(({ header }) => header),
     );
-    const votes = lie.votes ?? this.#votesFor(names, number);
+    const votes = lie.votes ?? this.votesFor(names, number);
     const body = { batch: this.batchOf(names, number), votes, epochs, uploads: shown, wanted };
     const bytes = releaseRequestCodec.encode({ ...body, signature: shots.sign(releaseRequestCodec.statement(body)) });
     const answer = keeper.release(bytes);
@@ -308,7 +308,7 @@ export class ShotOracle {
     const ctx = this.ctxOf(names, number);
     const version = world.server.entry().version + 1;
     const modelHash = world.environment.tools.suite.sha256(world.server.modelBytes(version));
-    const closed = [{ task: world.task, ctx, closing: ctx, endorsements: this.#votesFor(names, number) }];
+    const closed = [{ task: world.task, ctx, closing: ctx, endorsements: this.votesFor(names, number) }];
     world.server.logModel({ task: world.task, version, modelHash, sums: [ctx], spoilt: [], closed });
   }
 

@@ -4,7 +4,9 @@
  * nothing but its records; so a crash loses what it was about to say, and every step is a restart.
  */
 import type { WorldOptions } from './explored-world.ts';
-import { ShotSpace, type ShotWorldOptions } from './one-shot/space.ts';
+import { type LogOptions, ModelLogs } from './model-logs.ts';
+import { ShotSpace } from './one-shot/space.ts';
+import type { ShotWorldOptions } from './one-shot/world-options.ts';
 import { StateChecks } from './state-checks.ts';
 import { nameOf, type State, StateSpace } from './state-space.ts';
 import { type Space, type Walk, type WalkOptions, walk, wander } from './walk.ts';
@@ -35,6 +37,11 @@ export function exploreShots(options: ShotWorldOptions, search: WalkOptions | Sh
   const space = new ShotSpace(options);
   const walked = 'ways' in search ? wander(space, search.ways, search.draw) : walk(space, search);
   return { ...walked, fates: space.fates, endings: {}, ...space.sizes };
+}
+
+/** The model logs of several authorities under a lying server. */
+export function exploreLogs(options: LogOptions, search: WalkOptions = {}): Walk {
+  return walk(new ModelLogs(options), search);
 }
 
 interface ShotWays {

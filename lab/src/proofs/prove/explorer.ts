@@ -7,11 +7,12 @@ import {
   type Exploration,
   type ExploreOptions,
   explore,
+  exploreLogs,
   exploreShots,
   exploreWays,
   type ShotExploration,
 } from '../explorer/explore.ts';
-import { CORE_RULES, HOST_RULES } from '../explorer/missing-rules.ts';
+import { CORE_RULES, HOST_RULES, LOG_RULES, LOG_WORLDS } from '../explorer/missing-rules.ts';
 import { SHOT_RULES, SHOT_WORLDS } from '../explorer/one-shot/worlds.ts';
 import type { Walk } from '../explorer/walk.ts';
 import { COUNCIL_WORLDS, LONG_WORLDS, type NamedWorld, SMALL_WORLDS } from '../explorer/worlds.ts';
@@ -83,6 +84,15 @@ function exploreShotWorld({ name, world, isSmall }: (typeof SHOT_WORLDS)[number]
   return [explored, told(`${name}: ${SHOT_WAYS} random ways`, () => exploreShots(world, { ways: SHOT_WAYS, draw }))];
 }
 
+function exploreLogWorld({ isSmall: _, ...world }: (typeof LOG_WORLDS)[number], budget: number) {
+  const apart = world.colluding > 0 ? `, ${world.colluding} with the server` : '';
+  const name = `model logs under a lying server, ${world.threshold} of ${world.authorities} authorities${apart}`;
+  return told(name, () => {
+    const walked = exploreLogs(world, { budget: Math.ceil(budget / SHOT_STATES), onProgress });
+    return { ...walked, fates: {}, endings: {}, local: 0, messages: 0 };
+  });
+}
+
 function told(name: string, run: () => ShotExploration) {
   const begun = Date.now();
   const found = run();
@@ -109,6 +119,10 @@ async function showRules() {
   for (const { name, world, patches = [] } of CORE_RULES) {
     const patched = await importPatched<{ explore(options: ExploreOptions): Exploration }>(EXPLORER, patches);
     show(`The core without "${name}":`, patched.explore(world));
+  }
+  for (const { id, name, world, patches = [] } of LOG_RULES) {
+    const patched = await importPatched<{ exploreLogs: typeof exploreLogs }>(EXPLORER, patches);
+    show(`The model logs without "${name}" (${id}):`, patched.exploreLogs(world));
   }
   for (const { name, world, patches } of SHOT_RULES) {
     const patched = await importPatched<{ exploreShots: typeof exploreShots }>(EXPLORER, patches);
@@ -145,6 +159,7 @@ if (values.help) {
   const explored = [
     ...all.flatMap((world) => exploreWorld(world, budget, seed)),
     ...shots.flatMap((world) => exploreShotWorld(world, budget, seed)),
+    ...(isWhole ? LOG_WORLDS.map((world) => exploreLogWorld(world, budget)) : []),
   ];
   const rules = isWhole ? await showRules() : [];
   const broken = explored.filter(({ counterexample }) => counterexample !== undefined);

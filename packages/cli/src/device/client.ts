@@ -49,6 +49,8 @@ const FLAGS = {
   'unsafe-mixed-versions': yes(
     'take part also if a sum mixes versions of the model: its server can then single out an update',
   ),
+  'checked-sums': yes('take part in one-shot tasks only if at least two authorities vouch for every sum'),
+  'device-noise': yes('take part in private tasks only if the devices add the noise, not an authority'),
   ...FLOOR_FLAGS,
   ...PLAIN_HTTP_FLAGS,
 };
@@ -107,7 +109,8 @@ async function train(input: Input): Promise<CommandResult> {
       terminal.line(`accepted: ${slot === undefined ? 'upload' : `slot ${slot} of buffer`} ${short(ctx)}`),
     );
     device.on('rejected', ({ reason, detail }) => {
-      if (problemOf(reason).nothingNew === undefined) terminal.line(`rejected: ${refusalText(reason, detail)}`);
+      if (problemOf(reason).nothingNew !== undefined) return; // `idle` says so
+      terminal.line(reason === 'version-over' ? LATE : `rejected: ${refusalText(reason, detail)}`);
     });
     device.on('idle', ({ version, why }) =>
       terminal.line(`nothing new to contribute on version ${version}: ${why}; the device waits for a newer version`),
@@ -129,6 +132,8 @@ async function train(input: Input): Promise<CommandResult> {
 function spentText({ inclusions, participations, epsilon, epsilonBudget }: ClientEvents['privacy']): string {
   return `privacy: ${inclusions} of ${participations} participations, epsilon ${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)}`;
 }
+
+const LATE = 'other devices were faster, and a newer model is there; this device trains on that one next';
 
 async function summaryText({ accepted, rejected, idle, ended }: RunSummary): Promise<string> {
   const nothingNew = idle === 0 ? '' : `, ${counted(idle, 'round')} with nothing new to contribute`;
@@ -159,6 +164,8 @@ async function connect({ flags, environment, signal }: Input): Promise<BasaClien
       minimum: minimum ?? DEFAULT_FLOOR.minimum,
       maxStaleness: maxStaleness ?? DEFAULT_FLOOR.maxStaleness,
       unsafeMixedVersions: flags['unsafe-mixed-versions'],
+      checkedSums: flags['checked-sums'],
+      deviceNoise: flags['device-noise'],
       ...(privacy !== undefined && { privacy }),
     },
     unsafeAllowPlainHttp: flags['unsafe-plain-http'],

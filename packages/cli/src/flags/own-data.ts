@@ -53,7 +53,7 @@ export async function shareOf(file: string, own: OwnModel, share: Share, trainer
 }
 
 export async function checkExamples(place: string, samples: Samples, { model, loss }: Trainer): Promise<void> {
-  const { checkDataset, DEFAULT_LOSS, isLossName } = await import('@basa/learning');
+  const { checkDataset, isLossName } = await import('@basa/learning');
   const { dataset, indices } = samples ?? {};
   if (dataset?.labels === undefined || dataset.inputs === undefined || indices?.length === undefined)
     throw new CommandError(
@@ -64,11 +64,10 @@ export async function checkExamples(place: string, samples: Samples, { model, lo
   const beyond = indices.find((index) => index >= dataset.labels.length);
   if (beyond !== undefined)
     throw new CommandError(`${place}: there is no example ${beyond}; ${dataset.name} has ${dataset.labels.length}`);
-  const known = loss ?? DEFAULT_LOSS;
-  // Only a trainer of your own knows what its loss takes.
-  if (!isLossName(known) || model.layers.length === 0) return;
+  // Only a trainer of your own knows what a loss of its own takes.
+  if (loss === undefined || !isLossName(loss)) return;
   try {
-    checkDataset(dataset, model, known);
+    checkDataset(dataset, model, loss);
   } catch (error) {
     throw error instanceof RangeError ? new CommandError(`${place}: ${error.message}`) : error;
   }

@@ -38,7 +38,7 @@ export const simulate: Command = command({
     const shares = await sharesOf(file, own, devices, trainer);
     const { allSamples, scoreText } = await import('@basa/learning');
     const test = own.test === undefined ? (shares[0] as Samples) : allSamples(await own.test());
-    checkExamples(`${file}: test`, test, trainer);
+    await checkExamples(`${file}: test`, test, trainer);
     if (own.test === undefined)
       terminal.line(`${file} exports no \`test\`: versions are evaluated on the examples of device 0`);
     const { simulateOwn } = await import('@basa/virtual-time');

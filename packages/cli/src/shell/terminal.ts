@@ -90,9 +90,9 @@ export function percent(share: number | undefined): string {
   return share === undefined ? '-' : `${(100 * share).toFixed(2)} %`;
 }
 
-/** The score of a task or version by its name, as people read it. */
-export function scoreCells({ accuracy, r2 }: Scores): readonly [name: string, value: string] {
-  return r2 === undefined ? ['accuracy', percent(accuracy)] : ['R2', r2.toFixed(3)];
+/** The score of a version, as people read it. */
+export function scoreCell({ accuracy, r2 }: Scores): string {
+  return r2 === undefined ? percent(accuracy) : r2.toFixed(3);
 }
 
 /** Columns as wide as their widest cell. */

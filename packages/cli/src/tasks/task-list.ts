@@ -3,7 +3,7 @@
 import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
 import { type Command, command } from '../shell/command.ts';
-import { percent, scoreCells, table } from '../shell/terminal.ts';
+import { scoreCell, table } from '../shell/terminal.ts';
 
 export const taskList: Command = command({
   name: 'task ls',
@@ -16,7 +16,7 @@ export const taskList: Command = command({
       name,
       state,
       String(version ?? '-'),
-      scores.r2 === undefined ? percent(scores.accuracy) : scoreCells(scores).join(' '),
+      `${scores.r2 === undefined ? '' : 'R2 '}${scoreCell(scores)}`,
       String(buffers),
     ]);
     input.terminal.line(table([['task', 'name', 'state', 'version', 'score', 'open buffers'], ...rows]));

@@ -6,7 +6,7 @@ import { short } from '../flags/names.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, type CommandInput, command } from '../shell/command.ts';
 import { parsed, yes } from '../shell/flag.ts';
-import { counted, scoreCells, table } from '../shell/terminal.ts';
+import { counted, scoreCell, table } from '../shell/terminal.ts';
 
 const LOOK_MS = 1000;
 const headings = (score: string): string[] => [
@@ -37,8 +37,9 @@ export const taskShow: Command = command({
     const server = await serverOperator(input);
     const task = await server.task(await taskArgument(input, server));
     const versions = (await server.versions(task.task)).slice(-input.flags.last);
-    input.terminal.line(table(linesOf(task)));
-    input.terminal.line(`\n${table([headings(scoreCells(task)[0]), ...versions.map(rowOf)])}`);
+    const score = await scoreNameOf(task);
+    input.terminal.line(table(linesOf(task, score)));
+    input.terminal.line(`\n${table([headings(score), ...versions.map(rowOf)])}`);
     if (!input.flags.follow) return { json: { ...task, versions } };
     const seen = versions.at(-1)?.version ?? -1;
     const newer = await follow(input, server, task.task, seen);
@@ -84,7 +85,7 @@ function rowOf({ version, at, accepted, dropped, meanAge, sums, metrics, ...scor
     String(accepted),
     String(dropped),
     meanAge?.toFixed(2) ?? '-',
-    scoreCells(scores)[1],
+    scoreCell(scores),
     sums.length === 0 ? '-' : sums.map(short).join(' '),
     meansOf(metrics),
   ];
@@ -96,7 +97,15 @@ function meansOf(metrics: VersionState['metrics'] = {}): string {
   return means.length === 0 ? '-' : means.join(', ');
 }
 
-function linesOf(described: ServerTask): string[][] {
+/** The loss of the task says which score its versions have. */
+async function scoreNameOf({ policy }: ServerTask): Promise<string> {
+  const { decodePolicy, SCORE_OF_LOSS } = await import('@basa/protocol');
+  const { fromHex } = await import('@basa/masking');
+  const { training } = decodePolicy(fromHex(policy) ?? new Uint8Array());
+  return SCORE_OF_LOSS[training.loss] === 'r2' ? 'R2' : 'accuracy';
+}
+
+function linesOf(described: ServerTask, score: string): string[][] {
   const { task, name, mode, state, why, version, loss, buffers, admission, meanAge, privacy } = described;
   const { places, used, waiting, waitingBuffers, targetAge, returned = 0 } = admission;
   return [
@@ -105,7 +114,7 @@ function linesOf(described: ServerTask): string[][] {
     ['mode', mode],
     ['state', why === undefined ? state : `${state}: ${why}`],
     ['version', String(version ?? '-')],
-    [...scoreCells(described)],
+    [score, scoreCell(described)],
     ['loss', loss === undefined ? '-' : loss.toFixed(4)],
     ['open buffers', `${buffers}, of which ${waitingBuffers} wait to be opened`],
     ['places', `${used} of ${places} taken, ${waiting} devices wait`],

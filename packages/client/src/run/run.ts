@@ -45,6 +45,7 @@ export interface RunOptions {
 
 export interface RunSummary {
   readonly accepted: number;
+  /** Without those that were told to come again, or that came when their version was over. */
   readonly rejected: number;
   /** Rounds in which the device had nothing new to contribute: its update vanished, or was given before. */
   readonly idle: number;
@@ -72,6 +73,9 @@ function askedBy(error: Error): number {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
+
+/** The device comes again, and nobody has turned its update down. */
+const WAITING: ReadonlySet<string> = new Set<ProblemCode>(['no-place', 'version-over']);
 
 export interface RunSteps {
   /** Why the device may not train any more: its privacy budget is spent. */
@@ -117,7 +121,7 @@ export async function run(
         await stayIdle(update.trainedOn, nothingNew);
         continue;
       }
-      if (result.reason !== 'no-place') refusals++;
+      if (!WAITING.has(result.reason)) refusals++;
       if (retry !== true) return endedBy(result.reason);
       // One that is held is offered again, too: `contribute` asks for the outcome first, and says so where it stays held.
       if (problemOf(result.reason).freshUpdate === true) update = undefined;

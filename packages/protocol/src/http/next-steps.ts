@@ -106,8 +106,9 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
 export function nextStepOf(code: ProblemCode): string {
   const { freshUpdate, anotherSeat } = problemOf(code);
   if (STEPS[code] !== undefined) return STEPS[code];
-  if (anotherSeat === true) return 'The device takes a seat in another buffer by itself.';
-  if (freshUpdate === true) return 'The device trains again on the newest version by itself.';
+  if (anotherSeat === true) return 'A device takes a seat in another buffer by itself.';
+  if (freshUpdate === true)
+    return 'It must be made anew on the newest version, which a device that trains does by itself.';
   return 'A device tries again by itself after a while.';
 }
 

@@ -50,6 +50,8 @@ export type Unsigned<Request> = Omit<Request, 'signature'>;
 
 /** How much longer an authority may take for each upload that it inspects, or that is in a batch it votes for. */
 const UPLOAD_MS = 5;
+/** And for each byte on the way: a mebibyte a second is slow. */
+const BYTE_MS = 1e-3;
 
 export class AuthorityLink {
   readonly #options: AuthorityHttpOptions;
@@ -162,7 +164,9 @@ export class AuthorityLink {
     const bytes = releaseRequestCodec.encode({ ...body, signature: this.#sign(releaseRequestCodec.statement(body)) });
     const path = AUTHORITY_PATH.releases(body.batch.task);
     const read = (response: Response): Promise<Uint8Array> => readRelease(response, take, limits.vectorBytes);
-    const timeoutMs = this.#options.timeoutMs + limits.extraMs;
+    const vectors = body.wanted.filter(({ vector }) => vector).length;
+    const onTheWay = bytes.length + vectors * limits.vectorBytes;
+    const timeoutMs = this.#options.timeoutMs + limits.extraMs + BYTE_MS * onTheWay;
     await this.#http.ask({ question: 'release', method: 'POST', path, body: bytes, read, timeoutMs, isSigned: true });
   }
 
@@ -186,7 +190,7 @@ export class AuthorityLink {
 
   /** About this many uploads. */
   async #postLong<T>(question: Question, path: string, body: Uint8Array, codec: Codec<T>, uploads: number): Promise<T> {
-    const timeoutMs = this.#options.timeoutMs + UPLOAD_MS * uploads;
+    const timeoutMs = this.#options.timeoutMs + UPLOAD_MS * uploads + BYTE_MS * body.length;
     return codec.decode(await this.#http.ask({ question, method: 'POST', path, body, timeoutMs, isSigned: true }));
   }
 

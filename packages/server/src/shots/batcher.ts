@@ -5,7 +5,7 @@ import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Pace } from '../closing/when-to-end.ts';
 import type { Fence } from '../store/leases.ts';
-import type { ShotGroup } from '../store/pending-shots.ts';
+import type { PendingShots, ShotGroup } from '../store/pending-shots.ts';
 import type { StoredShot } from '../store/shots.ts';
 import { isBatchDue, pickBatch } from './batching.ts';
 import { type EndTools, endShots, type ShotEnd } from './end-shots.ts';
@@ -45,6 +45,8 @@ export class Batcher {
   /** What it was told, and when it may be told again. */
   #told = '';
   #tellAgainAt = Number.NEGATIVE_INFINITY;
+  /** As of the last look; undefined before it. */
+  pending: PendingShots | undefined;
 
   constructor(options: BatcherOptions) {
     this.#options = options;
@@ -59,7 +61,9 @@ export class Batcher {
     let isChanged = isEnded;
     for (const group of isEnded ? await store.shotGroups(task) : found)
       if (await this.#batch(group, now, fence)) isChanged = true;
-    await this.#track(isChanged ? await store.shotGroups(task) : found);
+    const left = isChanged ? await store.shotGroups(task) : found;
+    this.pending = left.reduce(together, { arriving: 0, waiting: 0, good: 0 });
+    await this.#track(left);
   }
 
   /** Returns whether some are in batches from now on. */
@@ -133,6 +137,14 @@ export class Batcher {
     this.#tracked = new Set([...byVersion].filter(([, users]) => users.length > 0).map(([version]) => version));
     [this.#told, this.#tellAgainAt] = [whole, clock() + TELLING_SHARE * (clock() - began)];
   }
+}
+
+function together(one: PendingShots, other: PendingShots): PendingShots {
+  return {
+    arriving: one.arriving + other.arriving,
+    waiting: one.waiting + other.waiting,
+    good: one.good + other.good,
+  };
 }
 
 function sizeOf({ arriving, waiting, good }: ShotGroup): number {

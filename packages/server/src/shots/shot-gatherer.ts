@@ -170,7 +170,17 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
   }
 
   async lost(sum: ShotBatch, fence: Fence | undefined): Promise<void> {
-    if (await this.#isTooLate(await this.#voted(sum))) await this.#lose(sum.ctx, 'unknown', fence);
+    const voted = await this.#voted(sum);
+    const isLost = (await this.#isTooLate(voted)) || (sum.status === 'opened' && (await this.#isForgotten(voted)));
+    if (isLost) await this.#lose(sum.ctx, 'unknown', fence);
+  }
+
+  /** An authority that lost its memory of an opened batch never logs it: asked for its masks once more, it says so. */
+  async #isForgotten(voted: VotedBatch): Promise<boolean> {
+    return this.#masks(voted, voted.sum.votes).then(
+      () => false,
+      (error: unknown) => error instanceof BatchLost,
+    );
   }
 
   votesFor({ task, ctx, votes }: ShotBatch): readonly Vote[] {

@@ -18,6 +18,9 @@ export interface ShotGroup {
   readonly votesLast: number;
 }
 
+/** How many uploads are in no batch. */
+export type PendingShots = Pick<ShotGroup, 'arriving' | 'waiting' | 'good'>;
+
 /** Where a list of names goes on. */
 export interface NamedAt {
   readonly at: number;

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { type ModelEntry, ONE_SHOT_DEFAULTS, type OneShotPolicy, SERVER_PATH } from '@basa/protocol';
+import type { ShotAuthority } from '@basa/testkit/core/one-shot/shot-authority.ts';
 import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -165,6 +166,26 @@ describe('a version', () => {
       await expectIncluded(good);
       for (const shot of lied) await scene.fateIs(shot, 'quarantined');
       expect(newest()).toMatchObject({ sums: { length: 1 }, spoilt: { length: 1 } });
+    },
+    MINUTE_MS,
+  );
+
+  it(
+    'goes on without a batch that its authority has forgotten',
+    async () => {
+      scene = await open({ sumsPerVersion: 2 });
+      const authority = scene.authorities.all[0] as ShotAuthority;
+      const [old] = await scene.standings();
+      const copy = [...authority.log];
+      const forgotten = await batch();
+      authority.restart(copy);
+      authority.persist(authority.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+      scene.elapse(ONE_SHOT_DEFAULTS.freshMs);
+      await until(async () => (await scene.standings())[0]?.epoch.number !== old?.epoch.number);
+      const good = [...(await batch()), ...(await batch())];
+      for (const shot of forgotten) await scene.fateIs(shot, 'unknown');
+      expect([...(await scene.reached(1))]).toEqual(stepOf(good));
+      await expectIncluded(good);
     },
     MINUTE_MS,
   );

@@ -7,7 +7,14 @@ const { counter, gauge, histogram } = rowsOf('server');
 
 export const SERVER_METRICS = {
   basa_task_running: gauge(['task'], '1 while the task gives seats; 0 where it is paused or finished'),
-  basa_buffers: gauge(['task', 'status'], 'Buffers that have not ended: filling, frozen, granted'),
+  basa_buffers: gauge(
+    ['task', 'status'],
+    'Buffers that have not ended: filling, frozen, granted; batches of the one-shot mode begin frozen',
+  ),
+  basa_shots: gauge(
+    ['task', 'state'],
+    'One-shot: uploads that are in no batch: arriving, waiting (to be inspected), good. Batches that are open are in basa_buffers as frozen and granted. Only on the node that makes the batches',
+  ),
   basa_buffer_fill_ratio: gauge(['task'], 'Accepted uploads of the oldest filling buffer, of its K slots'),
   basa_buffer_age_seconds: gauge(['task'], 'Age of the oldest buffer that has not ended; 0 where there is none'),
   basa_slots: gauge(['task', 'state'], 'Slots of buffers that have not ended: free, assigned, accepted, dropped'),
@@ -64,6 +71,6 @@ export const SERVER_METRICS = {
   basa_authority_seconds: histogram(
     ['question'],
     REQUEST_SECONDS,
-    'Questions to the authority, answered or not: policy, draw, close, log, outcome, health',
+    'Questions to the authority, answered or not: policy, draw, close, log, outcome, health; one-shot: standing, inspect, vote, release',
   ),
 } as const;

@@ -110,10 +110,16 @@ export class FederationCouncil {
   }
 
   append(body: Omit<ModelAppend, 'signature'>): ModelEntry {
+    return granted(this.tryAppend(body));
+  }
+
+  /** Refused if nobody signs it. */
+  tryAppend(body: Omit<ModelAppend, 'signature'>): ModelEntry | Refused {
     const { policy } = this.#world;
     const signature = this.#ports.signer.sign(modelAppendCodec.statement(body));
     const bytes = modelAppendCodec.encode({ ...body, signature });
-    const signed = this.#answersOf('append', (authority) => authority.appendModel(bytes));
+    const { answers: signed, no } = askAll(this.#world, 'append', (authority) => authority.appendModel(bytes));
+    if (signed.length === 0 && no !== undefined) return no;
     const entry = agreedOn(
       modelEntryCodec,
       policy,

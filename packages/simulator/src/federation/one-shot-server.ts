@@ -29,6 +29,7 @@ import {
 import { ACCEPTED, type Accepted } from './drive.ts';
 import { closeBatch } from './one-shot-close.ts';
 import { newBatch, type ShotDisk, type StoredBatch, type StoredShot } from './one-shot-store.ts';
+import { makeVersion } from './one-shot-version.ts';
 import type { ClosingStore, OneShotWorld, ShotPeer } from './one-shot-world.ts';
 
 /** The first words of y, that show whether it is one. */
@@ -125,9 +126,15 @@ export class ShotServer implements ShotPeer, ClosingStore {
   }
 
   keepBatch(batch: StoredBatch): StoredBatch {
-    this.batches.set(toHex(batch.ctx), batch);
-    this.world.persisted('server');
+    this.keepBatches([batch]);
     return batch;
+  }
+
+  /** Together, or none of them. */
+  keepBatches(batches: readonly StoredBatch[]): readonly StoredBatch[] {
+    for (const batch of batches) this.batches.set(toHex(batch.ctx), batch);
+    this.world.persisted('server');
+    return batches;
   }
 
   shot(name: Uint8Array): StoredShot {
@@ -225,6 +232,11 @@ export class ShotServer implements ShotPeer, ClosingStore {
   /** Votes, sums of masks, the opened sum and the next version; from wherever the batch stands. */
   close(ctx: Ctx): SumVerdict | Refused {
     return this.world.call('close', () => closeBatch(this, ctx));
+  }
+
+  /** No further batch is expected: those that are opened make a version, though they are fewer than usual. */
+  closeVersion(): void {
+    this.world.call('close', () => makeVersion(this, true));
   }
 
   batch(ctx: Ctx): StoredBatch {

@@ -17,6 +17,10 @@ export interface StoredBatch {
   readonly votes: readonly Endorsement[];
   /** The agreed sums of masks, packed, by part. */
   readonly sums: ReadonlyMap<Part, Uint8Array>;
+  /** What its sum turned out to be, once it is opened: it waits for a version then. */
+  readonly opened: 'good' | 'spoilt' | undefined;
+  /** The version that names it. */
+  readonly version: number | undefined;
   readonly end: BatchEnd | undefined;
 }
 
@@ -30,5 +34,5 @@ export interface ShotDisk {
 
 /** A batch that is not there yet. */
 export function newBatch(ctx: Ctx, batch: Batch): StoredBatch {
-  return { ctx, batch, votes: [], sums: new Map(), end: undefined };
+  return { ctx, batch, votes: [], sums: new Map(), opened: undefined, version: undefined, end: undefined };
 }

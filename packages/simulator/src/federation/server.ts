@@ -251,6 +251,10 @@ export class FederationServer implements ServerPeer {
     return this.#council.append(body);
   }
 
+  tryLogModel(body: Omit<ModelAppend, 'signature'>): ModelEntry | Refused {
+    return this.#council.tryAppend(body);
+  }
+
   /** What is logged as the model of a version: here no more than its number. */
   modelBytes(version: number): Uint8Array {
     return Uint8Array.of(version);

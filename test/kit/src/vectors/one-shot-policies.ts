@@ -1,4 +1,5 @@
 /** Policies of the one-shot mode: those that nobody can use, and those at their borders. */
+import type { Floor } from '@basa/client/internal/device/floor.ts';
 import { RING_32 } from '@basa/masking';
 import { ENGINE, ONE_SHOT_DEFAULTS, type OneShotPolicy, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol';
 
@@ -12,6 +13,24 @@ function shot(n: number, t: number, f: number, lines: Partial<OneShotPolicy> = {
     engine: ENGINE.oneShot,
     oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: f, ...lines },
   };
+}
+
+/** What a device's own floor may demand of them. */
+export function shotFloors(usual: Floor, privacy: PrivacyPolicy): readonly (readonly [Floor, Partial<TaskPolicy>])[] {
+  const [checked, own] = [
+    { ...usual, checkedSums: true },
+    { ...usual, deviceNoise: true },
+  ];
+  return [
+    [usual, shot(2, 2, 1, { uncheckedSums: true })],
+    [checked, shot(2, 2, 1, { uncheckedSums: true })],
+    [checked, shot(1, 1, 0)],
+    [checked, shot(4, 3, 1)],
+    [checked, {}],
+    [usual, { ...shot(1, 1, 0, { authorityNoise: true }), privacy }],
+    [own, { ...shot(1, 1, 0, { authorityNoise: true }), privacy }],
+    [own, { ...shot(1, 1, 0), privacy }],
+  ];
 }
 
 export function unusableShots(privacy: PrivacyPolicy): readonly Case[] {

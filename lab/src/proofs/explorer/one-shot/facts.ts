@@ -78,7 +78,7 @@ export class Facts {
   }
 
   /** The upload of a device has left it, whatever becomes of it. */
-  sawUpload(bytes: Uint8Array, update: string | undefined): string {
+  #sawUpload(bytes: Uint8Array, update: string | undefined): void {
     const { header } = shotUploadCodec.decode(bytes);
     const { world, colluding } = this.#oracle;
     const name = toHex(uploadNameOf(world.environment.tools.suite, header));
@@ -89,7 +89,6 @@ export class Facts {
     );
     this.uploads.set(name, { device: toHex(header.user), update, expansions: this.#masks, opened });
     this.add(`up:${name}`);
-    return name;
   }
 
   #listenToServer(): void {
@@ -98,7 +97,7 @@ export class Facts {
     world.shots.take = (bytes, body) => {
       const user = toHex(shotUploadCodec.decode(bytes).header.user);
       const device = world.shooters.find(({ own }) => toHex(own.user) === user);
-      this.sawUpload(bytes, device && toHex(device.own.deltaId));
+      this.#sawUpload(bytes, device && toHex(device.own.deltaId));
       return take(bytes, body);
     };
   }

@@ -1,6 +1,6 @@
 /** Worlds of the one-shot mode that the explorer walks through, and rules whose absence it must show. */
 import type { SourcePatch } from '../../patched-core.ts';
-import type { ShotWorldOptions } from './space.ts';
+import type { ShotWorldOptions } from './world-options.ts';
 
 interface ShotWorld {
   readonly name: string;

@@ -112,7 +112,8 @@ function show(chosen: TaskFacts): void {
 function newestText({ versions }: Watched): string {
   const newest = versions.at(-1);
   if (newest === undefined) return '';
-  return `version ${newest.version}${shownScore(newest) === undefined ? '' : `, ${scoreWords(newest)} on the test set`}`;
+  const score = shownScore(newest);
+  return `version ${newest.version}${score === undefined ? '' : `, ${scoreWords(score)} on the test set`}`;
 }
 
 /** The buffer of this tab, or the one that fills now; if no batch fills, the one that is opened or ended last. */

@@ -1,5 +1,5 @@
 /** An attack on the page: the attack in plain words, its result without and with the rule that stops it, and the details below that. */
-import { ATTACK_WORDS } from '@basa/lab/attacks/attack-words.ts';
+import { ATTACK_WORDS, resultText } from '@basa/lab/attacks/attack-words.ts';
 import { make } from '../shared/dom.ts';
 import type { AttackNews, Played } from './sees-messages.ts';
 
@@ -27,28 +27,6 @@ function verdict(against: string, { stoppedBy }: AttackNews, played: Played): HT
     make('b', {}, against),
     `: ${resultText(played, stoppedBy !== undefined)}.`,
   );
-}
-
-/** `isStop`: the attack is to stop the service, and not to learn anything. */
-export function resultText({ findings, isSumWrong, hasSum }: Omit<Played, 'refusals'>, isStop = false): string {
-  const learned = findings.filter(isUpdate).map(findingText);
-  const others = findings.filter((finding) => !isUpdate(finding));
-  const found = [...(learned.length === 0 ? [] : [`the server learns ${learned.join(', ')}`]), ...others];
-  if (found.length > 0) return found.join('; ');
-  if (isStop) return 'everything goes on';
-  if (isSumWrong) return 'the sum is wrong';
-  return hasSum ? 'the server learns only the sum of a whole group' : 'the server learns nothing';
-}
-
-/** The referee writes `x of U2` for an update, and joins several with a plus or a minus. */
-export function findingText(finding: string): string {
-  const parts = finding.split(/ [-+] /).map((part) => part.replace(/^x of /, 'the update of '));
-  if (parts.length === 1) return parts[0] ?? '';
-  return `the ${finding.includes(' - ') ? 'difference between' : 'sum of'} ${parts.join(' and ')}`;
-}
-
-function isUpdate(finding: string): boolean {
-  return finding.startsWith('x of ');
 }
 
 /** The schedule, the rule that was left out, and the checks that refused something. */

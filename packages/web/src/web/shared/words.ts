@@ -3,7 +3,7 @@ import { make } from './dom.ts';
 
 const WORDS = {
   accuracy:
-    'How many of the test examples the newest version gets right. The server holds these examples; no device does.',
+    'How good the newest version is on test examples: the share that it gets right, or R2, the share of the variance of numbers that it explains. The server holds these examples; no device does.',
   version: 'The number of the model. Each opened sum makes the next version.',
   update: 'What one device would change in the model after training on its own data. It is sent masked.',
   dropped: 'Devices that took a slot and sent nothing in time. Their masks are taken out of the sum again.',

@@ -1,13 +1,15 @@
 /** The page "Watch": a task as its server tells it, live. */
+import { shownScore } from '@basa/protocol';
 import { element, make, say } from '../shared/dom.ts';
-import { count, percent, plural } from '../shared/format.ts';
+import { count, plural } from '../shared/format.ts';
 import { type Watched, watchTask } from '../shared/live.ts';
 import { addressOfTask, fragment, showLink, startPage } from '../shared/page.ts';
+import { scoreAxis, scoreWords } from '../shared/score.ts';
 import { authoritiesOf, chosenTask, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
 import { drawBufferCard } from './buffer-card.ts';
 import { drawCharts } from './charts.ts';
 import { drawDeviceMetrics } from './device-metrics.ts';
-import { AccuracyPlot, drawGoal } from './goal.ts';
+import { drawGoal, ScorePlot } from './goal.ts';
 import { watchIssueLogs } from './issue-log.ts';
 import { type OperatorControls, operatorControls } from './operator.ts';
 
@@ -29,7 +31,9 @@ if (task === undefined) {
 
 function watch(chosen: TaskFacts, operator: OperatorControls): void {
   drawPrivacy(chosen);
-  const plot = new AccuracyPlot();
+  const axis = scoreAxis(chosen);
+  say(element('score-name'), axis.y[0]?.toUpperCase() + axis.y.slice(1));
+  const plot = new ScorePlot(axis);
   let state: Watched | undefined;
   const onState = (next: Watched): void => {
     state = next;
@@ -74,8 +78,8 @@ function chooser(known: readonly TaskFacts[], chosen: string): void {
 function drawAll(state: Watched): void {
   const { versions, mode, name, state: running, why, startedAt } = state;
   const newest = versions.at(-1);
-  const evaluated = versions.filter(({ accuracy }) => accuracy !== undefined);
-  drawGoal(evaluated.at(-1)?.accuracy, state);
+  const evaluated = versions.filter((version) => shownScore(version) !== undefined);
+  drawGoal(evaluated.at(-1) ?? {}, state);
   const accepted = versions.reduce((sum, version) => sum + version.accepted, 0);
   const dropped = versions.reduce((sum, version) => sum + version.dropped, 0);
   say(element('version'), newest === undefined ? '–' : count(newest.version));
@@ -94,6 +98,6 @@ function drawAll(state: Watched): void {
 function summaryOf(name: string, { versions }: Watched): string {
   const newest = versions.at(-1);
   if (newest === undefined) return `Task ${name} waits for its first model.`;
-  const accuracy = newest.accuracy === undefined ? '' : ` with an accuracy of ${percent(newest.accuracy)}`;
-  return `Task ${name} is at version ${newest.version}${accuracy}.`;
+  const score = shownScore(newest);
+  return `Task ${name} is at version ${newest.version}${score === undefined ? '' : ` with ${scoreWords(score)}`}.`;
 }
