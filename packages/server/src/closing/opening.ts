@@ -3,6 +3,7 @@ import { encodeBufferRecord, type KeysOf, prefixElements, type SecureBuffer } fr
 import type { WorkerPool } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
 import type { Store } from '../store/store.ts';
+import { layoutOf } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { type Shard, shardsOf } from './shards.ts';
 import { joinTerms, type PackedTerms, wipeTerms } from './work/packed-terms.ts';
@@ -49,7 +50,7 @@ export async function openSumOf(
   const bodies = accepted.map((slot) => {
     const header = slots[slot]?.header;
     if (header === undefined) throw new Error(`slot ${slot} is accepted without a header`);
-    return { slot, key: bodyKey(header) };
+    return { slot, key: bodyKey(header, layoutOf({ buffer, header })) };
   });
   const opened = await openTermsOf(tools, buffer, bodies, keys);
   if (opened.kind === 'quarantine') return opened;

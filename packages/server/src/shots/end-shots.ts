@@ -27,5 +27,5 @@ export async function endShots(
     const names = shots.filter(({ status }) => status === from).map(({ name }) => name);
     await store.decideShots(task, names, { from, ...end }, fence);
   }
-  for (const { name } of shots) await blobs.removeBelow(bodiesOf(name));
+  await blobs.removeBelow(...shots.map(({ name }) => bodiesOf(name)));
 }

@@ -17,6 +17,7 @@ import {
   uploadNameOf,
 } from '@basa/protocol';
 import { fail } from '@basa/service';
+import { bodyKey } from '../blobs/body-key.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
@@ -41,6 +42,12 @@ export function shotBody(policy: TaskPolicy, name: Ctx, { header }: ShotUpload):
     layout: shotLayout(policy, epochs),
     modulus: policy.modulus,
   };
+}
+
+/** Where it lies. */
+export function shotKey(policy: TaskPolicy, name: Ctx, upload: ShotUpload): string {
+  const body = shotBody(policy, name, upload);
+  return bodyKey(body.name, body.layout);
 }
 
 export class ShotIntake {

@@ -24,7 +24,7 @@ import {
 } from '@basa/protocol';
 import { AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
-import { bodiesOf, bodyKey } from '../blobs/body-key.ts';
+import { bodiesOf } from '../blobs/body-key.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { Gatherer } from '../closing/gatherer.ts';
 import { granted } from '../closing/granted.ts';
@@ -37,7 +37,7 @@ import type { RefusedShot } from '../store/shots.ts';
 import { askForVotes, heldBatch, refusedUploads, type VotedBatch, type Voting } from './batch-votes.ts';
 import type { Coming } from './batcher.ts';
 import type { Inspector } from './inspector.ts';
-import { shotBody } from './intake.ts';
+import { shotKey } from './intake.ts';
 import { BatchLost, MaskSums } from './mask-sums.ts';
 import { type ShownTools, shownUploads, statementsOf } from './shown.ts';
 
@@ -76,7 +76,7 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
       const votes = isGranted(sum) ? sum.votes : await this.#close(voted, fence);
       const { watch } = this.#options;
       const subtracted = await watch.traces.step('close', { ctx }, () => this.#masks(voted, votes));
-      const keys = voted.shots.map(({ name, upload }) => bodyKey(shotBody(rules, name, upload).name));
+      const keys = voted.shots.map(({ name, upload }) => shotKey(this.#options.policy, name, upload));
       return await openShards(this.#options, { ctx, rules, keys, subtracted, terms: packTerms([]) });
     } catch (error) {
       if (error instanceof BatchLost) await this.#lose(ctx, 'unknown', fence);
@@ -130,7 +130,8 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     const { blobs } = this.#options;
     await this.#lose(sum.ctx, 'aborted', fence, bad);
     const names = new Set(bad.map(({ name }) => toHex(name)));
-    for (const { name } of shots) if (names.has(toHex(name))) await blobs.removeBelow(bodiesOf(name));
+    const gone = shots.filter(({ name }) => names.has(toHex(name)));
+    await blobs.removeBelow(...gone.map(({ name }) => bodiesOf(name)));
   }
 
   /**
@@ -215,6 +216,6 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     const { blobs } = this.#options;
     await blobs.removeBelow(bodiesOf(ctx));
     if (status === 'aborted') return; // its uploads wait again
-    for (const name of batch.uploads) await blobs.removeBelow(bodiesOf(name));
+    await blobs.removeBelow(...batch.uploads.map(bodiesOf));
   }
 }

@@ -128,15 +128,15 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         task ${blob} PRIMARY KEY, judged ${integer} NOT NULL, first_at ${integer} NOT NULL, last_at ${integer} NOT NULL,
         trusted ${integer} NOT NULL, mild ${integer} NOT NULL
       )`,
-    ...(name === 'postgres' ? CHUNKS : []),
+    ...(name === 'postgres' ? CHUNKS : ['CREATE TABLE bodies (name TEXT PRIMARY KEY, bytes BLOB NOT NULL)']),
   ];
 }
 
-/** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */
-const CHUNKS = [
-  'CREATE TABLE chunks (name TEXT COLLATE "C" PRIMARY KEY, bytes BYTEA NOT NULL)',
-  'ALTER TABLE chunks ALTER COLUMN bytes SET STORAGE EXTERNAL',
-];
+/** Small bodies, and blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */
+const CHUNKS = ['bodies', 'chunks'].flatMap((table) => [
+  `CREATE TABLE ${table} (name TEXT COLLATE "C" PRIMARY KEY, bytes BYTEA NOT NULL)`,
+  `ALTER TABLE ${table} ALTER COLUMN bytes SET STORAGE EXTERNAL`,
+]);
 
 const databaseOf = (dialect: Dialect): DatabaseOptions => ({
   application: 'server',

@@ -59,8 +59,13 @@ const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') 
 export function shotTables(database: SqlDatabase) {
   return {
     /** The same upload again is the one that there is. */
-    beginShot: (task: TaskId, name: Ctx, upload: ShotUpload, votes: VoteWindow): Promise<BegunShot> =>
-      database.transaction((session) => beginShot(database, session, task, { name, upload, votes })),
+    beginShot: async (task: TaskId, name: Ctx, upload: ShotUpload, votes: VoteWindow): Promise<BegunShot> => {
+      const work = (session: SqlSession) => beginShot(database, session, task, { name, upload, votes });
+      const begun = await database.transaction(work, { mayBeLost: true });
+      // Nothing is acknowledged by it yet, unless another request has ended meanwhile.
+      if (begun.kind === 'begun' && begun.shot.status !== 'arriving') await database.query(ONE, task, name);
+      return begun;
+    },
     /** Its body is durable: the place of its device is used up. Returns what it has become, with another request perhaps. */
     acceptShot: (task: TaskId, name: Ctx, user: UserId): Promise<StoredShot | undefined> =>
       database.transaction(async ({ query, now }) => {
@@ -69,8 +74,10 @@ export function shotTables(database: SqlDatabase) {
         await query('DELETE FROM tickets WHERE task = ? AND usr = ?', task, user);
         return (await query(ONE, task, name)).map(readShot)[0];
       }),
-    shot: async (task: TaskId, name: Ctx): Promise<StoredShot | undefined> =>
-      (await database.query(ONE, task, name)).map(readShot)[0],
+    shot: async (task: TaskId, name: Ctx): Promise<StoredShot | undefined> => {
+      if ((await database.peek(ONE, task, name)).length === 0) return undefined;
+      return (await database.query(ONE, task, name)).map(readShot)[0];
+    },
     /** Those that still are what they are taken for. */
     decideShots: (
       task: TaskId,

@@ -57,7 +57,7 @@ export class Bodies {
   async standing({ name, layout }: Body): Promise<number> {
     const { blobs, store } = this.#options;
     // Committed, and the process died before it was recorded.
-    if ((await blobs.size(bodyKey(name))) !== undefined) return layout.bodyBytes;
+    if ((await blobs.size(bodyKey(name, layout))) !== undefined) return layout.bodyBytes;
     const piece = await store.piece(name.ctx, name.slot);
     return piece !== undefined && equalBytes(piece.bodyHash, name.bodyHash) ? piece.received : 0;
   }
@@ -92,7 +92,7 @@ export class Bodies {
 
   async #takeAlone(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
     const { bodyBytes } = body.layout;
-    if ((await this.#options.blobs.size(bodyKey(body.name))) === undefined) {
+    if ((await this.#options.blobs.size(bodyKey(body.name, body.layout))) === undefined) {
       const received = await this.#append(body, request);
       if (received < bodyBytes) return { received, accepted: false };
     }
@@ -101,10 +101,11 @@ export class Bodies {
   }
 
   /** How much is durable with this piece; where that is everything, it is the body its header names. */
-  async #append({ name, layout, modulus }: Body, request: PieceRequest): Promise<number> {
+  async #append(body: Body, request: PieceRequest): Promise<number> {
+    const { name, layout, modulus } = body;
     const { offset, digest, declaredBytes } = request;
     const isWhole = offset === 0 && declaredBytes === layout.bodyBytes;
-    const { staging, settle, fail: forget, ...open } = await this.#options.pieces.open(name, isWhole);
+    const { staging, settle, fail: forget, ...open } = await this.#options.pieces.open(body, isWhole);
     let { standing } = open;
     try {
       if (offset !== standing) fail('offset-mismatch', { detail: `the upload stands at ${standing}` });

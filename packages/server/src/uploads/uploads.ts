@@ -60,7 +60,7 @@ export class Uploads {
     const now = await keeper.find(buffer.ctx);
     const slot = now?.slots[header.slot];
     const isOver = slot?.status === 'dropped' || (now?.status !== 'filling' && slot?.status !== 'accepted');
-    if (isOver) await blobs.remove(bodyKey(header));
+    if (isOver) await blobs.remove(bodyKey(header, { bodyBytes }));
     answerRefusal(answer);
   }
 }

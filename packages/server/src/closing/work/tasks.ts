@@ -1,12 +1,12 @@
 /** What the worker is asked, and what it answers: plain data, copied between threads. */
 import type { LossName, ModelJson } from '@basa/learning';
 import type { Ctx, DescribedBuffer, KeysOf, PrefixVerdict, Scores, Slot, SumRules } from '@basa/protocol';
-import type { BlobPlace } from '../../blobs/place.ts';
+import type { BodyPlace } from '../../blobs/place.ts';
 import type { PackedTerms } from './packed-terms.ts';
 
 /** Given to every worker once. */
 export interface WorkerOptions {
-  readonly blobs: BlobPlace;
+  readonly bodies: BodyPlace;
 }
 
 export interface StoredBody {
