@@ -35,7 +35,7 @@ export interface IntakeOptions {
 }
 
 /** The blob of an upload, as if it were the only slot of a buffer with its name. */
-export function shotBody(policy: TaskPolicy, name: Ctx, { header }: ShotUpload): Body {
+function shotBody(policy: TaskPolicy, name: Ctx, { header }: ShotUpload): Body {
   const { epochs, bodyHash } = header;
   return {
     name: { ctx: name, slot: 0 as Slot, bodyHash },
