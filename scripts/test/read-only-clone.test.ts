@@ -14,7 +14,7 @@ for (const file of ['typescript.mjs', 'typescript-hooks.mjs', 'keep-whole.mjs', 
   copyFileSync(join(ROOT, 'scripts', file), join(clone, 'scripts', file));
 symlinkSync(join(ROOT, 'node_modules/esbuild'), join(clone, 'node_modules/esbuild'));
 writeFileSync(join(clone, 'node_modules/.cache'), 'a file, so that nobody can make folders in it'); // also for root
-writeFileSync(join(clone, 'packages/web/src/page.ts'), '');
+writeFileSync(join(clone, 'packages', 'web', 'src', 'page.ts'), '');
 
 const run = (...words: readonly string[]) => spawnSync(process.execPath, words, { cwd: clone, encoding: 'utf8' });
 

@@ -1,6 +1,9 @@
 /** Small bodies as rows beside the records that count on them: no file to make, flush and name for each. */
 import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 
+/** The database whose rows small bodies are: of a data folder, or shared. */
+export type RowsPlace = { readonly folder: string } | { readonly url: string };
+
 export interface BodyRows {
   /** Durable with whatever is written to the same database after it. */
   put(key: string, bytes: Uint8Array): Promise<void>;

@@ -1,8 +1,7 @@
 /** Small bodies for a thread or a program beside the server: over a connection of its own. */
 import { openPostgres, readDatabase, sqliteDatabase } from '@basa/service';
 import { EMBEDDED_DATABASE, SERVER_DATABASE } from '../store/schema.ts';
-import { type BodyRows, bodyRows } from './body-rows.ts';
-import type { RowsPlace } from './place.ts';
+import { type BodyRows, bodyRows, type RowsPlace } from './body-rows.ts';
 
 export async function openRows(place: RowsPlace): Promise<BodyRows> {
   const database =

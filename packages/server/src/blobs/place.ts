@@ -3,7 +3,7 @@
  * what its place needs and nothing else: a database brings the whole of a service with it.
  */
 import type { BlobStore } from './blob-store.ts';
-import type { BodyRows } from './body-rows.ts';
+import type { BodyRows, RowsPlace } from './body-rows.ts';
 import { openChunkedBlobs } from './chunked.ts';
 import { openFileBlobs, openSharedFileBlobs } from './files.ts';
 import type { S3Options } from './s3-requests.ts';
@@ -14,9 +14,6 @@ export type BlobPlace =
   | { readonly kind: 'files' | 'shared-files'; readonly folder: string }
   | { readonly kind: 'database'; readonly url: string }
   | ({ readonly kind: 's3' } & Omit<S3Options, 'fetch'>);
-
-/** The database whose rows small bodies are: of a data folder, or shared. */
-export type RowsPlace = { readonly folder: string } | { readonly url: string };
 
 /** Given to every thread that reads bodies. */
 export interface BodyPlace {

@@ -2,8 +2,8 @@
 import { encodeBufferRecord, type KeysOf, prefixElements, type SecureBuffer } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
+import { layoutOf } from '../buffers/messages.ts';
 import type { Store } from '../store/store.ts';
-import { layoutOf } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { type Shard, shardsOf } from './shards.ts';
 import { joinTerms, type PackedTerms, wipeTerms } from './work/packed-terms.ts';

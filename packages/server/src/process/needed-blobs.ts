@@ -4,9 +4,9 @@ import { evolveSecureBuffer, openSecureBuffer } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
 import { type BodyPlace, openBodies } from '../blobs/place.ts';
+import { layoutOf } from '../buffers/messages.ts';
 import { shotKey } from '../shots/intake.ts';
 import type { Store } from '../store/store.ts';
-import { layoutOf } from '../uploads/uploads.ts';
 
 export async function missingBlobs(store: Store, place: BodyPlace): Promise<readonly string[]> {
   const missing: string[] = [];

@@ -21,7 +21,7 @@ import { bodyKey } from '../blobs/body-key.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
-import type { Body } from '../uploads/bodies.ts';
+import type { Body } from '../uploads/body.ts';
 import { type VoteTime, voteWindow } from './batching.ts';
 import type { Standings } from './standings.ts';
 

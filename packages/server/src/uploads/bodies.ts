@@ -1,7 +1,7 @@
 /** Takes bodies in pieces, each held to its digest, in memory of a block: late bytes are not kept. */
 import type { Readable } from 'node:stream';
-import { equalBytes, type Modulus } from '@basa/masking';
-import { type Ctx, refused, type Slot } from '@basa/protocol';
+import { equalBytes } from '@basa/masking';
+import { refused } from '@basa/protocol';
 import { giveBack } from '@basa/runtime/node';
 import { answerRefusal, fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
@@ -9,17 +9,11 @@ import { bodiesOfSlot, bodyKey } from '../blobs/body-key.ts';
 import { WriteBehind } from '../blobs/write-behind.ts';
 import type { PieceStore } from '../store/pieces.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
-import { type BodyLayout, isExpected } from './body-check.ts';
+import type { Body } from './body.ts';
+import { isExpected } from './body-check.ts';
 import type { BodyHashing } from './body-hash.ts';
 import type { Pieces } from './pieces.ts';
 import { readBody } from './read-body.ts';
-
-/** A body by its name, and what it must be. */
-export interface Body {
-  readonly name: { readonly ctx: Ctx; readonly slot: Slot; readonly bodyHash: Uint8Array };
-  readonly layout: BodyLayout;
-  readonly modulus: Modulus;
-}
 
 /** One request with bytes of a body. */
 export interface PieceRequest {

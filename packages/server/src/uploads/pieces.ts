@@ -5,7 +5,7 @@ import { fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
 import { bodyKey, isRowKey } from '../blobs/body-key.ts';
 import type { PieceStore } from '../store/pieces.ts';
-import type { Body } from './bodies.ts';
+import type { Body } from './body.ts';
 
 type NamedBody = Pick<Body, 'name' | 'layout'>;
 
