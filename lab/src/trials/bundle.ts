@@ -10,6 +10,7 @@ const PROGRAMS = {
   'durable-moments': pathOf('crash/durable-moments.ts'),
   'clock-ahead': pathOf('crash/clock-ahead.ts'),
   discard: pathOf('../bench/server/discard.ts'),
+  'load-process': pathOf('../bench/server/load-process.ts'),
   steps: pathOf('../bench/server/steps.ts'),
 } as const;
 

@@ -6,6 +6,7 @@ import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { cpuSeconds } from '../../bench/server/processor.ts';
 import { bundleTrial } from '../bundle.ts';
+import { askedSeconds } from './asked-seconds.ts';
 import { isMeanOf, LEVEL, type SendersWork } from './numbers.ts';
 
 export interface BatchSize {
@@ -109,14 +110,6 @@ async function answerTo(sender: ChildProcess, question: SendersWork | 'go'): Pro
 
 async function untilOpen({ server, task }: TestProcesses): Promise<void> {
   while ((await server.versions(task)).length < 2) await sleep(100);
-}
-
-/** What the server measured of its questions to the authority. */
-async function askedSeconds({ urls, token }: TestProcesses) {
-  const headers = { authorization: `Bearer ${token}` };
-  const text = await (await fetch(new URL('/metrics', urls.server), { headers })).text();
-  return (question: string, what: 'sum' | 'count'): number =>
-    Number(new RegExp(`^basa_authority_seconds_${what}\\{question="${question}"\\} (\\S+)`, 'm').exec(text)?.[1]);
 }
 
 async function secondsOf(work: () => Promise<void>): Promise<number> {
