@@ -13,7 +13,7 @@ import {
   sendRaw,
 } from '@basa/testkit/services/held-upload.ts';
 import { filesBelow, snapshot } from '@basa/testkit/services/snapshot.ts';
-import { TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { TestServices } from '@basa/testkit/services/test-services.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const BUFFER_SIZE = 4;
