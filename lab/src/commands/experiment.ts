@@ -15,7 +15,7 @@ const DATASETS = ['MNIST', 'FEMNIST', 'CIFAR-10'];
 
 const FLAGS = {
   profile: choice(PROFILES, {
-    help: "smoke: seconds; small: minutes to an hour; full: the paper's grid",
+    help: "smoke: seconds; small: MNIST, minutes to an hour; full: the paper's networks, which want a GPU",
     default: 'smoke',
   }),
   out: text({
@@ -53,6 +53,10 @@ const FLAGS = {
     (given) => (Number(given) >= 0 && Number(given) < Number.POSITIVE_INFINITY ? Number(given) : undefined),
   ),
   train: yes('choose rates and train, report nothing; --finished reports later'),
+  orders: text({
+    value: 'folder',
+    help: 'write what has to be trained as files for lab/gpu/train.py, and train nothing',
+  }),
   finished: yes('report what earlier runs finished, train nothing'),
   minutes: positive({ value: 'n', help: 'begin no training that would end later than n minutes from now' }),
   workers: whole({ help: 'threads that train', min: 1, max: 1024, without: 'one a core' }),
@@ -100,6 +104,7 @@ export const experiment: Command = command({
         seeds: flags.seeds ?? Number.MAX_SAFE_INTEGER,
         changes: changesOf(flags),
         isTrainingOnly: flags.train,
+        ordersFolder: flags.orders,
         onlyFinished: flags.finished,
         minutes: flags.minutes,
         command: `npm run lab -- experiment ${name} --profile ${profile}`,
@@ -109,6 +114,13 @@ export const experiment: Command = command({
         },
       });
       terminal.clearStatus();
+      if (flags.orders !== undefined) {
+        terminal.line(
+          `${flags.orders} has what must be trained next. Train it and run this command again, until nothing is left:`,
+        );
+        terminal.line(`  python3 lab/gpu/train.py ${flags.orders} ${folder}/trained.jsonl`);
+        return { json: { folder, orders: flags.orders } };
+      }
       if (flags.train) {
         terminal.line(`${folder}/trained.jsonl has what was trained; the same command with --finished reports it`);
         return { json: { folder } };

@@ -91,7 +91,6 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
   return {
     experiment,
     dataset: cell.task.dataset,
-    isHybrid: cell.task.isHybrid,
     protocol: cell.protocol satisfies ProtocolName,
     beta: betaOf(cell),
     concurrency: cell.concurrency,
@@ -118,15 +117,13 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
   };
 }
 
-/** What a reader must know of tasks that are not the paper's to the last detail. */
-export function hybridNotes(tasks: readonly ExperimentTask[]): readonly string[] {
+/** The networks, and what is not the paper's data. */
+export function dataNotes(tasks: readonly ExperimentTask[]): readonly string[] {
   return [
-    ...tasks
-      .filter(({ isHybrid }) => isHybrid)
-      .map(
-        ({ dataset, dimension, maxExamples }) =>
-          `${dataset} is a hybrid: a small network really learns, at most ${maxExamples} examples a trip; time is charged for the paper's of ${dimension.toLocaleString('en')} parameters and for all examples of a user.`,
-      ),
+    ...tasks.map(
+      ({ dataset, charged, dimension }) =>
+        `${dataset} is learned by the paper's network: ${charged}, ${dimension.toLocaleString('en')} parameters.`,
+    ),
     ...(tasks.some(({ dataset, leaf }) => dataset === 'FEMNIST' && leaf === undefined)
       ? ['FEMNIST is a synthetic stand-in drawn with handwriting fonts, not the LEAF data (--leaf takes those).']
       : []),

@@ -1,14 +1,6 @@
 /** Ours: levels of the quantiser, from too coarse to sums that wrap, and the ring of new tasks beside floats. */
 import { elementBits, planQuantizer } from '@basa/masking';
-import {
-  CELL,
-  type Cell,
-  type ExperimentTask,
-  exponential,
-  FEMNIST_SMALL,
-  MNIST,
-  MNIST_SMOKE,
-} from '@basa/virtual-time';
+import { CELL, type Cell, type ExperimentTask, exponential, FEMNIST, MNIST, MNIST_SMOKE } from '@basa/virtual-time';
 import { ordering, type Table } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
@@ -54,13 +46,13 @@ function defaultQuantiser(): Pick<Cell, 'level' | 'ringBits'> {
 
 const RING_BUFFERS: Readonly<Record<Profile, Readonly<Record<'MNIST' | 'FEMNIST', number>>>> = {
   smoke: { MNIST: 6, FEMNIST: 0 },
-  small: { MNIST: 30, FEMNIST: 100 },
-  full: { MNIST: 40, FEMNIST: 400 },
+  small: { MNIST: 30, FEMNIST: 0 },
+  full: { MNIST: 40, FEMNIST: 100 },
 };
 
 /** Floats and the default ring, in the same order of events. */
 function ringCells(profile: Profile): readonly Cell[] {
-  const tasks: readonly ExperimentTask[] = profile === 'smoke' ? [MNIST_SMOKE] : [MNIST, FEMNIST_SMALL];
+  const tasks: readonly ExperimentTask[] = { smoke: [MNIST_SMOKE], small: [MNIST], full: [MNIST, FEMNIST] }[profile];
   const seeds = Array.from({ length: SEEDS[profile] }, (_, n) => n + 1);
   return tasks.flatMap((task) =>
     seeds.flatMap((seed): Cell[] => {

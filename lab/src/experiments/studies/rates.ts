@@ -1,5 +1,5 @@
 /** The rate of the server by task: chosen on seed 0, without secure aggregation at the delays of Table 1, then the same for every protocol. */
-import { CELL, type Cell, exponential, isSynchronous } from '@basa/virtual-time';
+import { CELL, type Cell, CIFAR_FLSIM, type ExperimentTask, exponential, isSynchronous } from '@basa/virtual-time';
 import type { ChosenRates } from '../cells/changes.ts';
 import { mean } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
@@ -19,17 +19,18 @@ const CAP = { buffers: 220, rounds: 60 };
 
 /** How fast users learn, by what learns. */
 const RATE_OF_USERS: Readonly<Record<string, number>> = {
-  'femnist-small': 0.2,
-  'cifar-small': 0.1,
   femnist: 0.05,
   cifar: 0.03,
+  flsim: 0.1,
   mnist: 0.03,
 };
-/** The same network with other users: one choice is for both. */
-const ALSO: Readonly<Record<string, string>> = { 'cifar-small': 'flsim-small', cifar: 'flsim' };
+
+function ratedTasks(profile: Profile): readonly ExperimentTask[] {
+  return [...tasksOf(profile), ...(profile === 'full' ? [CIFAR_FLSIM] : [])];
+}
 
 function cellsOf(profile: Profile): readonly Cell[] {
-  return tasksOf(profile).flatMap((task): Cell[] => {
+  return ratedTasks(profile).flatMap((task): Cell[] => {
     const cap = profile === 'smoke' ? task.cap : CAP;
     const cell = { ...CELL, compute: computeOf('declared', task), seed: 0 };
     const own = { ...task, cap, learningRate: RATE_OF_USERS[task.learn] as number };
@@ -58,7 +59,7 @@ export const rates: Study = {
   async run({ profile, results: found }) {
     const results = await found(cellsOf(profile));
     const chosen: Record<string, ChosenRates[string]> = {};
-    for (const { learn } of tasksOf(profile)) {
+    for (const { learn } of ratedTasks(profile)) {
       const here = results.filter(({ cell }) => cell.task.learn === learn);
       const buffers = best(here.filter(({ cell }) => !isSynchronous(cell)));
       const users = buffers?.cell.task.learningRate;
@@ -66,8 +67,6 @@ export const rates: Study = {
       const rounds = best(here.filter(({ cell }) => isSynchronous(cell) && cell.task.learningRate === users));
       if (buffers === undefined || rounds === undefined || users === undefined) continue;
       chosen[learn] = { buffers: rateOf(buffers), rounds: rateOf(rounds), users };
-      const other = ALSO[learn];
-      if (other !== undefined) chosen[other] = chosen[learn];
     }
     return {
       experiment: 'rates',
