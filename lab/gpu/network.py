@@ -28,7 +28,7 @@ class Network:
         views = self.views(flat)
         gradients = self._gradients(views, *batch)
         for name, view in views.items():
-            view.sub_(rates.view(-1, *[1] * (view.dim() - 1)) * gradients[name])
+            view.addcmul_(gradients[name], rates.view(-1, *[1] * (view.dim() - 1)), value=-1)
 
     def _loss(self, parameters, inputs, labels, counts):
         """The mean over the examples that count; others only fill the stack."""
@@ -51,7 +51,7 @@ class Network:
             case "dense":
                 return F.linear(x, weight, bias)
             case "groupNorm":
-                return F.group_norm(x, layer["groups"], weight, bias, layer["epsilon"])
+                return group_norm(x, layer["groups"], layer["epsilon"]) * weight[:, None, None] + bias[:, None, None]
             case "maxPool":
                 return F.max_pool2d(x, layer["window"], layer["stride"], layer["padding"])
             case "dropout":
@@ -65,3 +65,10 @@ class Network:
             case "flatten":
                 return x.permute(0, 2, 3, 1).flatten(1)
         raise ValueError(f"there is no layer of the kind {layer['kind']}")
+
+
+def group_norm(x, groups, epsilon):
+    """F.group_norm does not go through vmap."""
+    grouped = x.reshape(x.shape[0], groups, -1)
+    variance, mean = torch.var_mean(grouped, -1, correction=0, keepdim=True)
+    return ((grouped - mean) * torch.rsqrt(variance + epsilon)).view(x.shape)

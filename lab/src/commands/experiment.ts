@@ -150,7 +150,7 @@ function studiesOf(name: string, all: readonly Study[]): readonly Study[] {
 /** A reader wants to know first how much holds, and what does not. */
 export const summary: Command = command({
   name: 'summary',
-  summary: 'says what holds and what does not, of the results of experiments',
+  summary: 'tells which claims hold, do not hold or are not decided, of the results of experiments',
   flags: { out: text({ value: 'folder', help: 'where the results are', default: PUBLISHED }) },
   async run(input) {
     const { out: folder } = input.flags;
@@ -158,9 +158,10 @@ export const summary: Command = command({
     const claims = readClaims(folder);
     if (claims === undefined)
       throw new CommandError(`${folder} has no results; run an experiment into it, or name another folder with --out`);
-    const failing = claims.filter(({ holds }) => !holds);
-    input.terminal.line(`${claims.length - failing.length} of ${claims.length} claims hold`);
-    for (const { study, claim } of failing) input.terminal.line(`  does not hold  ${study}: ${claim}`);
+    const rest = claims.filter(({ verdict }) => verdict !== 'holds');
+    input.terminal.line(`${claims.length - rest.length} of ${claims.length} claims hold`);
+    for (const { study, claim, verdict, source } of rest)
+      input.terminal.line(`  ${verdict.padEnd(13)}  ${study}: ${claim} (${source})`);
     return { json: { claims } };
   },
 });
@@ -182,16 +183,16 @@ class Estimate {
 }
 
 function jsonOf({ experiment: name, profile, rows, orderings }: Outcome): object {
-  return { experiment: name, profile, rows, orderings: orderings.map(({ claim, holds }) => ({ claim, holds })) };
+  return { experiment: name, profile, rows, orderings: orderings.map(({ claim, verdict }) => ({ claim, verdict })) };
 }
 
 function print({ title, tables, orderings, notes }: Outcome, line: (text?: string) => void): void {
   line(`\n${title}`);
   for (const { title: heading, columns, rows } of tables) line(`\n${heading}\n${table([columns, ...rows])}`);
   line('\nExpected, written down before the run:');
-  for (const { claim, holds, seen } of orderings) {
-    line(`  ${holds ? 'holds        ' : 'does not hold'}  ${claim}`);
-    for (const { where, left, right, isGivenUp } of seen.filter((one) => !one.holds)) {
+  for (const { claim, verdict, seen } of orderings) {
+    line(`  ${verdict.padEnd(13)}  ${claim}`);
+    for (const { where, left, right, isGivenUp } of seen.filter((one) => one.verdict !== 'holds')) {
       line(
         `                   ${where}: ${isGivenUp ? '> ' : ''}${left.toPrecision(4)} against ${right.toPrecision(4)}`,
       );

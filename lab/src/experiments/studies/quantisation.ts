@@ -5,7 +5,7 @@ import { ordering, type Table } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
 import { computeOf } from './computes.ts';
-import { overSeeds, round, rowOf } from './protocol-cells.ts';
+import { overSeeds, pairOf, round, rowOf } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';
 
 const BITS: Readonly<Record<Profile, readonly number[]>> = {
@@ -143,9 +143,11 @@ export const quantisation: Study = {
         },
       ],
       orderings: [
-        ordering('at level 2^16 no more than half a point is lost', [
-          ['2^16', (plain?.accuracy ?? 1) - 0.005, at(16)?.accuracy],
-        ]),
+        ordering(
+          'at level 2^16 no more than a hundredth of the accuracy is lost',
+          [pairOf('2^16', plain, at(16), ({ accuracy }) => accuracy)],
+          1.01,
+        ),
       ],
       notes: [
         'The same event order for every level. The real parties are left out here: above 2^20 a policy of BASA refuses such a level, because the sum could wrap.',

@@ -5,7 +5,7 @@ import { mean } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
 import { computeOf } from './computes.ts';
-import { betaOf, rowOf } from './protocol-cells.ts';
+import { betaOf, NOT_REACHED, rowOf } from './protocol-cells.ts';
 import { tasksOf } from './table1.ts';
 
 /** A rate that is stable where delays spread the ages may swing where all updates are equally old. */
@@ -139,9 +139,6 @@ function largestFall({ curve }: CellResult): number {
   }
   return fall;
 }
-
-/** What a run that did not reach its target counts, in its own length. */
-const NOT_REACHED = 2;
 
 /** The pair of rates that is the fastest over all delays. Returns one of its results. */
 function best(results: readonly CellResult[]): CellResult | undefined {

@@ -12,11 +12,14 @@ import type { TrainedStore } from './trained-store.ts';
 export interface OrdersTarget {
   readonly folder: string;
   /** What is finished here is not written again. */
-  readonly store: TrainedStore;
+  readonly store: Pick<TrainedStore, 'get'>;
+  /** Where tasks come from; the paper's by default. */
+  readonly open?: typeof openTask;
 }
 
 /** Returns how many orders were written. Examples that the folder has already stay as they are. */
-export async function writeOrders(jobs: readonly NamedJob[], { folder, store }: OrdersTarget): Promise<number> {
+export async function writeOrders(jobs: readonly NamedJob[], target: OrdersTarget): Promise<number> {
+  const { folder, store, open: openOne = openTask } = target;
   const open = jobs.filter(({ name }) => store.get(name) === undefined);
   mkdirSync(folder, { recursive: true });
   const lines = new GzipPieces(() => join(folder, 'orders.jsonl.gz'), Number.POSITIVE_INFINITY);
@@ -25,7 +28,7 @@ export async function writeOrders(jobs: readonly NamedJob[], { folder, store }: 
     const key = `${job.task} ${job.seed}`;
     let task = tasks.get(key);
     if (task === undefined) {
-      task = await openTask(job.task, job.seed, { leaf: job.leaf });
+      task = await openOne(job.task, job.seed, { leaf: job.leaf });
       writeTask(folder, job, task);
       tasks.set(key, task);
     }
