@@ -141,7 +141,10 @@ class TaskTrainer:
         running = []
         while waiting or ahead or running:
             if time.monotonic() > self.options.deadline:
-                return
+                waiting.clear()
+                ahead.clear()
+                if not running:
+                    return
             while waiting and len(ahead) < 2 * self.options.workers:
                 job = waiting.popleft()
                 ahead.append((job, pool.submit(prepare, self.folder, job)))
@@ -213,7 +216,7 @@ def read_options():
     parser.add_argument("store", help="where finished orders are appended")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--stack", type=int, default=400, help="clients that train at a time")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after these; unfinished orders begin anew")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no order after these")
     parser.add_argument("--only", help="only these tasks, with commas")
     parser.add_argument("--workers", type=int, default=cpu_count())
     options = parser.parse_args()

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import {
   allSamples,
   conv2d,
+  createKernelBackend,
   createReferenceBackend,
   createTrainer,
   type Dataset,
@@ -20,6 +21,7 @@ import {
   relu,
 } from '@basa/learning';
 import { FIELD, quantize } from '@basa/masking';
+import { createTrainingKernel } from '@basa/runtime/node';
 import { type LearnTask, type Trained, trainOrder } from '@basa/virtual-time';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { NamedJob } from '../../src/experiments/training/train-plan.ts';
@@ -113,7 +115,9 @@ async function trainBoth(
       .map((line) => JSON.parse(line) as { name: string; trained: Trained })
       .map(({ name, trained }) => [name, trained]),
   );
-  const trainer = createTrainer(createReferenceBackend(task.model));
+  const kernel = createTrainingKernel();
+  const engine = kernel ? createKernelBackend(task.model, kernel) : createReferenceBackend(task.model);
+  const trainer = createTrainer(engine);
   return Promise.all(
     jobs.map(async ({ name, job }) => {
       const ours = await trainOrder({ ...job, parties: () => [] }, task, trainer);

@@ -18,11 +18,11 @@ const ROUND_RATES = [0.3, 1];
 const CAP = { buffers: 220, rounds: 60 };
 
 /** How fast users learn, by what learns. */
-const RATE_OF_USERS: Readonly<Record<string, number>> = {
-  femnist: 0.05,
-  cifar: 0.03,
-  flsim: 0.1,
-  mnist: 0.03,
+const RATES_OF_USERS: Readonly<Record<string, readonly number[]>> = {
+  femnist: [0.05, 0.1],
+  cifar: [0.03, 0.1],
+  flsim: [0.1],
+  mnist: [0.03],
 };
 
 function ratedTasks(profile: Profile): readonly ExperimentTask[] {
@@ -30,25 +30,29 @@ function ratedTasks(profile: Profile): readonly ExperimentTask[] {
 }
 
 function cellsOf(profile: Profile): readonly Cell[] {
-  return ratedTasks(profile).flatMap((task): Cell[] => {
-    const cap = profile === 'smoke' ? task.cap : CAP;
-    const cell = { ...CELL, compute: computeOf('declared', task), seed: 0 };
-    const own = { ...task, cap, learningRate: RATE_OF_USERS[task.learn] as number };
-    const { buffers, rounds } = task.step;
-    return [
-      ...BUFFER_RATES.flatMap((rate) => {
-        const step = { rounds, buffers: { ...buffers, rate } };
-        return BUFFER_BETAS.map(
-          (beta): Cell => ({ ...cell, protocol: 'no SA', delay: exponential(beta), task: { ...own, step } }),
-        );
-      }),
-      // The plain sum of a round is what SecAgg makes of it.
-      ...ROUND_RATES.map((rate): Cell => {
-        const step = { buffers, rounds: { ...rounds, rate } };
-        return { ...cell, protocol: 'SecAgg', delay: exponential(ROUND_BETA), task: { ...own, step } };
-      }),
-    ];
-  });
+  return ratedTasks(profile).flatMap((task) =>
+    (RATES_OF_USERS[task.learn] ?? []).flatMap((learningRate) =>
+      candidates({ ...task, learningRate, cap: profile === 'smoke' ? task.cap : CAP }),
+    ),
+  );
+}
+
+function candidates(task: ExperimentTask): readonly Cell[] {
+  const cell = { ...CELL, compute: computeOf('declared', task), seed: 0 };
+  const { buffers, rounds } = task.step;
+  return [
+    ...BUFFER_RATES.flatMap((rate) => {
+      const step = { rounds, buffers: { ...buffers, rate } };
+      return BUFFER_BETAS.map(
+        (beta): Cell => ({ ...cell, protocol: 'no SA', delay: exponential(beta), task: { ...task, step } }),
+      );
+    }),
+    // The plain sum of a round is what SecAgg makes of it.
+    ...ROUND_RATES.map((rate): Cell => {
+      const step = { buffers, rounds: { ...rounds, rate } };
+      return { ...cell, protocol: 'SecAgg', delay: exponential(ROUND_BETA), task: { ...task, step } };
+    }),
+  ];
 }
 
 export const rates: Study = {
