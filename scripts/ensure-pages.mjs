@@ -14,7 +14,14 @@ const sources = [
 if (sources.some(isNewer)) {
   console.error('Building the web pages (once) ...');
   await import('./typescript.mjs');
-  await import('./write-pages.ts');
+  try {
+    await import('./write-pages.ts');
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EROFS'].includes(error.code)) throw error;
+    console.error(
+      `This user may not write ${error.path ?? root} (${error.code}), so the web pages cannot be built here. Commands without pages work. For the pages, run \`npm run basa -- --version\` once as the owner of ${root}, or make a clone of your own.`,
+    );
+  }
 }
 
 function isNewer(folder) {

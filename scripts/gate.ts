@@ -37,7 +37,8 @@ const PARTS: Readonly<Record<string, Part>> = {
     ].map((program) => ['python3', program]),
   },
   packages: {
-    about: 'pack, lint the tarballs, install into an empty project, compile and run there',
+    about:
+      'pack, lint the tarballs, install into an empty project, compile and run there; every step that `basa new` prints',
     commands: [here('check-packages.ts')],
   },
   nodes: {

@@ -1,12 +1,12 @@
 // What Node asks for each module: TypeScript without its types. What was made is kept beside the installed packages, one file
-// for a source, and made anew when that has changed.
+// for a source, and made anew when that has changed. A user who may not write there goes on without.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { keepWhole } from './keep-whole.mjs';
 
 const cache = new URL('../node_modules/.cache/basa-typescript/', import.meta.url);
-mkdirSync(cache, { recursive: true });
+tried(() => mkdirSync(cache, { recursive: true }));
 
 export async function load(url, context, nextLoad) {
   const { pathname } = new URL(url);
@@ -30,13 +30,18 @@ async function javascriptOf(path) {
     sourcesContent: false,
     banner: stamp.trimEnd(),
   });
-  keepWhole(kept, code); // several processes and threads may do this at once
+  tried(() => keepWhole(kept, code)); // several processes and threads may do this at once
   return code;
 }
 
 function readIfThere(file) {
+  return tried(() => readFileSync(file, 'utf8'));
+}
+
+/** What was kept is a saving only: undefined where it cannot be read or written. */
+function tried(work) {
   try {
-    return readFileSync(file, 'utf8');
+    return work();
   } catch {
     return undefined;
   }

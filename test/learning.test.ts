@@ -5,10 +5,13 @@ import {
   allSamples,
   createTrainer,
   fedBuffStep,
+  LOSSES,
+  type LossName,
   logisticRegression,
   partitionByDirichlet,
   runPlainFedBuff,
 } from '@basa/learning';
+import { SCORE_OF_LOSS, TASK_LOSSES } from '@basa/protocol';
 import { wasmBackend } from '@basa/testkit/core/backends.ts';
 import { expect, it } from 'vitest';
 import { FROZEN_DIGESTS, trainingDigests } from './training-digests.ts';
@@ -46,4 +49,13 @@ it('MNIST by plain FedBuff (1000 users, K = 10, 32 concurrent) reaches 80 % with
 
 it('the wasm backend trains to the same bits on every machine and in every runtime', () => {
   expect(trainingDigests()).toEqual(FROZEN_DIGESTS);
+});
+
+it('every loss that trainers know can be the loss of a task, and has the score that the server shows for it', () => {
+  expect([...TASK_LOSSES].sort()).toEqual([...Object.keys(LOSSES), 'own'].sort());
+  for (const [name, { judge }] of Object.entries(LOSSES)) {
+    const judged = judge();
+    judged.add(Float32Array.of(1), 0);
+    expect(Object.keys(judged.scores())).toEqual([SCORE_OF_LOSS[name as LossName]]);
+  }
 });

@@ -10,7 +10,7 @@ it.each([femnistCnn(), flsimCnn()])('fused products train $name as plain ones do
   const [plain, fused] = [true, false].map((equalBits) => {
     const kernel = createTrainingKernel({ equalBits });
     if (kernel === undefined) throw new Error('this Node has no wasm SIMD');
-    const backend = createKernelBackend(model, kernel, 5);
+    const backend = createKernelBackend(model, kernel, { batchCapacity: 5 });
     const random = randomStream(1, 'fused');
     backend.setParameters(initialParameters(model, 1));
     backend.inputs.forEach((_, n) => {

@@ -1,6 +1,6 @@
 /** A device that signs requests to a service as docs/http.md says, word by word: what it signs need not be what is sent. */
-import { type Signer, toHex } from '@basa/masking';
-import { HEADER, millis, requestStatement } from '@basa/protocol';
+import type { Signer } from '@basa/masking';
+import { HEADER, millis, requestStatement, signatureHeaders } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 
 interface RequestToSign {
@@ -24,12 +24,9 @@ export function signingDevice(signer: Signer = createNodeSigner(nodeRandomBytes(
     sign: signer.sign,
     headers({ audience, method, target, body = '', at, nonce = nodeRandomBytes(16) }) {
       const digest = nodeSuite.sha256(typeof body === 'string' ? Buffer.from(body) : body);
-      const statement = requestStatement({ audience, method, target, digest, at: millis(at), nonce });
+      const statement = { audience, method, target, digest, at: millis(at), nonce };
       return {
-        [HEADER.device]: toHex(signer.publicKey),
-        [HEADER.time]: String(at),
-        [HEADER.nonce]: toHex(nonce),
-        [HEADER.signature]: toHex(signer.sign(statement)),
+        ...signatureHeaders(signer.publicKey, statement, signer.sign(requestStatement(statement))),
         ...(body.length === 0 ? {} : { [HEADER.digest]: `sha-256=:${Buffer.from(digest).toString('base64')}:` }),
       };
     },

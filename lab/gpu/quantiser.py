@@ -31,4 +31,6 @@ def quantised_mean(deltas, weights, job, generator):
     size, clip = (FIELD, FIELD_CLIP) if bits is None else (2**bits, RING_CLIP)
     words = torch.randint(0, 2**32, deltas.shape, generator=generator, device=deltas.device)
     residues, clipped = quantise(deltas, weights, words, job["level"], clip, size)
-    return mean_of_sum(residues, weights.double().sum(), job["level"], size), clipped
+    # An update that rounds to nothing is not sent, and its weight does not count.
+    sent = weights.double() * (residues != 0).any(1)
+    return mean_of_sum(residues, sent.sum().clamp(min=1e-9), job["level"], size), clipped

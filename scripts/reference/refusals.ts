@@ -1,5 +1,5 @@
 /** Every expected no of core and services, from the tables they answer with. */
-import { type ProblemCode, problemOf, REFUSALS, SERVICE_PROBLEMS } from '@basa/protocol';
+import { nextStepOf, type ProblemCode, problemOf, REFUSALS, SERVICE_PROBLEMS } from '@basa/protocol';
 import { markdownPage, markdownTable } from './markdown.ts';
 
 export function refusalsPage(): string {
@@ -18,9 +18,9 @@ export function refusalsPage(): string {
 function tableOf(codes: readonly ProblemCode[]): string {
   const rows = codes.map((code) => {
     const { sentence, status } = problemOf(code);
-    return [`\`${code}\``, `${status}`, nextOf(code), sentence];
+    return [`\`${code}\``, `${status}`, nextOf(code), sentence, nextStepOf(code)];
   });
-  return markdownTable(['code', 'status', 'what the SDK does', 'what it says'], rows);
+  return markdownTable(['code', 'status', 'what the SDK does', 'what it says', 'next step'], rows);
 }
 
 /** The first that holds: the request again, the update elsewhere, another update, the same later, or nothing. */

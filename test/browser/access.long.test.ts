@@ -35,7 +35,6 @@ const USES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.click('#run');
   },
   '/sees.html': async (page) => {
-    await page.click('#run');
     await page.waitForSelector('#sum-card:visible');
     await page.click('#play-attacks');
     await page.waitForSelector('.attack');

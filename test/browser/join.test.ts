@@ -5,7 +5,8 @@ import { joinLink } from '@basa/cli/internal/local/pages.ts';
 import { toHex } from '@basa/masking';
 import { encodePolicy } from '@basa/protocol';
 import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
-import { quantisedOf, TestPages, versionOf, wholeUpdate } from '@basa/testkit/browser/test-pages.ts';
+import { heardOf, updateOf } from '@basa/testkit/browser/device-news.ts';
+import { TestPages, versionOf } from '@basa/testkit/browser/test-pages.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 
@@ -45,39 +46,11 @@ async function open(url: string): Promise<Page> {
   return page;
 }
 
-const heardOf = (page: Page, name: string) =>
-  page.waitForFunction(
-    (kind) =>
-      (globalThis as unknown as { heard: { news: { kind: string }[] } }).heard.news.some((one) => one.kind === kind),
-    name,
-  );
-
-/** What the page was told of its update: the quantised words, and those that left. */
-async function updateOf(page: Page): Promise<{ readonly quantised: number[]; readonly masked: number[] }> {
-  await heardOf(page, 'update');
-  const { news } = await overheard(page);
-  return news.find(({ kind }) => kind === 'update')?.['view'] as { quantised: number[]; masked: number[] };
-}
-
-/** Two Node clients fill the buffer; gives their updates as they are quantised. */
-async function contributeFromNode(version: number): Promise<readonly Uint32Array[]> {
-  const updates: Uint32Array[] = [];
-  for (const [n, name] of ['ann', 'bob'].entries()) {
-    const client = await web.client(`${name}-${version}`);
-    const update = wholeUpdate(web.processes.policy.dimension, 10 * version + n);
-    expect(await client.contribute(update, { trainedOn: (await client.model()).version })).toMatchObject({
-      kind: 'accepted',
-    });
-    updates.push(quantisedOf(update));
-  }
-  return updates;
-}
-
 it('a tab joins, trains MNIST and contributes beside Node clients: the sum is exact, and all the work was its worker’s', async () => {
   const before = await web.reached(0);
   const page = await open(await web.joinLink());
   await heardOf(page, 'accepted');
-  const nodes = await contributeFromNode(0);
+  const nodes = await web.contributeFromNode(0);
   const { quantised, masked } = await updateOf(page);
   expect(await web.reached(1)).toEqual(versionOf(before, [quantised, ...nodes]));
   await heardOf(page, 'left');
@@ -134,7 +107,7 @@ it('a tab that is killed in mid-upload, with the server restarted meanwhile, cou
   expect((await overheard(back)).news.find(({ kind }) => kind === 'connected')).toMatchObject({ isResuming: true });
   const again = await updateOf(back);
   expect(again.masked).toEqual(masked);
-  const nodes = await contributeFromNode(1);
+  const nodes = await web.contributeFromNode(1);
   expect(await web.reached(2)).toEqual(versionOf(before, [again.quantised, ...nodes]));
   await heardOf(back, 'left');
   const { news } = await overheard(back);
@@ -180,7 +153,7 @@ it('a device with pictures of its own rests when it is told to, hidden, and with
   await context.setOffline(true);
   await expect.poll(() => page.textContent('#device-status'), FOR_LONG).toMatch(/^paused/);
   await context.setOffline(false);
-  await contributeFromNode(2);
+  await web.contributeFromNode(2);
   await heardOf(page, 'outcome');
   await page.click('#leave');
   await heardOf(page, 'left');

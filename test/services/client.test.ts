@@ -44,7 +44,7 @@ describe('the client', () => {
     const runs = clients.map((client) =>
       client.run(createTrainer(createReferenceBackend(model)), allSamples(dataset), { rounds: 2 }),
     );
-    expect(await Promise.all(runs)).toEqual(Array(3).fill({ accepted: 2, rejected: 0, ended: 'rounds' }));
+    expect(await Promise.all(runs)).toEqual(Array(3).fill({ accepted: 2, rejected: 0, idle: 0, ended: 'rounds' }));
     await opened.reached(2);
     const other = createTrainer(createReferenceBackend(defineModel('other', model.input, [dense(8, { name: 'x' })])));
     await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow("another network than the task's");

@@ -51,6 +51,23 @@ async function watch(isIt: (state: LiveState) => boolean): Promise<LiveState> {
   throw new Error('the stream ended');
 }
 
+describe('HEAD', () => {
+  it.each([
+    ['a page', () => '/'],
+    ['a part of a page', () => '/parts/a.js'],
+    ['a task', () => SERVER_PATH.task(services.task)],
+    ['the newest model', () => SERVER_PATH.model(services.task, 0)],
+    ['the event stream, which ends at once', () => SERVER_PATH.events(services.task)],
+  ])('is answered for %s as GET is, without a body', async (_, path) => {
+    const stopped = new AbortController();
+    const got = await fetch(services.server.url + path(), { signal: stopped.signal });
+    stopped.abort();
+    const asked = await fetch(services.server.url + path(), { method: 'HEAD' });
+    expect([asked.status, asked.headers.get('content-type')]).toEqual([200, got.headers.get('content-type')]);
+    expect(await asked.text()).toBe('');
+  });
+});
+
 describe('pages', () => {
   it('come with a policy that allows no inline script, no other host, no frame around them, and wasm', async () => {
     const answer = await ask('/');

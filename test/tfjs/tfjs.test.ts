@@ -7,6 +7,7 @@ import {
   defineModel,
   dense,
   dropout,
+  type Evaluation,
   fedmlCifarCnn,
   flatten,
   initialParameters,
@@ -17,6 +18,7 @@ import {
   randomStream,
   relu,
   type Samples,
+  scoreOf,
   sigmoid,
   softmax,
   wordsOf,
@@ -80,8 +82,8 @@ function toOwnOrder(model: Model, values: Float32Array): Float32Array {
 const request = { samples: stripes(), batchSize: BATCH, learningRate: 0.1, momentum: 0.5, weightDecay: 1e-3, seed: 2 };
 
 it('tfjs trains through the adapter to what the reference backend trains to, and leaves no tensor behind', () => {
-  const adapted = createTrainer(createTfjsBackend<tf.Tensor>(tf, network(), BATCH));
-  const reference = createTrainer(createReferenceBackend(own, BATCH));
+  const adapted = createTrainer(createTfjsBackend<tf.Tensor>(tf, network(), { batchCapacity: BATCH }));
+  const reference = createTrainer(createReferenceBackend(own, { batchCapacity: BATCH }));
   expect(adapted.model.dimension).toBe(own.dimension);
   const start = adapted.init(1);
   adapted.evaluate(start, request.samples);
@@ -104,11 +106,35 @@ it('tfjs trains through the adapter to what the reference backend trains to, and
 });
 
 it('a tfjs model learns', () => {
-  const trainer = createTrainer(createTfjsBackend<tf.Tensor>(tf, network(), BATCH));
+  const trainer = createTrainer(createTfjsBackend<tf.Tensor>(tf, network(), { batchCapacity: BATCH }));
   const start = trainer.init(1);
   const { delta } = trainer.train({ ...request, start, epochs: 15 });
   const end = start.map((value, n) => value - (delta[n] as number));
   expect(trainer.evaluate(end, request.samples).accuracy).toBeGreaterThan(0.9);
+});
+
+it.each(['mse', 'binaryCrossEntropy'] as const)('%s of tfjs is the one of the reference backend', (loss) => {
+  const channels = 3;
+  const network = sequential({ layers: [layers.dense({ name: 'head', inputShape: [channels], units: 1 })] });
+  const adapted = createTrainer(createTfjsBackend<tf.Tensor>(tf, network, { loss }));
+  const model = defineModel('head', { height: 1, width: 1, channels }, [dense(1, { name: 'head' })]);
+  const reference = createTrainer(createReferenceBackend(model, { loss }));
+  const random = randomStream(1, 'numbers');
+  const inputs = Float32Array.from({ length: channels * 40 }, () => random.normal());
+  const numbers = Float32Array.from({ length: 40 }, (_, n) => (inputs[channels * n] ?? 0) - 0.5);
+  const labels = loss === 'mse' ? numbers : Int32Array.from(numbers, (value) => Number(value > 0));
+  const samples = allSamples({ name: 'n', shape: model.input, classes: loss === 'mse' ? 1 : 2, inputs, labels });
+  const start = new Float32Array(channels + 1).fill(0.1); // one output: both orders of the weights are the same
+  const [there, here] = [adapted, reference].map((trainer) => ({
+    ...trainer.train({ start, samples, epochs: 3, batchSize: 8, learningRate: 0.1, seed: 1 }),
+    evaluation: trainer.evaluate(start, samples),
+  }));
+  expect(there?.loss).toBeCloseTo(here?.loss ?? 0, 5);
+  for (const [n, value] of (here?.delta ?? []).entries()) expect(there?.delta[n]).toBeCloseTo(value, 5);
+  expect(scoreOf(there?.evaluation as Evaluation)?.value).toBeCloseTo(
+    scoreOf(here?.evaluation as Evaluation)?.value ?? 0,
+    5,
+  );
 });
 
 it('a tfjs model with weights that are not trained is refused', () => {

@@ -3,11 +3,15 @@ import { SYNCHRONISATION_READINGS } from '@basa/baselines';
 import {
   type LightSecAggCosts,
   LightSecAggScheme,
+  type OneShotCosts,
+  OneShotScheme,
   type PaperCosts,
   PaperScheme,
   PlainScheme,
   rounds,
   SealedScheme,
+  type TimedEvent,
+  Timeline,
 } from '@basa/simulator';
 import { describe, expect, it } from 'vitest';
 import { fleetOf, measure, sealedCosts, steadyState } from './fleet.ts';
@@ -106,6 +110,54 @@ describe('BASA sealed: no turn', () => {
     const fleet = fleetOf(3, { dropouts: 0.3 });
     const { secondsPerVersion } = steadyState(fleet, (timeline) => new SealedScheme(timeline, ofSealed));
     within(secondsPerVersion, (10 * 4.2) / 32, 0.04);
+  });
+});
+
+const ofOneShot: OneShotCosts = {
+  deviceSeconds: 0.2,
+  uploadBytes: 0,
+  intakeSeconds: 0.001,
+  inspectSeconds: 0.001,
+  releaseSeconds: (size) => size * 0.001,
+  openSeconds: () => 0.01,
+};
+
+describe('BASA one-shot: one message, one version a batch', () => {
+  const admission = { bufferSize: 10, places: 30, targetAge: 1, maxWaitingBuffers: 4 };
+  const oneVersion = { minimum: 5, isHeld: false };
+  const fleet = (changes: Parameters<typeof fleetOf>[1] = {}) =>
+    fleetOf(3, { versions: 'one', minimum: 5, admission: { ...admission, oneVersion }, ...changes });
+  const versionsOf = (changes?: Parameters<typeof fleetOf>[1], costs = ofOneShot) => {
+    const timeline = new Timeline(fleet(changes));
+    const made: TimedEvent[] = [];
+    for (const event of timeline.run(new OneShotScheme(timeline, costs))) {
+      if (event.kind === 'version') made.push(event);
+      if (made.length === 300) return made as Extract<TimedEvent, { readonly kind: 'version' }>[];
+    }
+    throw new Error('the events ended');
+  };
+
+  it.each([0, 0.3])('batches are of one version, of Kmin to K updates, with drop-outs of %d', (dropouts) => {
+    for (const { included } of versionsOf({ dropouts })) {
+      expect(new Set(included.map(({ trip }) => trip.version)).size).toBe(1);
+      expect(included.length).toBeGreaterThanOrEqual(5);
+      expect(included.length).toBeLessThanOrEqual(10);
+    }
+  });
+
+  it('the authority is a queue of examinations and sums of masks: beyond its rate it decides', () => {
+    const slow = { ...ofOneShot, inspectSeconds: 0.1, releaseSeconds: (size: number) => size * 0.1 };
+    const last = versionsOf({}, slow).at(-1);
+    const updates = versionsOf({}, slow).reduce((sum, { included }) => sum + included.length, 0);
+    within((last?.time ?? 0) / updates, 0.2, 0.05);
+  });
+
+  it('a drop-out costs nobody anything: whoever stays is as fast as without it', () => {
+    const rateOf = (dropouts: number): number => {
+      const made = versionsOf({ dropouts });
+      return made.reduce((sum, { included }) => sum + included.length, 0) / (made.at(-1)?.time ?? 1);
+    };
+    within(rateOf(0.3) / (1 - 0.3), rateOf(0), 0.1);
   });
 });
 

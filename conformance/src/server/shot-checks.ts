@@ -1,5 +1,5 @@
 /** The one-shot mode at a server: what it hands on, which uploads it takes, and what it says of them afterwards. */
-import { equalBytes, isSlotKey, toHex } from '@basa/masking';
+import { equalBytes, fromHex, isSlotKey, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   agreedShotOutcome,
@@ -18,21 +18,22 @@ import {
   shotUploadCodec,
   standingsCodec,
   type TaskId,
+  type TaskPolicy,
   type UserId,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { firstDifference, updateOf } from '../exact-updates.ts';
 import { until } from '../until.ts';
-import { KitDevice, type KitTask } from './kit-task.ts';
+import { certificateFor, KitDevice, type KitTask } from './kit-task.ts';
 import { HeldShot } from './shot-upload.ts';
 
 export async function shotChecks(kit: KitTask): Promise<void> {
   const { policy, report } = kit;
   const devices: KitDevice[] = [];
   try {
-    await report.play('one-shot: statements', () => standingsChecks(kit));
     for (let n = 0; n < policy.bufferSize; n++) devices.push(await KitDevice.enrolled(kit));
     const [first, second, third] = devices as [KitDevice, KitDevice, KitDevice];
+    await report.play('one-shot: statements', () => standingsChecks(kit));
     const held = new HeldShot(kit, first, await first.holdUpload(0, policy));
     await report.play('one-shot: headers', () => headerChecks(kit, held));
     await report.play('one-shot: pieces', () => pieceChecks(kit, held));
@@ -49,9 +50,23 @@ export async function shotChecks(kit: KitTask): Promise<void> {
 }
 
 /** A device that accepts a forged statement seals its seeds to the key of the forger. */
-async function standingsChecks({ server, policy, task }: KitTask): Promise<void> {
+async function standingsChecks(kit: KitTask): Promise<void> {
+  const { server, policy, task } = kit;
+  const expected = `at least ${policy.threshold} statements, each signed by its authority`;
   const told = await server.ask('GET', SERVER_PATH.standings(task));
-  const { standings } = standingsCodec.decode(told.body);
+  const isGood = hasGoodStandings(policy, task, told.body);
+  server.notes('one-shot: the server hands on what the authorities signed', isGood, expected, told);
+  const signer = createNodeSigner(nodeRandomBytes(32));
+  const body = await certificateFor(kit, signer);
+  const place = await server.signed('POST', SERVER_PATH.admissions(task), { signer, body });
+  const isWith = hasGoodStandings(policy, task, fromHex(String(place.json['standings'])) ?? new Uint8Array());
+  server.notes('one-shot: the same comes with a place', isWith, expected, place);
+  await server.signed('DELETE', SERVER_PATH.admissions(task), { signer });
+}
+
+function hasGoodStandings(policy: TaskPolicy, task: string, told: Uint8Array): boolean {
+  if (told.length === 0) return false;
+  const { standings } = standingsCodec.decode(told);
   const good = standings.filter(
     ({ authority, epoch, beacon }) =>
       [epoch.authority, beacon.authority].every((index) => index === authority) &&
@@ -61,9 +76,7 @@ async function standingsChecks({ server, policy, task }: KitTask): Promise<void>
       isSigned(nodeSuite, beaconCodec, beacon, policy.authorities[authority] as Uint8Array) &&
       isEndorsed(nodeSuite, modelEntryCodec, policy, beacon.entry),
   );
-  const isEnough = good.length === standings.length && good.length >= policy.threshold;
-  const expected = `at least ${policy.threshold} statements, each signed by its authority`;
-  server.notes('one-shot: the server hands on what the authorities signed', isEnough, expected, told);
+  return good.length === standings.length && good.length >= policy.threshold;
 }
 
 type Refusal = readonly [what: string, code: ProblemCode, upload: ShotUpload];

@@ -112,8 +112,8 @@ def private(r):
 
 
 def one_shot(r):
-    """f, unchecked sums, noise of the authority, then how long an epoch, its votes and a standing count."""
-    return optional(lambda r: SimpleNamespace(f=U8(r), unchecked=U8(r), noise=U8(r), epochMs=U32(r), voteMs=U32(r), freshMs=U32(r)))(r)
+    """f, unchecked sums, noise of the authority, then how long an epoch, its votes and a standing count, then how many sums make a version, and how (0 mean, 1 trimmed)."""
+    return optional(lambda r: SimpleNamespace(f=U8(r), unchecked=U8(r), noise=U8(r), epochMs=U32(r), voteMs=U32(r), freshMs=U32(r), sums=U8(r), combine=U8(r)))(r)
 
 
 def optional(field):

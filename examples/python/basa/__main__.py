@@ -29,6 +29,8 @@ def main() -> int:
     parser.add_argument(
         "--max-staleness", type=int, help="take part if updates are at most this many versions behind (BASA_MAX_STALENESS, 15)"
     )
+    parser.add_argument("--checked-sums", action="store_true", help="take part if at least two authorities vouch for every sum")
+    parser.add_argument("--device-noise", action="store_true", help="take part in private tasks if the devices add the noise")
     parser.add_argument(
         "--unsafe-mixed-versions", action="store_true", help="take part though sums mix versions of the model, which tells a server more"
     )
@@ -89,10 +91,10 @@ def _floor(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Floor:
     if asked.max_epsilon is not None:
         delta = 1e-6 if asked.delta is None else asked.delta
         private = PrivacyFloor(asked.max_epsilon, delta, asked.colluders or 0)
-        return Floor(minimum, staleness, private, asked.unsafe_mixed_versions)
+        return Floor(minimum, staleness, private, asked.unsafe_mixed_versions, asked.checked_sums, asked.device_noise)
     if asked.delta is not None or asked.colluders is not None:
         parser.error("--delta and --colluders say what --max-epsilon is reckoned for: give that as well")
-    return Floor(minimum, staleness, unsafe_mixed_versions=asked.unsafe_mixed_versions)
+    return Floor(minimum, staleness, None, asked.unsafe_mixed_versions, asked.checked_sums, asked.device_noise)
 
 
 def _settings(identity: "Path | None", floor: Floor) -> Settings:

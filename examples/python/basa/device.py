@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import struct
 import time
-from typing import Callable, List, Mapping, Optional, Sequence, TypeVar, Union
+from typing import Callable, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 from .authorities import Authorities, policy_of
 from .checks import Block, check_drawn_buffer, check_model, check_newest, check_one_hash
@@ -35,6 +35,8 @@ _MAX_TURNS = 8
 _MAX_LOOKS = 5
 _FIRST_WAIT_S = 0.2
 #: Reasons that a wrong clock looks like.
+#: Statements that came with a place are as good as an answer for this long.
+_HANDED_MS = 5_000
 _OF_THE_CLOCK = {"buffer-not-open", "standings-stale", "epoch-over"}
 #: Nobody is sent away for longer, whatever the server says.
 _LONGEST_PLACE_WAIT_S = 60.0
@@ -62,6 +64,9 @@ class Device:
         self._state.close()
 
     def _connect(self) -> None:
+        self._handed: Tuple[List[Message], int] = ([], 0)
+        self._gathered: Optional[Gathered] = None
+        self._gathered_ms = 0
         settings, state = self._settings, self._state
         plain = settings.unsafe_allow_plain_http
         if len(settings.authorities) != len(settings.authority_keys):
@@ -130,12 +135,32 @@ class Device:
         return check_newest(told, self._state.seen_model)
 
     def _gather(self) -> Gathered:
-        """One-shot: what the server hands on of the authorities. What is newer than anything seen before is durable before it is believed."""
-        state, told = self._state, self.server.standings(self._settings.task)
+        """One-shot: what the server hands on of the authorities, with a place or by itself."""
+        (handed, until_ms), self._handed = self._handed, ([], 0)
+        if handed and self._authorities.now_ms() <= until_ms:
+            try:
+                return self._believe(handed)
+            except Refused:
+                pass  # the server is asked for newer ones
+        return self._believe(self.server.standings(self._settings.task))
+
+    def _fresh(self) -> Gathered:
+        """What was gathered last, unless an upload that names it could come too late."""
+        now_ms, fresh_ms = self._authorities.now_ms(), self.policy.one_shot.fresh_ms
+        last = self._gathered
+        is_fresh = last is not None and now_ms - self._gathered_ms <= fresh_ms / 4
+        if last is not None and is_fresh and all(epoch.closes - now_ms >= fresh_ms for epoch in last.epochs):
+            return last
+        return self._gather()
+
+    def _believe(self, told: List[Message]) -> Gathered:
+        """What is newer than anything seen before is durable before it is believed."""
+        state = self._state
         seen = Seen(state.seen_model, state.seen_epochs, self._authorities.has_left)
         gathered = self._by_clock(lambda now_ms: check_standings(told, self.policy, now_ms, seen))
         state.see_epochs({epoch.authority: epoch.number for epoch in gathered.epochs})
         self._see(gathered.entry.version, gathered.entry.model)
+        self._gathered, self._gathered_ms = gathered, self._authorities.now_ms()
         return gathered
 
     def _see(self, version: int, model_hash: bytes) -> None:
@@ -211,7 +236,9 @@ class Device:
         """Asked before the model is fetched: how many train at a time decides how old their updates are."""
         while True:
             try:
-                return self.server.admission(self._settings.task, self._certificate().raw)
+                told = self.server.admission(self._settings.task, self._certificate().raw)
+                self._handed = (told, self._authorities.now_ms() + _HANDED_MS)
+                return
             except Problem as problem:
                 if problem.code != "no-place":
                     raise
@@ -236,7 +263,7 @@ class Device:
         self, delta: Sequence[float], name: str, trained_on: Model, blocks: Sequence[Block], told: Mapping[str, float]
     ) -> None:
         """One-shot: seals to the keys that the authorities have now. Nothing is given away before all of it is durable."""
-        policy, certificate, gathered = self.policy, self._certificate(), self._gather()
+        policy, certificate, gathered = self.policy, self._certificate(), self._fresh()
         if gathered.entry.version - trained_on.version > policy.max_staleness:
             raise Refused("version-over")
         rules = Message(policy, version=trained_on.version, weight_scale=weight_scale(policy.size, policy.group))

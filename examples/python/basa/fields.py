@@ -11,7 +11,7 @@ MAX_AUTHORITIES = 16
 MAX_METRICS = 16
 _MAX_PARAMETER = _MAX_NOISE = 1e6
 _METRIC_NAME = re.compile(rb"[a-z][a-zA-Z0-9-]*")
-_LOSSES = 2
+_LOSSES = 4
 SIGNATURE_BYTES = 64
 
 
@@ -209,6 +209,7 @@ ONE_SHOT = optional(
     group(
         tolerated=U8, unchecked_sums=FLAG, authority_noise=FLAG,
         **{name: within(U32, 1, 2**32 - 1) for name in ("epoch_ms", "vote_ms", "fresh_ms")},
+        sums_per_version=within(U8, 1, 64), combine=unsigned(1, 2),
     )
 )
 PRIVACY = optional(

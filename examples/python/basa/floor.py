@@ -29,6 +29,10 @@ class Floor:
     privacy: Optional[PrivacyFloor] = None
     #: Lets a task stand whose sums mix versions of the model: its server can single out an update.
     unsafe_mixed_versions: bool = False
+    #: One-shot: at least two authorities vouch for every sum of masks, so that none can shift a sum by itself.
+    checked_sums: bool = False
+    #: One-shot: the devices add the noise of a private task. If its one authority does, that authority can leave the noise out.
+    device_noise: bool = False
 
 
 def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
@@ -39,7 +43,17 @@ def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
         return f"Kmin is {policy.minimum}, at least {floor.minimum} is asked for"
     if not policy.max_staleness <= floor.max_staleness:
         return f"maxStaleness is {policy.max_staleness}, at most {floor.max_staleness} is asked for"
-    return None if floor.privacy is None else _privacy_problem(floor.privacy, policy.privacy)
+    problem = None if policy.one_shot is None else _one_shot_problem(floor, policy.one_shot)
+    return problem if problem or floor.privacy is None else _privacy_problem(floor.privacy, policy.privacy)
+
+
+def _one_shot_problem(floor: Floor, one_shot: Message) -> Optional[str]:
+    vouchers = 1 if one_shot.unchecked_sums else one_shot.tolerated + 1
+    if floor.checked_sums and vouchers < 2:
+        return "one authority alone says what the sum of the masks is and could shift a sum; checked sums are asked for"
+    if floor.device_noise and one_shot.authority_noise:
+        return "the authority adds the noise and could leave it out; noise of the devices is asked for"
+    return None
 
 
 def _privacy_problem(floor: PrivacyFloor, private: Optional[Message]) -> Optional[str]:

@@ -17,6 +17,8 @@ _MAX_DIMENSION = 2**31
 _MIN_WEIGHT = 1 / 4
 #: The most uploads of a batch of the one-shot mode.
 _MAX_BATCH = 10_000
+#: How the sums of a version are combined, and the fewest that may be trimmed.
+TRIMMED, LEAST_TRIMMED = 1, 5
 #: Bidi_Control of Unicode.
 _BIDI_CONTROLS = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 
@@ -91,6 +93,8 @@ def _mode_problem(policy: Message) -> Optional[str]:
         return "mixed versions, though all updates of a batch are of one version"
     if policy.one_shot.authority_noise and (policy.privacy is None or len(policy.authorities) > 1):
         return "noise of the authority, which needs a private task with one authority"
+    if policy.one_shot.combine == TRIMMED and policy.one_shot.sums_per_version < LEAST_TRIMMED:
+        return f"a trimmed mean of fewer than {LEAST_TRIMMED} sums"
     return one_shot_problem(policy)
 
 

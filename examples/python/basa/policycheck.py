@@ -42,6 +42,8 @@ def check_floor(v: Vector) -> None:
         floor["maxStaleness"],
         None if private is None else PrivacyFloor(**private),
         floor.get("unsafeMixedVersions", False),
+        floor.get("checkedSums", False),
+        floor.get("deviceNoise", False),
     )
     assert verdict(v["policy"], own) == ("below-floor" if v["isBelow"] else None)
 

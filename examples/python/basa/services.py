@@ -114,9 +114,10 @@ class Server:
     def model(self, task: bytes, version: int, size: int) -> bytes:
         return self.link.call("GET", f"/v1/tasks/{task.hex()}/models/{version}", most=size).body
 
-    def admission(self, task: bytes, certificate: bytes) -> None:
-        """A place to train in; `no-place` says when to ask again."""
-        self.link.call("POST", f"/v1/tasks/{task.hex()}/admissions", certificate, signed=True)
+    def admission(self, task: bytes, certificate: bytes) -> List[Message]:
+        """A place to train in; `no-place` says when to ask again. One-shot: what the authorities said last comes with it."""
+        told = _document(self.link.call("POST", f"/v1/tasks/{task.hex()}/admissions", certificate, signed=True).body)
+        return list(STANDINGS.decode(_bytes_of(told["standings"])).standings) if "standings" in told else []
 
     def standings(self, task: bytes) -> List[Message]:
         """One-shot: what the authorities said last, of those that the server heard."""

@@ -58,7 +58,8 @@ class _Council:
             name=b"one-shot", authorities=[one.public for one in self.signers], threshold=1 if count == 1 else 3,
             unsafe_threshold=0, engine=4, size=3, minimum=2, dimension=4, group=32, level=8, clip=1.0, block_floor=0.0,
             one_shot=Message(
-                tolerated=tolerated, unchecked_sums=0, authority_noise=0, epoch_ms=long_ms, vote_ms=900_000, fresh_ms=300_000
+                tolerated=tolerated, unchecked_sums=0, authority_noise=0, epoch_ms=long_ms, vote_ms=900_000, fresh_ms=300_000,
+                sums_per_version=1, combine=0,
             ),
             versions=0, staleness=(0,), max_staleness=4, tiny_weights=0, metrics=[], privacy=None, manifest=zeros,
             training=Message(epochs=1, batch_size=1, learning_rate=1.0, loss=0), server=zeros, upload_lease_ms=long_ms,

@@ -11,6 +11,7 @@ import type { Load } from './server/load.ts';
 import { bytesPerUpload } from './server/memory.ts';
 import { profileUploads } from './server/profile.ts';
 import { playRound, type Round } from './server/round.ts';
+import { measureShots, type ShotsMeasured, type ShotsSize, shotsTable } from './server/shots.ts';
 import { bestOf, closeTable, latencyTable, type Measured, ratioOf, uploadTable } from './server/tables.ts';
 
 interface Size {
@@ -35,13 +36,20 @@ const QUICK_SIZES: readonly Size[] = [
   FOUR_MEGABYTES,
 ];
 const AT_ONCE = 4;
+const SMALL_SHOTS: ShotsSize = { name: '7,850', dimension: 7850, uploads: 300, rounds: 2 };
+const LARGE_SHOTS: ShotsSize = { name: '1M', dimension: 1_000_000, uploads: 24, rounds: 2 };
 
 export async function benchServer({ quick }: { readonly quick: boolean }): Promise<BenchResult> {
   const bundle = await bundleTrial();
   const discard = await startDiscard(bundle);
   const results: Measured[] = [];
   let profile: string;
+  let shots: readonly [ShotsMeasured, ShotsMeasured];
   try {
+    shots = [
+      await measureShots(bundle, discard.url, SMALL_SHOTS, AT_ONCE),
+      await measureShots(bundle, discard.url, LARGE_SHOTS, AT_ONCE),
+    ];
     for (const size of quick ? QUICK_SIZES : SIZES) results.push(await measure(bundle, discard.url, size));
     const { buffers } = FOUR_MEGABYTES;
     profile = await profileUploads(stageOf(FOUR_MEGABYTES), { buffers, atOnce: AT_ONCE, discardUrl: discard.url });
@@ -50,9 +58,16 @@ export async function benchServer({ quick }: { readonly quick: boolean }): Promi
   }
   const main = results.find(({ name }) => name === FOUR_MEGABYTES.name) as Measured;
   const [small] = results as [Measured];
-  const notes = `${AT_ONCE} requests at once; a second: best of the rounds; server, discarders, senders and disk share one machine.`;
+  const notes = `${AT_ONCE} requests at once; a second: best of the rounds; server, discarders, senders and disk share one machine. One-shot uploads are sent by two processes, to the discarder and to the server alike; ms are processor time an upload.`;
   return {
-    text: [uploadTable(results), latencyTable(results, small), closeTable(results), profile, notes].join('\n\n'),
+    text: [
+      shotsTable(shots),
+      uploadTable(results),
+      latencyTable(results, small),
+      closeTable(results),
+      profile,
+      notes,
+    ].join('\n\n'),
     json: {
       server: {
         durableToDiscard: ratioOf(main),
@@ -62,6 +77,10 @@ export async function benchServer({ quick }: { readonly quick: boolean }): Promi
         keysPerSecond: small.loads.keys.perSecond,
         closesPerSecond: small.closesPerSecond,
         closeMs: main.closeMs,
+        smallToDiscard: shots[0].toDiscard,
+        smallCpuMs: shots[0].cpuMs,
+        largeToDiscard: shots[1].toDiscard,
+        largeCpuMs: shots[1].cpuMs,
       },
     },
   };

@@ -26,7 +26,7 @@ export type ModelName = keyof typeof MODELS;
 export function trainingStep(model: Model, relaxed = false): (() => void) | undefined {
   const kernel = createTrainingKernel({ equalBits: !relaxed });
   if (kernel === undefined || kernel.name.includes('relaxed') !== relaxed) return undefined;
-  const backend = createKernelBackend(model, kernel, BATCH);
+  const backend = createKernelBackend(model, kernel, { batchCapacity: BATCH });
   const random = randomStream(1, 'bench');
   backend.setParameters(initialParameters(model, 1));
   backend.inputs.forEach((_, n) => {

@@ -5,8 +5,10 @@
  */
 
 import { type Command, command, EXIT_CODE } from '@basa/cli/internal/shell/command.ts';
-import { type Terminal, table } from '@basa/cli/internal/shell/terminal.ts';
+import type { Terminal } from '@basa/cli/internal/shell/terminal.ts';
+import { REFUSALS } from '@basa/protocol';
 import type { Attack, AttackResult, AttackSetting } from '../attacks/attack.ts';
+import { ATTACK_WORDS, resultText } from '../attacks/attack-words.ts';
 import type { Mutant } from '../proofs/mutants/mutant.ts';
 import type { MutantVerdict } from '../proofs/mutants/runs.ts';
 
@@ -37,17 +39,15 @@ export const attacks: Command = command({
     const played: Played[] = [];
     for (const attack of ATTACKS) {
       signal.throwIfAborted();
-      terminal.line(`${attack.id}  ${attack.schedule}`);
-      if (attack.mutant !== undefined) terminal.line(`    mutant of sealed: ${attack.mutant}`);
       const slotKeys = attack.sealed(settings[0]);
       const cpAbe = attack.stoppedBy === undefined ? { cpAbe: attack.sealed(settings[1]) } : {};
-      played.push({ attack, broken: attack.broken(settings[0]), sealed: { slotKeys, ...cpAbe } });
+      const one = { attack, broken: attack.broken(settings[0]), sealed: { slotKeys, ...cpAbe } };
+      played.push(one);
+      for (const line of linesOf(one)) terminal.line(line);
     }
-    const head = ['', 'against', 'learned or stopped', 'sealed: learned or stopped', 'stopped by'];
-    terminal.line(`\n${table([head, ...played.map(row)])}\n`);
     const broken = played.filter((one) => allFindings(one).length > 0);
     terminal.line(
-      `${played.length} attacks; against sealed, with slot keys and CP-ABE, ${broken.length} learned or stopped anything.`,
+      `\n${played.length} attacks; against sealed, with slot keys and CP-ABE, ${broken.length} learned or stopped anything.`,
     );
     const councils = await playCouncils(terminal);
     const oneShot = await playOneShot(terminal);
@@ -63,15 +63,16 @@ export const attacks: Command = command({
 async function playMutants(
   terminal: Terminal,
   { heading, of, mutants }: { readonly heading: string; readonly of: string; readonly mutants: readonly Mutant[] },
+  tell: (mutant: Mutant) => void = ({ caughtBy }) => terminal.line(`\n${caughtBy}`),
 ): Promise<readonly MutantVerdict[]> {
   const { judgeMutant } = await import('../proofs/mutants/runs.ts');
   terminal.line(`\n${heading}`);
   const verdicts: MutantVerdict[] = [];
   for (const mutant of mutants) {
+    tell(mutant);
     const verdict = await judgeMutant(mutant);
     verdicts.push(verdict);
-    const { attack, name, unpatchedHolds, learned: without, broken } = verdict;
-    terminal.line(`\n${attack}`);
+    const { name, unpatchedHolds, learned: without, broken } = verdict;
     terminal.line(`    the core as it is: ${unpatchedHolds ? 'nothing but the sum' : 'MORE THAN THE SUM'}`);
     terminal.line(`    ${name}: ${[...without, ...broken].join(', ') || 'NOT NOTICED'}`);
   }
@@ -88,26 +89,43 @@ async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[
 
 async function playOneShot(terminal: Terminal): Promise<readonly MutantVerdict[]> {
   const { MUTANTS_OF_ONE_SHOT: mutants } = await import('../proofs/mutants/of-one-shot.ts');
-  const heading = 'The one-shot mode; its rules are S1 to S22:';
-  return playMutants(terminal, { heading, of: 'the one-shot mode', mutants });
+  const { ONE_SHOT_ATTACKS } = await import('../attacks/one-shot/registry.ts');
+  const heading = 'The one-shot mode; S1 to S23 are the rules that stop these attacks (docs/rules.md):';
+  return playMutants(terminal, { heading, of: 'the one-shot mode', mutants }, ({ caughtBy }) => {
+    const attack = ONE_SHOT_ATTACKS.find(({ schedule }) => schedule === caughtBy);
+    for (const line of attack === undefined ? [] : wordsOf(attack)) terminal.line(line);
+  });
+}
+
+/** In the words of the page "What the server sees". */
+function wordsOf({ id, schedule }: Pick<Attack, 'id' | 'schedule'>): readonly string[] {
+  const { title, story } = ATTACK_WORDS[id] ?? { title: schedule, story: '' };
+  return [`\n${id}  ${title}`, `    ${story}`, `    schedule: ${schedule}`];
 }
 
 function isStopped({ unpatchedHolds, caught }: MutantVerdict): boolean {
   return unpatchedHolds && caught;
 }
 
-function row(one: Played): string[] {
+/** The words of the page, then the checks that refused something. */
+export function linesOf(one: Played): readonly string[] {
   const { attack, broken, sealed } = one;
-  const said = broken.wrongSum === undefined ? learned(broken) : `${learned(broken)}; ${wrongSum(broken.wrongSum)}`;
-  const stopped = [...new Set(refusalsOf(sealed).map(({ by, reason }) => `${by}: ${reason}`))].join(', ');
-  const against = attack.mutant === undefined ? 'paper' : 'mutant';
+  const { mutant, stoppedBy } = attack;
+  const isStop = stoppedBy !== undefined;
+  const weaker = mutant === undefined ? 'The paper’s protocol' : `Sealed mode without the rule against it (${mutant})`;
+  const weak = { findings: broken.findings, isSumWrong: isWrong(broken.wrongSum), hasSum: false };
+  const strong = { findings: allFindings(one), isSumWrong: false, hasSum: false };
   return [
-    attack.id,
-    against,
-    said,
-    learned({ findings: allFindings(one) }),
-    stopped === '' ? (attack.stoppedBy ?? '(the bytes are useless)') : stopped,
+    ...wordsOf(attack),
+    `    ${weaker}: ${resultText(weak, isStop)}.`,
+    `    Sealed mode: ${resultText(strong, isStop)}.`,
+    ...refusalsOf(sealed).map(({ by, reason }) => `      The ${by} refuses: ${REFUSALS[reason].sentence}`),
+    ...(isStop ? [`      By this rule everything goes on: ${stoppedBy}.`] : []),
   ];
+}
+
+function isWrong(sum: AttackResult['wrongSum']): boolean {
+  return sum?.expected.some((value, k) => value !== sum.got[k]) ?? false;
 }
 
 function allFindings({ sealed: { slotKeys, cpAbe } }: Played): readonly string[] {
@@ -118,15 +136,6 @@ function refusalsOf({ slotKeys, cpAbe }: Played['sealed']): AttackResult['refusa
   const isNew = ({ by, reason }: AttackResult['refusals'][number]): boolean =>
     !slotKeys.refusals.some((known) => known.by === by && known.reason === reason);
   return [...slotKeys.refusals, ...(cpAbe?.refusals ?? []).filter(isNew)];
-}
-
-function learned({ findings }: Pick<AttackResult, 'findings'>): string {
-  return findings.length === 0 ? 'nothing' : findings.join(', ');
-}
-
-function wrongSum({ expected, got }: NonNullable<AttackResult['wrongSum']>): string {
-  const wrong = expected.findIndex((value, k) => value !== got[k]);
-  return wrong < 0 ? 'the sum is right' : `wrong sum, ${got[wrong]} instead of ${expected[wrong]}`;
 }
 
 function toJson(one: Played): object {

@@ -125,7 +125,7 @@ export const experiment: Command = command({
         terminal.line(`${folder}/trained.jsonl has what was trained; the same command with --finished reports it`);
         return { json: { folder } };
       }
-      for (const outcome of outcomes) print(outcome, terminal.line);
+      for (const outcome of outcomes) print(outcome, experiments.claimLines(outcome), terminal.line);
       terminal.line(`\n${folder}/report.html has the tables and figures; costs.json what was charged`);
       const [only] = outcomes;
       return { json: outcomes.length === 1 && only !== undefined ? jsonOf(only) : { outcomes: outcomes.map(jsonOf) } };
@@ -186,17 +186,10 @@ function jsonOf({ experiment: name, profile, rows, orderings }: Outcome): object
   return { experiment: name, profile, rows, orderings: orderings.map(({ claim, verdict }) => ({ claim, verdict })) };
 }
 
-function print({ title, tables, orderings, notes }: Outcome, line: (text?: string) => void): void {
+function print({ title, tables, notes }: Outcome, claims: readonly string[], line: (text?: string) => void): void {
   line(`\n${title}`);
   for (const { title: heading, columns, rows } of tables) line(`\n${heading}\n${table([columns, ...rows])}`);
-  line('\nExpected, written down before the run:');
-  for (const { claim, verdict, seen } of orderings) {
-    line(`  ${verdict.padEnd(13)}  ${claim}`);
-    for (const { where, left, right, isGivenUp } of seen.filter((one) => one.verdict !== 'holds')) {
-      line(
-        `                   ${where}: ${isGivenUp ? '> ' : ''}${left.toPrecision(4)} against ${right.toPrecision(4)}`,
-      );
-    }
-  }
+  line();
+  for (const one of claims) line(one);
   line(`\n${notes.map((note) => `- ${note}`).join('\n')}`);
 }

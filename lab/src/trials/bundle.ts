@@ -6,9 +6,11 @@ const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta
 
 const PROGRAMS = {
   devices: pathOf('crash/devices.ts'),
+  senders: pathOf('large/senders.ts'),
   'durable-moments': pathOf('crash/durable-moments.ts'),
   'clock-ahead': pathOf('crash/clock-ahead.ts'),
   discard: pathOf('../bench/server/discard.ts'),
+  'load-process': pathOf('../bench/server/load-process.ts'),
   steps: pathOf('../bench/server/steps.ts'),
 } as const;
 

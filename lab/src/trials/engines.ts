@@ -1,7 +1,8 @@
 /** The engines that a trial can run with, each as lines of a policy. */
 import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol';
 
-const TRIAL_ENGINES = ['slot-keys', 'cp-abe', 'one-shot'] as const;
+/** `one-shot-groups`: versions are made of two batches. */
+const TRIAL_ENGINES = ['slot-keys', 'cp-abe', 'one-shot', 'one-shot-groups'] as const;
 export type TrialEngine = (typeof TRIAL_ENGINES)[number];
 
 /** What a program says to another name. */
@@ -17,6 +18,9 @@ export function isTrialEngine(name: string): name is TrialEngine {
 }
 
 export function engineLines(engine: TrialEngine = 'slot-keys', authorities = 1): Partial<TaskPolicy> {
-  if (engine !== 'one-shot') return { engine: engine === 'cp-abe' ? ENGINE.cpAbe : ENGINE.slotKeys };
-  return { engine: ENGINE.oneShot, oneShot: { ...ONE_SHOT_DEFAULTS, ...(authorities === 1 ? ALONE : SEVERAL) } };
+  if (engine === 'slot-keys') return { engine: ENGINE.slotKeys };
+  if (engine === 'cp-abe') return { engine: ENGINE.cpAbe };
+  const sumsPerVersion = engine === 'one-shot-groups' ? 2 : 1;
+  const oneShot = { ...ONE_SHOT_DEFAULTS, ...(authorities === 1 ? ALONE : SEVERAL), sumsPerVersion };
+  return { engine: ENGINE.oneShot, oneShot };
 }

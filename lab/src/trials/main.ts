@@ -24,7 +24,10 @@ await runNamed('lab -- trial', {
     program: at('overload/main.ts'),
   },
   hostile: { about: '10^5 hostile requests at every route of both services', program: at('hostile/main.ts') },
-  large: { about: 'one buffer of 50 million parameters; exact, in bounded memory', program: at('large/main.ts') },
+  large: {
+    about: 'one buffer of 50 million parameters, or with --mode one-shot one batch of 10,000 updates; exact',
+    program: at('large/main.ts'),
+  },
   s3: { about: "the blob store against a real S3 server, Ceph's gateway", program: at('s3/main.ts'), isPlain: true },
   tests: { about: 'the tests that npm test leaves out because they take long', program: at('tests/main.ts') },
   python: { about: 'the client in examples/python, beside Node devices', program: at('python/main.ts'), isPlain: true },

@@ -1,7 +1,7 @@
 /** What protocols are charged, counted by hand from costs of a millisecond each. */
 
 import { Charges } from '@basa/virtual-time';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { COSTS, K, LARGE, SMALL } from './declared-costs.ts';
 
 const sealed = (dimension: number, openers: number) =>
@@ -40,4 +40,24 @@ it('a device expands long masks on two threads, to which the vector is copied an
   // 3 ms of messages, then the digest checked, two copies, packed, hashed.
   expect(sealed(SMALL, 4).maskSeconds(0)).toBeCloseTo(0.003 + K / 1000 + 0.005, 9);
   expect(sealed(LARGE, 4).maskSeconds(0)).toBeCloseTo(0.003 + K / 2000 + 0.002 + 0.005, 9);
+});
+
+describe('the one-shot mode', () => {
+  const oneShot = new Charges(COSTS, SMALL).oneShot(K, 4);
+
+  it('charges a device one mask, whatever K', () => {
+    // 3 ms of messages and sealing; quantised, masked, copied twice, packed, hashed.
+    expect(oneShot.deviceSeconds).toBeCloseTo(0.003 + 0.006, 9);
+  });
+
+  it('charges the authority one examination an upload, and one mask an update of the batch', () => {
+    expect(oneShot.inspectSeconds).toBeCloseTo(0.001, 9);
+    expect(oneShot.releaseSeconds(K)).toBeCloseTo(0.01 + K / 1000 + 0.002, 9);
+    expect(oneShot.releaseSeconds(K / 2)).toBeCloseTo(0.005 + K / 2000 + 0.002, 9);
+  });
+
+  it('charges the server a body when it comes, then one addition an update and one vector of masks', () => {
+    expect(oneShot.intakeSeconds).toBeCloseTo(0.002 + 0.002, 9);
+    expect(oneShot.openSeconds(K)).toBeCloseTo(0.01 + (K + 1) / 1000 + 0.002, 9);
+  });
 });

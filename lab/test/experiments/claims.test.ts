@@ -2,6 +2,7 @@
 
 import { CELL, MNIST } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';
+import { claimLines } from '../../src/experiments/report/claim-lines.ts';
 import { ordering } from '../../src/experiments/report/outcome.ts';
 import { claimsOf } from '../../src/experiments/report/summary.ts';
 import { intervalOf } from '../../src/experiments/report/verdict.ts';
@@ -62,6 +63,16 @@ describe('a claim', () => {
       ['holds', 'does not hold'],
     ]);
     expect(ordering('x', [['b', 3, 2]], 1.5).verdict).toBe('holds');
+  });
+
+  it('is printed with what speaks against it, and is not judged by a smoke run', () => {
+    const orderings = [ordering('a is faster', [['K = 4', 3, 2]])];
+    const lines = (profile: string) => claimLines({ profile, orderings }).slice(1);
+    expect(lines('small')).toEqual([
+      '  does not hold  a is faster',
+      expect.stringContaining('K = 4: 3.000 against 2.000'),
+    ]);
+    expect(lines('smoke')).toEqual(['  not judged     a is faster']);
   });
 
   it('is behind whatever it is compared with where its run was given up', () => {

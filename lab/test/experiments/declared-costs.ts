@@ -51,12 +51,24 @@ const SECAGG: Profile = {
   phases: [phase('masked-input', share(0, K), share(0)), phase('unmasking', share(0), share(0, K))],
 };
 
+/** Ten devices of one mask each, and an authority that examines ten uploads and expands ten masks. */
+const ONE_SHOT: Profile = {
+  phases: [
+    { ...phase('upload', share(3, 1), share(20)), authority: share(10) },
+    { ...phase('close', share(0), share(10)), authority: share(10, K) },
+  ],
+};
+
 export const COSTS: Costs = {
   machine: { cpu: 'declared', architecture: 'none', cores: 1, node: 'v0', load: 0, date: '2026-01-01' },
   clock: 'processor time',
   vectors: { [LARGE]: VECTORS, [SMALL]: VECTORS },
   sealing: { 'cp-abe': SEALING, 'slot-keys': SEALING },
-  profiles: { [`BASA sealed (slot keys) ${K} -0`]: SLOT_KEYS, [`SecAgg ${K} -0`]: SECAGG },
+  profiles: {
+    [`BASA sealed (slot keys) ${K} -0`]: SLOT_KEYS,
+    [`BASA one-shot ${K} -0`]: ONE_SHOT,
+    [`SecAgg ${K} -0`]: SECAGG,
+  },
   lightSecAgg: {},
   training: { 'logistic regression': ONE },
   durable: { ms: 0, spread: 0 },

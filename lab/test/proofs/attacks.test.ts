@@ -7,8 +7,10 @@ import { overAttributes, transparentPaperSealings, transparentSealings } from '@
 import { abeSealings, paperAbeSealings, slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
-import type { AttackRefusal, AttackSetting } from '../../src/attacks/attack.ts';
+import type { Attack, AttackRefusal, AttackSetting } from '../../src/attacks/attack.ts';
+import { ATTACK_WORDS } from '../../src/attacks/attack-words.ts';
 import { ATTACKS } from '../../src/attacks/registry.ts';
+import { linesOf } from '../../src/commands/attacks.ts';
 
 /** `npm run lab -- attacks` plays all of them with CP-ABE as well. */
 const WITH_ABE = new Set(['A1', 'D1', 'J1']);
@@ -129,4 +131,17 @@ describe('the adversary', () => {
     // In D1 nobody who holds a key colludes, and the authority releases none.
     expect(blind.map(({ id }) => id)).toEqual(['D1']);
   });
+});
+
+it('is printed in the words of the page Sees, and refusals as sentences', () => {
+  const attack = ATTACKS[0] as Attack;
+  const setting = settingOf(slotKeySealings);
+  const lines = linesOf({ attack, broken: attack.broken(setting), sealed: { slotKeys: attack.sealed(setting) } });
+  expect(lines.slice(0, 2)).toEqual([`\nA1  ${ATTACK_WORDS['A1']?.title}`, `    ${ATTACK_WORDS['A1']?.story}`]);
+  expect(lines[2]).toBe(`    schedule: ${attack.schedule}`);
+  expect(lines.slice(3)).toEqual([
+    '    The paper’s protocol: the server learns the update of U2.',
+    '    Sealed mode: the server learns nothing.',
+    '      The authority refuses: The key of this slot was issued to another request.',
+  ]);
 });

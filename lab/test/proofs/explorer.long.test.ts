@@ -2,9 +2,16 @@
 
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
-import { type explore as Explore, explore, exploreWays } from '../../src/proofs/explorer/explore.ts';
+import {
+  type explore as Explore,
+  explore,
+  exploreLogs,
+  exploreShots,
+  exploreWays,
+} from '../../src/proofs/explorer/explore.ts';
 import type { SettledFate } from '../../src/proofs/explorer/invariants.ts';
-import { CORE_RULES, HOST_RULES } from '../../src/proofs/explorer/missing-rules.ts';
+import { CORE_RULES, HOST_RULES, LOG_RULES, LOG_WORLDS } from '../../src/proofs/explorer/missing-rules.ts';
+import { SHOT_RULES, SHOT_WORLDS } from '../../src/proofs/explorer/one-shot/worlds.ts';
 import { COUNCIL_WORLDS, LARGE_WORLDS, SMALL_WORLDS } from '../../src/proofs/explorer/worlds.ts';
 import { drawFrom } from '../../src/proofs/faults/draw.ts';
 import { importPatched } from '../../src/proofs/patched-core.ts';
@@ -72,5 +79,49 @@ describe('several authorities and a server', () => {
     expect(counterexample).toBeUndefined();
     expect(endings['included']).toBeGreaterThan(0);
     if (world.still) expect(endings).toEqual({ included: 30 });
+  });
+});
+
+describe('the one-shot mode', () => {
+  it.each(SHOT_WORLDS)('keeps every promise: $name', ({ world, isSmall }) => {
+    const { complete, counterexample, states } = exploreShots(world, { budget: isSmall ? BUDGET : 600 });
+    expect(counterexample).toBeUndefined();
+    expect(complete).toBe(isSmall);
+    expect(states).toBeGreaterThan(20);
+  });
+
+  it.each(SHOT_WORLDS)('keeps every promise to the end of random ways: $name', ({ world }) => {
+    const { below: draw } = drawFrom(seededWords(1));
+    expect(exploreShots(world, { ways: 5, draw }).counterexample).toBeUndefined();
+  });
+
+  it('includes every update of an honest server that nobody restores, whatever crashes', () => {
+    const { fates } = exploreShots({ bufferSize: 2, minimum: 2, devices: 2, crashes: true });
+    expect(fates).toEqual({ included: 12, quarantined: 0, expired: 0, refused: 0, unknown: 0 });
+  });
+
+  it.each(SHOT_RULES)('gives a counterexample without "$name"', async ({ world, patches, problem }) => {
+    const patched = await importPatched<{ exploreShots: typeof exploreShots }>(
+      'lab/src/proofs/explorer/explore.ts',
+      patches,
+    );
+    expect(patched.exploreShots(world, { budget: 3000 }).counterexample?.problem).toMatch(problem);
+  });
+});
+
+describe('the model logs of several authorities, with a server that asks each of them for another version', () => {
+  it.each(LOG_WORLDS)('keep every promise: $threshold of $authorities', ({ isSmall, ...world }) => {
+    const { complete, counterexample, states } = exploreLogs(world, { budget: isSmall ? BUDGET : 300 });
+    expect(counterexample).toBeUndefined();
+    expect(complete).toBe(isSmall);
+    expect(states).toBeGreaterThan(10);
+  });
+
+  it.each(LOG_RULES)('break without "$name" [$id]', async ({ world, patches = [], problem }) => {
+    const patched = await importPatched<{ exploreLogs: typeof exploreLogs }>(
+      'lab/src/proofs/explorer/explore.ts',
+      patches,
+    );
+    expect(patched.exploreLogs(world).counterexample?.problem).toMatch(problem);
   });
 });

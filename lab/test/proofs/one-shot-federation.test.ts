@@ -81,6 +81,44 @@ function filledRecords(options: Partial<OneShotOptions>): number {
   return world.records - before;
 }
 
+/** Two batches that make one version, with a crash at the n-th record. */
+function closedTwice(world: OneShotFederation, crashIn?: number): void {
+  const devices = Array.from({ length: 6 }, () => world.shooter());
+  world.crashIn = crashIn;
+  for (const device of devices) granted(device.contribute());
+  world.call('inspect', () => world.shots.inspect());
+  for (let n = 0; n < 2; n++) {
+    world.call('form', () => world.shots.form());
+    for (const { ctx, end } of world.shots.batches.values()) if (end === undefined) granted(world.shots.close(ctx));
+  }
+}
+
+describe('a version of two batches', () => {
+  const options = { bufferSize: 3, minimum: 3, sumsPerVersion: 2 };
+
+  it('is made once, of each of them, after a crash at any record', () => {
+    const calm = new OneShotFederation(environment, options);
+    const before = calm.records;
+    closedTwice(calm);
+    for (let n = 1; n <= calm.records - before; n++) {
+      const world = new OneShotFederation(environment, options);
+      closedTwice(world, n);
+      const { version, sums } = world.server.entry();
+      expect([n, version, sums.length]).toEqual([n, 1, 2]);
+      expect([...world.shots.batches.values()].map(({ end }) => end)).toEqual(['included', 'included']);
+    }
+  });
+
+  it('is made of one of them if no other comes', () => {
+    const world = filled(options);
+    const { ctx } = closed(world);
+    expect(world.server.entry().version).toBe(0);
+    world.shots.closeVersion();
+    expect(world.server.entry()).toMatchObject({ version: 1, sums: [ctx] });
+    expect(world.shots.batch(ctx)).toMatchObject({ version: 1, end: 'included' });
+  });
+});
+
 it('with one of four authorities away, and with one that lost its log, batches close', () => {
   const world = filled({ council: { authorities: 4, threshold: 3 }, tolerated: 1 });
   world.away.add(2);

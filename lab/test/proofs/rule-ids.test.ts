@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
 import { describe, expect, it } from 'vitest';
-import { CORE_RULES, HOST_RULES } from '../../src/proofs/explorer/missing-rules.ts';
+import { CORE_RULES, HOST_RULES, LOG_RULES } from '../../src/proofs/explorer/missing-rules.ts';
 import { MUTANTS } from '../../src/proofs/mutants/list.ts';
 import { MISSING_RULES } from '../../src/proofs/rules/worlds.ts';
 
@@ -18,7 +18,9 @@ const names = [
 const page = readFileSync(join(ROOT, 'docs/rules.md'), 'utf8');
 const needed = [
   ...MISSING_RULES.flatMap(({ id, name, problem }) => (id === undefined ? [] : [{ id, name, problem }])),
-  ...[...HOST_RULES, ...CORE_RULES].flatMap(({ id, name }) => (id === undefined ? [] : [{ id, name, problem: '' }])),
+  ...[...HOST_RULES, ...CORE_RULES, ...LOG_RULES].flatMap(({ id, name }) =>
+    id === undefined ? [] : [{ id, name, problem: '' }],
+  ),
 ];
 
 describe.each(needed)('rule $id, "$name"', ({ id, name, problem }) => {

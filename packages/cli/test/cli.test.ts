@@ -66,8 +66,19 @@ describe('basa', () => {
   it('names an unknown flag and where its help is', async () => {
     const { code, errors } = await basa(['demo', '--bufer', '3']);
     expect(code).toBe(2);
-    expect(errors).toContain("Unknown option '--bufer'");
-    expect(errors).toContain('`basa demo --help`');
+    expect(errors).toContain('there is no flag --bufer (did you mean "--buffer"?); see `basa demo --help`');
+  });
+
+  it.each([
+    ['--participation', 'plan', '--participations'],
+    ['--nois=2', 'plan', '--noise'],
+    ['--jsn', 'plan', '--json'],
+  ])('says which flag was probably meant by %s', async (typed, name, meant) => {
+    expect((await basa([name, typed])).errors).toContain(`(did you mean "${meant}"?)`);
+  });
+
+  it('guesses nothing for a flag that is like no other', async () => {
+    expect((await basa(['plan', '--frobnicate'])).errors).toContain('there is no flag --frobnicate; see');
   });
 
   it('names a flag whose value cannot be', async () => {

@@ -39,6 +39,31 @@ describe('basa config', () => {
     expect(words.out).toContain('BASA_SERVER_KEEP_MODELS');
   });
 
+  it.each(['server', 'authority'])('check fits 100 columns, whatever the values: %s', async (service) => {
+    const key = join(folder, 'key-100');
+    writeFileSync(key, new Uint8Array(32), { mode: 0o600 });
+    const long = join(folder, 'a-folder-with-a-name-that-is-longer-than-most'.repeat(2));
+    const config = file('long.json', {
+      dataFolder: long,
+      port: 0,
+      ...(service === 'server' ? { authorityUrl: 'http://127.0.0.1:9', authorityKey: KEY } : { keyFile: key }),
+    });
+    const { out } = await basa(['config', 'check', service, '--config', config]);
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
+    expect(out.replaceAll(/\n +/g, '')).toContain(long);
+    expect(out).toMatch(/^tickMs +500 +default$|^port +0 +/m);
+  });
+
+  it('says in which line and column a file is no JSON', async () => {
+    const broken = join(folder, 'broken.json');
+    writeFileSync(broken, '{\n  "port": 7800,\n  "host": localhost\n}\n');
+    const { code, errors } = await basa(['config', 'check', 'server', '--config', broken]);
+    expect([code, errors]).toEqual([
+      2,
+      expect.stringMatching(/broken\.json cannot be read as JSON: .*line 3, column 11/),
+    ]);
+  });
+
   it('check says where values come from, hides secrets, and warns', async () => {
     const environment = {
       BASA_SERVER_DATABASE_URL: 'postgres://me:hunter2@db/x',

@@ -5,8 +5,9 @@ import { openFolderStore } from '@basa/client/node';
 import { decodeSafetensors, encodeSafetensors, logisticRegression } from '@basa/learning';
 import { AUTHORITY_PATH, decodePolicy, ENGINE, SERVER_PATH } from '@basa/protocol';
 import { pagePaths, readPage, runProgram, runSnippet, snippetsOf } from '@basa/testkit/pages/snippets.ts';
-import { basaHere, exportsOf, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { basa, type Running, start } from '@basa/testkit/programs/basa-process.ts';
+import { exportsOf } from '@basa/testkit/programs/typed.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const servicePrograms = (page: string) => snippetsOf(readPage(page)).filter(({ needs }) => needs.includes('services'));
@@ -68,14 +69,14 @@ describe('with `basa dev` in one terminal, another', () => {
 
   it('shows, pauses, resumes and exports the task, and looks into a buffer', async () => {
     const task = environment['BASA_TASK'] ?? '';
-    let versions: readonly { readonly ctx: string }[] = [];
+    let versions: readonly { readonly sums: readonly string[] }[] = [];
     while (versions.length < 2) {
       const shown = lastLine((await type('task', 'show', task, '--json')).out);
       versions = shown['versions'] as typeof versions;
     }
-    const buffer = await type('inspect', 'buffer', versions[1]?.ctx ?? '');
+    const buffer = await type('inspect', 'buffer', versions[1]?.sums[0] ?? '');
     expect(buffer.out).toContain('in the sum');
-    const byDigits = await type('inspect', 'buffer', versions[1]?.ctx.slice(0, 12) ?? '');
+    const byDigits = await type('inspect', 'buffer', versions[1]?.sums[0]?.slice(0, 12) ?? '');
     expect(byDigits.out).toBe(buffer.out);
     expect((await type('task', 'pause', 'dev')).out).toContain(`dev (${task.slice(0, 8)}) is paused`);
     expect((await type('task', 'resume', task.slice(0, 10))).out).toContain('is running');
@@ -115,12 +116,51 @@ describe('with `basa dev` in one terminal, another', () => {
       devices: { user: string; revoked: boolean }[];
     };
     const [first, ...others] = devices;
+    const here = lastLine((await type('device', 'list', '--folders', folder, '--json')).out) as {
+      devices: { folder?: string; lastContribution?: { version: number } }[];
+    };
+    const mine = here.devices.find((device) => device.folder?.endsWith('mine'));
+    expect(mine?.lastContribution?.version).toBeGreaterThan(0);
+    const shown = (await type('device', 'list', '--folders', folder)).out;
+    expect(shown).toMatch(/^user +device key +folder +task +last contribution/);
+    expect(shown).toMatch(/mine +dev \(\w{8}\) +version \d+, 20\d\d-/);
     expect(others.length).toBeGreaterThanOrEqual(1);
     const digits = first?.user.slice(0, 8) ?? '';
     expect((await type('keys', 'revoke', '--user', digits)).out).toContain(`${digits} is revoked`);
     const listed = (await type('device', 'list')).out.split('\n').filter((line) => line.includes('revoked'));
     expect(listed).toEqual([expect.stringContaining(digits)]);
     expect((await type('keys', 'revoke', '--user', '0000')).errors).toContain('`basa device list` lists them');
+  });
+
+  it('offers an update with a number for each metric of the task, and is told what is missing', async () => {
+    const update = join(folder, 'update.f32');
+    writeFileSync(update, new Uint8Array(new Float32Array(7850).fill(0.01).buffer));
+    const asked = ['--metrics', 'loss:0:5,examples:0:1000', '--tokens', '1', '--json'];
+    const created = await type('task', 'create', '--name', 'metrics', ...asked);
+    const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
+    const words = ['client', '--identity', join(folder, 'metrics'), '--task', task, '--update', update];
+    const offer = (...more: readonly string[]) => type(...words, '--enrol', tokens[0] ?? '', ...more);
+    expect((await offer()).errors).toContain('give --metric loss=<number> --metric examples=<number> as well');
+    expect((await offer('--metric', 'los=1')).errors).toContain(
+      'the task has no metric "los"; it names loss, examples',
+    );
+    expect((await offer('--metric', 'loss=much')).errors).toContain('a finite number, got "loss=much"');
+    expect((await type('client', '--identity', join(folder, 'x'), '--metric', 'loss=1')).errors).toContain(
+      'with --update',
+    );
+    const { code, out } = await offer('--metric', 'loss=0.5', '--metric', 'examples=20');
+    expect([code, out]).toEqual([0, expect.stringContaining('accepted in slot 0')]);
+    const again = await offer('--metric', 'loss=0.5', '--metric', 'examples=20');
+    expect(again.out).toMatch(/rejected: [A-Z].*\. .*[A-Z].*\.\n/);
+    expect(again.out).not.toMatch(/rejected: [a-z-]+\n/);
+  });
+
+  it('is warned by `task create` as `plan` warns', async () => {
+    const noisy = ['--model', 'mnist', '--buffer', '4', '--noise', '8', '--participations', '2'];
+    const { advice } = lastLine((await basaHere(['plan', ...noisy, '--json'])).out) as { advice: string[] };
+    expect(advice.length).toBeGreaterThan(0);
+    const { errors } = await type('task', 'create', '--name', 'noisy', ...noisy);
+    for (const sentence of advice) expect(errors).toContain(`warning: ${sentence}`);
   });
 
   it('follows a task until it is finished, and deletes it with --yes alone', async () => {
@@ -211,7 +251,9 @@ describe('with `basa dev` in one terminal, another', () => {
     const log = await type('authority', 'verify-log', '--key', 'ab'.repeat(32));
     expect(log.out).toContain('first make sure that this is the key of that authority');
     const nobody = await type('keys', 'revoke', '--device-key', 'ab'.repeat(32));
-    expect(nobody.errors).toContain('This device is not enrolled. `basa device list` shows who is.');
+    expect(nobody.errors).toContain(
+      'This device is not enrolled. `basa device list` shows the devices that are enrolled',
+    );
     const unknown = await type('task', 'pause', 'ab'.repeat(32), '--token', 'x');
     expect(unknown.errors).toContain('Give --token, or the variable BASA_OPERATOR_TOKEN');
   });

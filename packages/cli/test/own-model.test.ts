@@ -2,22 +2,29 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { decodeSafetensors } from '@basa/learning';
 import { AUTHORITY_PATH, decodePolicy } from '@basa/protocol';
 import { readPage, snippetsOf } from '@basa/testkit/pages/snippets.ts';
-import { basaHere, exportsOf, lastLine } from '@basa/testkit/programs/basa.ts';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { type Running, start } from '@basa/testkit/programs/basa-process.ts';
+import { exportsOf, shellBlocksIn, stepsIn } from '@basa/testkit/programs/typed.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadOwnModel } from '../src/flags/own-model.ts';
-import { fileSources, installCommand } from '../src/project/place.ts';
+import { sourcesOf } from '../src/project/place.ts';
+import { TOOLS } from '../src/project/tools.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basa-own-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const inProject = (template: string): string => join(folder, template);
 const read = (template: string, file: string): string => readFileSync(join(inProject(template), file), 'utf8');
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
 const TEMPLATES = ['node', 'tfjs', 'browser'] as const;
 
 /** What a script of a project prints, started as its README says. */
@@ -58,21 +65,48 @@ describe('`basa new`', () => {
     expect(readdirSync(inProject('node'))).toEqual(before);
   });
 
-  it('has the clone install what is missing: our packages are not in the registry that a project would ask', () => {
-    expect(installCommand(join(ROOT, 'my-project'))).toBe('npm --prefix .. run setup');
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    expect(scripts).toHaveProperty('setup');
+  it.each(TEMPLATES)('names our packages of a clone by their folders, which `npm install` keeps: %s', (template) => {
+    const { dependencies, devDependencies } = JSON.parse(read(template, 'package.json')) as Manifest;
+    const ours = Object.entries(dependencies).filter(([name]) => name.startsWith('@basa/'));
+    expect(ours.length).toBeGreaterThan(0);
+    for (const [name, source] of ours)
+      expect(resolve(inProject(template), source.replace(/^file:/, ''))).toBe(join(ROOT, 'packages', name.slice(6)));
+    expect(devDependencies).toHaveProperty('typescript'); // `npm run check` types it
   });
 
-  it('takes our packages from the files that npm installed them from, seen from the new folder', () => {
+  it('asks for the versions of other packages that this repository is tested with', () => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+    expect({ ...manifest.dependencies, ...manifest.devDependencies }).toMatchObject(TOOLS);
+  });
+
+  describe('from installed packages names ours', () => {
+    const [root, project] = ['/home/ann', '/home/ann/work/project'];
+    const tarball = { resolved: 'file:tarballs/basa-client-0.2.0.tgz', version: '0.2.0' };
+    const registry = { resolved: 'https://registry.npmjs.org/@basa/learning/-/learning-0.2.0.tgz', version: '0.2.0' };
     const packages = {
-      'node_modules/@basa/client': { resolved: 'file:tarballs/basa-client-0.2.0.tgz' },
-      'node_modules/@basa/learning': { resolved: 'https://registry.npmjs.org/@basa/learning/-/learning-0.2.0.tgz' },
+      'node_modules/@basa/client': tarball,
+      'node_modules/@basa/learning': registry,
       'node_modules/undici': { resolved: 'file:undici.tgz' },
     };
-    expect(fileSources({ packages }, '/home/ann', '/home/ann/work/project')).toEqual({
-      '@basa/client': 'file:../../tarballs/basa-client-0.2.0.tgz',
+
+    it('by the files that npm installed them from, or by version if they came from a registry', () => {
+      expect(sourcesOf({ packages }, root, project, () => true)).toEqual({
+        '@basa/client': 'file:../../tarballs/basa-client-0.2.0.tgz',
+        '@basa/learning': '0.2.0',
+      });
     });
+
+    it('in no such way if a file is gone, or if npm kept no account: then they are linked', () => {
+      expect(sourcesOf({ packages }, root, project, () => false)).toBeUndefined();
+      expect(sourcesOf(undefined, root, project)).toBeUndefined();
+    });
+  });
+
+  it('makes the folder where the command was typed, also through `npm run`, and quotes its name', async () => {
+    const typed = { npm_command: 'run-script', INIT_CWD: folder };
+    const { out } = await basaHere(['new', 'by npm'], typed);
+    expect(existsSync(join(folder, 'by npm/model.ts'))).toBe(true);
+    expect(stepsIn(out)).toEqual(['cd "by npm"', 'npm run simulate']);
   });
 
   it('knows no other template', async () => {
@@ -80,6 +114,38 @@ describe('`basa new`', () => {
     expect(existsSync(join(folder, 'x'))).toBe(false);
   });
 });
+
+const LEARNING = JSON.stringify(pathToFileURL(join(ROOT, 'packages/learning/src/index.ts')).href);
+const points = (inputs: string, channels = 4): string =>
+  `{ name: 'points', shape: { height: 1, width: 1, channels: ${channels} }, classes: 2, inputs: new Float32Array(${inputs}), labels: Int32Array.of(0, 1) }`;
+const net = (outputs: number): string =>
+  `import { defineModel, dense } from ${LEARNING}; export const model = defineModel('net', { height: 1, width: 1, channels: 4 }, [dense(${outputs})]);`;
+const giving = (dataset: string, indices = '0, 1'): string =>
+  `export const data = () => ({ dataset: ${dataset}, indices: Uint32Array.of(${indices}) });`;
+const trainer = (parts: Readonly<Record<string, string>>): string => {
+  const all = {
+    init: '() => new Float32Array(5)',
+    train: '() => ({ delta: new Float32Array(5).fill(0.1), loss: 1, samples: 2 })',
+    evaluate: '() => ({ loss: 1, samples: 2, perplexity: 12.5 })',
+    ...parts,
+  };
+  const lines = Object.entries(all).map(([name, code]) => `${name}: ${code}`);
+  return `${net(1)} export const trainer = () => ({ name: 'mine', model, ${lines.join(', ')} }); ${giving(points('8'))}`;
+};
+
+/** Models of one's own that cannot be trained, each for another reason. */
+const WRONG: Readonly<Record<string, string>> = {
+  nobody: `${net(2)} ${giving(points('8'), '')}`,
+  untested: trainer({ evaluate: 'undefined' }),
+  scoreless: trainer({ evaluate: '() => ({ loss: 1, samples: 2 })' }),
+  short: trainer({ train: '() => ({ delta: new Float32Array(3), loss: 1, samples: 2 })' }),
+  diverged: trainer({ train: '() => ({ delta: new Float32Array(5).fill(NaN), loss: 1, samples: 2 })' }),
+  huber: `${net(1)} export const training = { loss: 'huber' }; ${giving(points('8'))}`,
+  beyond: `${net(2)} ${giving(points('8'), '9')}`,
+  nan: `${net(2)} ${giving(points('[0, NaN, 0, 0, 0, 0, 0, 0]'))}`,
+  shapes: `${net(2)} ${giving(points('8'))} export const test = () => (${points('6', 3)});`,
+  outputs: `${net(2)} export const training = { loss: 'mse' }; ${giving(points('8'))}`,
+};
 
 describe('`basa simulate`', () => {
   const small = ['--devices', '6', '--versions', '10', '--compute', '1', '--drop-out', '10', '--json'];
@@ -94,22 +160,42 @@ describe('`basa simulate`', () => {
     ]);
 
   it('trains the model of a new project under several protocols, and writes curve, plot and model', async () => {
-    const { code, out, errors } = await simulate('node', '--protocol', 'none,sealed,secagg');
+    const { code, out, errors } = await simulate('node', '--protocol', 'none,sealed,one-shot,secagg');
     expect([code, errors]).toEqual([0, expect.stringContaining('6 devices, 6 at a time, K = 6, 10 versions')]);
     const { runs } = lastLine(out) as { runs: { protocol: string; partySums: number; last: { accuracy: number } }[] };
     expect(runs.map(({ protocol, partySums }) => [protocol, partySums])).toEqual([
       ['none', 0],
       ['sealed', 1],
+      ['one-shot', 1],
       ['secagg', 1],
     ]);
     for (const { last } of runs) expect(last.accuracy).toBeGreaterThan(0.8);
     const lines = readFileSync(join(folder, 'simulated/curve.csv'), 'utf8').trimEnd().split('\r\n');
     expect(lines[0]).toBe('protocol,version,seconds,accuracy,loss,trainLoss,updates');
-    expect(lines).toHaveLength(1 + 30);
+    expect(lines).toHaveLength(1 + 40);
     expect(readFileSync(join(folder, 'simulated/accuracy.svg'), 'utf8')).toMatch(/^<svg .*sealed/s);
     const { model } = await loadOwnModel(join(inProject('node'), 'model.ts'));
     const written = decodeSafetensors(model, readFileSync(join(folder, 'simulated/model.safetensors')));
     expect(written.every(Number.isFinite)).toBe(true);
+  });
+
+  it('shows the score of a trainer of your own by its name, whatever its loss', async () => {
+    const step =
+      '({ samples }) => ({ delta: Float32Array.from({ length: 5 }, () => Math.random()), loss: 1, samples: 2 })';
+    writeFileSync(join(folder, 'own.mjs'), trainer({ train: step, loss: "'likelihood'" }));
+    const out = join(folder, 'own-score');
+    const { code, errors } = await basaHere(['simulate', join(folder, 'own.mjs'), ...small, '--out', out]);
+    expect([code, errors]).toEqual([0, expect.stringContaining('perplexity 12.5 after')]);
+    expect(readFileSync(join(out, 'curve.csv'), 'utf8')).toMatch(/^protocol,version,seconds,perplexity,loss,/);
+    expect(existsSync(join(out, 'perplexity.svg'))).toBe(true);
+  });
+
+  it('leaves updates out that vanish, as devices do, and ends where fewer than two are left', async () => {
+    const { code, out, errors } = await simulate('node', '--rate', '1e-30');
+    expect([code, errors]).toEqual([0, expect.stringContaining('after version 0: the run ends there')]);
+    const { runs } = lastLine(out) as { runs: { isConverged: boolean; versions: number; nothingNew: number }[] };
+    expect(runs).toMatchObject([{ isConverged: true, versions: 0 }]);
+    expect(runs[0]?.nothingNew).toBeGreaterThan(1);
   });
 
   it.each([
@@ -123,17 +209,23 @@ describe('`basa simulate`', () => {
     ['must export `data`', ['alone.mjs']],
     ['cannot be loaded: that one failed', ['failing.mjs']],
     ['is a module', ['net.json']],
-    ['device 0 of 20 has no examples', ['nobody.mjs']],
+    ['data of device 0 of 20: it has no examples; use fewer devices', ['nobody.mjs']],
+    ['what `trainer` returns has no function `evaluate`', ['untested.mjs']],
+    ['evaluate of the trainer must return loss, samples and a score', ['scoreless.mjs']],
+    ['gave an update of 3 numbers; the model has 5 parameters', ['short.mjs']],
+    ['number 0 of the first update is NaN: lower the learning rate, or check the data', ['diverged.mjs']],
+    ['there is no loss "huber"; take softmaxCrossEntropy', ['huber.mjs']],
+    ['there is no example 9; points has 2', ['beyond.mjs']],
+    ['data of device 0 of 20: points: input 1 of example 0 is NaN; remove the example', ['nan.mjs']],
+    ['test: points: examples are 1 x 1 x 3, and net takes 1 x 1 x 4', ['shapes.mjs']],
+    ['net ends in 2 outputs, and the loss mse takes one: end it in dense(1)', ['outputs.mjs']],
   ])('says in a sentence what is wrong: %s', async (sentence, [file, ...words]) => {
     const model = "export const model = { name: 'm', dimension: 1, manifest: [], layers: [] };";
     writeFileSync(join(folder, 'empty.mjs'), '');
     writeFileSync(join(folder, 'alone.mjs'), model);
     writeFileSync(join(folder, 'failing.mjs'), "throw new Error('that one failed');");
     writeFileSync(join(folder, 'net.json'), '{}');
-    writeFileSync(
-      join(folder, 'nobody.mjs'),
-      `${model} export const trainer = () => ({}); export const data = () => ({ indices: [] });`,
-    );
+    for (const [name, code] of Object.entries(WRONG)) writeFileSync(join(folder, `${name}.mjs`), code);
     const named = file === undefined ? [] : [join(folder, file)];
     const { code, errors } = await basaHere(['simulate', ...named, ...words]);
     expect([code, errors]).toEqual([2, expect.stringContaining(sentence)]);
@@ -168,6 +260,20 @@ describe('with `basa dev` in one terminal, another', () => {
     const { task } = JSON.parse(readFileSync(join(inProject(template), 'task.json'), 'utf8')) as { task: string };
     const { versions } = await reached(task);
     expect((versions as { accepted: number }[])[1]?.accepted).toBe(3);
+    const [taken = ''] = shellBlocksIn(read(template, 'README.md')).at(-1) ?? [];
+    const words = taken.replace('npm run basa -- ', '').replace('my-network', task).split(' ');
+    const exported = await type(
+      ...words.map((word) => (/^model\./.test(word) ? join(inProject(template), word) : word)),
+    );
+    expect(exported.out).toContain('version 1: 131 parameters');
+  });
+
+  it('is told by a device that there is no task yet', async () => {
+    await basaHere(['new', inProject('without-task')]);
+    await expect(npm('without-task', ['device', '--', '0'])).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('run `npm run create` first'),
+    });
   });
 
   it('is told by a new project which variables it lacks', async () => {
@@ -205,6 +311,21 @@ describe('with `basa dev` in one terminal, another', () => {
     );
     for (const { out } of await Promise.all(devices)) expect(lastLine(out)).toMatchObject({ accepted: 1 });
     await reached(task);
+  });
+
+  it('has nothing new to contribute to a model that has converged: devices say so and end, and the task tells', async () => {
+    const module = join(inProject('node'), 'model.ts');
+    const rate = ['--rate', '1e-30', '--buffer', '2', '--tokens', '1', '--json'];
+    const created = await type('task', 'create', '--model', module, '--name', 'converged', ...rate);
+    const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
+    const device = ['--identity', join(folder, 'converged'), '--enrol', tokens[0] ?? '', '--model', module];
+    const { code, out, errors } = await type('client', '--task', task, ...device, '--json');
+    expect([code, errors]).toEqual([
+      0,
+      expect.stringMatching(/nothing new to contribute on version 0: its update is zero/),
+    ]);
+    expect(lastLine(out)).toMatchObject({ accepted: 0, rejected: 0, idle: 1, ended: 'rounds' });
+    expect((await type('task', 'show', task)).out).toMatch(/given back +1 place since the newest version/);
   });
 
   it('creates the task of a module: how devices train and what is evaluated on comes with it', async () => {

@@ -8,7 +8,8 @@ it.each([
   const versions = Array.from({ length: many + 1 }, (_, version) => ({
     version,
     at: 0,
-    ctx: '',
+    sums: [],
+    spoilt: [],
     accuracy: 0.5,
     accepted: 10,
     dropped: 0,

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { UnreachableError } from '@basa/client/operator';
+import { SettingsError, UnreachableError } from '@basa/client/operator';
 import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
 import { basa } from '@basa/testkit/programs/basa-process.ts';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -154,6 +154,45 @@ it('calls a fault of the program one, and says how to report it', () => {
     code: 1,
     isFault: true,
   });
+});
+
+it.each([
+  [
+    'what a file of one’s own threw',
+    Object.assign(new TypeError('rows is undefined'), {
+      stack: 'TypeError: rows\n    at data (file:///home/ann/model.ts:12:9)',
+    }),
+    'rows is undefined (/home/ann/model.ts:12); mend it in that file',
+  ],
+  [
+    'a socket',
+    Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }),
+    'the network does not answer (ECONNRESET)',
+  ],
+  [
+    'a request that was cut off',
+    Object.assign(new TypeError('terminated'), { cause: { code: 'UND_ERR_SOCKET' } }),
+    'the network does not answer (UND_ERR_SOCKET)',
+  ],
+  [
+    'a full table of files',
+    Object.assign(new Error('EMFILE'), { code: 'EMFILE', path: '/x', syscall: 'open' }),
+    '/x cannot be used (EMFILE)',
+  ],
+  [
+    'a package that is not installed',
+    Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' }),
+    'install it again: npm install',
+  ],
+  [
+    'a network that is not the task’s',
+    new SettingsError('the task minimises mse, the trainer x'),
+    'the task minimises mse',
+  ],
+])('calls no fault of the program: %s', (_, error, says) => {
+  const { sentence, isFault } = sentenceOf(error, 'client');
+  expect(sentence).toContain(says);
+  expect([isFault, sentence.includes('fault of the program')]).toEqual([undefined, false]);
 });
 
 it('tells a person to run the command again, not to call a function', async () => {

@@ -3,6 +3,7 @@ import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import { abandonSession, type Ctx, type JoinTag, type PrivacySpent, type TaskPolicy } from '@basa/protocol';
 import { INSIDE } from './inside.ts';
+import type { Idle } from './run/idle.ts';
 import { type RoundTrainer, type RunOptions, type RunSummary, run } from './run/run.ts';
 import { askForPlace, type Place } from './session/admission.ts';
 import type { ClientEvents } from './session/client-events.ts';
@@ -26,6 +27,7 @@ export class BasaClient {
   readonly #closing = new AbortController();
   #busy: Promise<unknown> = Promise.resolve();
   #model: FetchedModel | undefined;
+  readonly #idle: Idle = {};
 
   /** Use `connect`. */
   constructor(context: DeviceContext) {
@@ -86,14 +88,13 @@ export class BasaClient {
   /** Gives an interrupted session up. Bytes that may have left keep their update held until its outcome. */
   discard(): Promise<void> {
     return this.#exclusively(undefined, async () => {
-      const { server, state, task } = this.#context;
+      const { state } = this.#context;
       const member = membershipOf(state);
       const mayHaveLeft = state.session?.step === 'frozen' || state.session?.step === 'shot';
       if (mayHaveLeft) await state.dropSession();
       else if (member !== undefined)
         await state.take(abandonSession(userPorts(this.#context, member.descriptor), state, 'abandoned'));
-      // A courtesy: a place that nobody gives back lapses.
-      await server.discardPlace(task, this.#closing.signal).catch(() => undefined);
+      await this.#leavePlace(this.#closing.signal);
     });
   }
 
@@ -115,6 +116,8 @@ export class BasaClient {
       given: (version: number, both: AbortSignal) => versionRejection(this.#context, version, both),
       contribute: (update: Update, both: AbortSignal) => contribute(this.#context, update, both),
       resume: (both: AbortSignal) => resume(this.#context, both),
+      leave: (both: AbortSignal) => this.#leavePlace(both),
+      idle: this.#idle,
     };
     return this.#exclusively(signal, (both) => run(this.#context, steps, trainer, data, options, both));
   }
@@ -140,6 +143,12 @@ export class BasaClient {
     work: (context: DeviceContext, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     return this.#exclusively(signal, (both) => work(this.#context, both));
+  }
+
+  /** A courtesy: a place that nobody gives back lapses. */
+  async #leavePlace(signal: AbortSignal): Promise<void> {
+    const { server, task } = this.#context;
+    await server.discardPlace(task, signal).catch(() => undefined);
   }
 
   async #newestModel(signal: AbortSignal): Promise<FetchedModel> {

@@ -1,5 +1,5 @@
 /** What can go wrong between a client and its services. Each error says what to do next; none holds a secret. */
-import { isRefusalReason, type ProblemCode, problemOf, REFUSALS, type RefusalReason } from '@basa/protocol';
+import { isRefusalReason, nextStepOf, type ProblemCode, problemOf, REFUSALS, type RefusalReason } from '@basa/protocol';
 
 /** Answers of a proxy, without a problem document. */
 const PASSING_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -32,6 +32,12 @@ export class ProblemError extends Error {
     this.retryAfterMs = said.retryAfterMs;
     this.slots = said.slots;
     this.uploadOffset = said.uploadOffset;
+  }
+
+  /** What to do about it, in a sentence. */
+  get next(): string {
+    if (this.code !== 'unknown-problem') return nextStepOf(this.code);
+    return 'Check that the address is that of a BASA service of the same version, and not of a proxy or another program.';
   }
 
   /** Whether the same request may be answered later. */
@@ -104,7 +110,7 @@ const OWN_REFUSALS = {
     'The clock of this device is more than a day away from those of the authorities',
     'set it, then connect again',
   ],
-  'unusable-policy': ['The policy of the task cannot be used'],
+  'unusable-policy': ['The policy of the task cannot be used', 'create the task anew with a client of this version'],
   'below-floor': [
     "The policy of the task asks for less than this application's own floor",
     'raise the task, or lower the floor',
@@ -113,11 +119,14 @@ const OWN_REFUSALS = {
     'The address is plain http to another machine, where anybody on the way can read and change what is said',
     'use https, or pass unsafeAllowPlainHttp where the way is yours',
   ],
-  'wrong-certificate': ['The certificate is not for this device and task by the pinned authority'],
+  'wrong-certificate': [
+    'The certificate is not for this device and task by the pinned authority',
+    'check authority, authorityKey and task, and do not trust this authority',
+  ],
   'store-of-another-task': ['The store belongs to a device of another task', 'use a store of its own for each task'],
   'unsafe-engine': ['The task seals nothing (transparent engine)', 'this client takes no part in it'],
   'not-paper-mode': ['The task does not run in paper mode', 'use contribute'],
-} as const satisfies Readonly<Record<string, readonly [happened: string, advice?: string]>>;
+} as const satisfies Readonly<Record<string, readonly [happened: string, advice: string]>>;
 
 export type OwnRefusal = keyof typeof OWN_REFUSALS;
 
@@ -129,12 +138,17 @@ export class RefusedError extends Error {
   readonly code: OwnRefusal | RefusalReason;
   /** The message without its advice, which is for programmers. */
   readonly happened: string;
+  /** What to do about it, in a sentence. Undefined if the message says so itself. */
+  readonly next: string | undefined;
+  readonly detail: string | undefined;
 
   constructor(reason: OwnRefusal | RefusalReason, detail?: string) {
     const own = isRefusalReason(reason) ? undefined : OWN_REFUSALS[reason];
     const sentence = isRefusalReason(reason) ? REFUSALS[reason].sentence : `${OWN_REFUSALS[reason].join('; ')}.`;
     super(detail === undefined ? sentence : `${sentence} (${detail})`);
-    this.happened = own?.[0] ?? sentence;
+    this.happened = `${own?.[0] ?? sentence}${detail === undefined ? '' : ` (${detail})`}`;
+    this.next = isRefusalReason(reason) ? nextStepOf(reason) : undefined;
+    this.detail = detail;
     this.reason = reason;
     this.code = reason;
   }
@@ -145,7 +159,7 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
-/** Settings of a task that cannot be used together; the sentence says which. */
+/** Settings of a task, or a task and a trainer, that cannot be used together; the sentence says which. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

@@ -206,6 +206,7 @@ describe('run', () => {
     expect(await client.run(trainer, allSamples(tinyDataset), { rounds: 1 })).toEqual({
       accepted: 1,
       rejected: 2,
+      idle: 0,
       ended: 'rounds',
     });
     expect(reasons).toEqual(['model-stale', 'model-stale']);

@@ -1,6 +1,6 @@
 /** What a service says beside its answers: waits, offsets and times. Out of range, none of it throws or spins. */
 import { allSamples } from '@basa/learning';
-import { HEADER, isLoopback, problemDocument } from '@basa/protocol';
+import { ENGINE, HEADER, isLoopback, ONE_SHOT_DEFAULTS, problemDocument } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sleep } from '../src/outside.ts';
 import { connectTo, deltaOf } from './support/connect.ts';
@@ -178,6 +178,9 @@ describe('the floor of an application', () => {
     privacy: { noiseMultiplier: 4, colluders: 0, delta: 1e-3, participations: 4 },
   };
 
+  const ONE_SHOT: WorldOptions['policy'] = { engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS };
+  const NOISY: WorldOptions['policy'] = { ...ONE_SHOT, oneShot: { ...ONE_SHOT_DEFAULTS, authorityNoise: true } };
+
   it.each([
     [{ minimum: 3 }, {}, 'Kmin is 2, at least 3'],
     [{ maxStaleness: 9 }, {}, 'maxStaleness is 10, at most 9'],
@@ -192,6 +195,8 @@ describe('the floor of an application', () => {
     [{ privacy: { epsilon: 9, delta: 1 } }, PRIVATE, 'delta is asked for as 1'],
     [{ privacy: { epsilon: 9, delta: 0 } }, PRIVATE, 'delta is asked for as 0'],
     [{ privacy: { epsilon: 9, delta: Number.NaN } }, PRIVATE, 'delta is asked for as NaN'],
+    [{ checkedSums: true }, ONE_SHOT, 'one authority alone says what the sum of the masks is'],
+    [{ deviceNoise: true }, { ...PRIVATE, ...NOISY }, 'the authority adds the noise and could leave it out'],
   ])('%o refuses a policy below it before the device enrols', async (floor, policy, sentence) => {
     const services = await startServices({ policy });
     const refused = { reason: 'below-floor', message: expect.stringContaining(sentence) };

@@ -64,6 +64,17 @@ describe('a one-shot task', () => {
     );
   });
 
+  it('may make a version of several sums, and no other task may', async () => {
+    expect((await makePolicy(choiceOf(1, { sumsPerVersion: 3 }))).oneShot).toMatchObject({
+      sumsPerVersion: 3,
+      combine: 'mean',
+    });
+    const trimmed = choiceOf(1, { sumsPerVersion: 5, combine: 'trimmed' });
+    expect((await makePolicy(trimmed)).oneShot).toMatchObject({ sumsPerVersion: 5, combine: 'trimmed' });
+    await expect(makePolicy({ ...trimmed, sumsPerVersion: 4 })).rejects.toThrow(/at least 5 with a trimmed mean/);
+    await expect(makePolicy(choiceOf(1, { mode: 'sealed', sumsPerVersion: 3 }))).rejects.toThrow(/one-shot mode/);
+  });
+
   it('has no engine to choose', async () => {
     await expect(makePolicy(choiceOf(1, { engine: 'cp-abe' }))).rejects.toThrow(/leave the engine out/);
   });

@@ -35,7 +35,7 @@ describe('a device of a private task', () => {
     const told: number[] = [];
     client.on('privacy', ({ inclusions }) => told.push(inclusions));
     const trainer = new Counter();
-    expect(await client.run(trainer, data)).toEqual({ accepted: 2, rejected: 1, ended: 'budget-spent' });
+    expect(await client.run(trainer, data)).toEqual({ accepted: 2, rejected: 1, idle: 0, ended: 'budget-spent' });
     expect(trainer.trainings).toBe(2);
     expect(told).toEqual([1, 2]);
     expect(client.privacy).toMatchObject({ inclusions: 2, participations: 2, delta: 1e-6 });
@@ -58,6 +58,7 @@ describe('a device of a private task', () => {
       expect(await client.run(trainer, data, { signal: away.signal })).toEqual({
         accepted: 3,
         rejected: 1,
+        idle: 0,
         ended: 'budget-spent',
       });
       await client.close();

@@ -19,6 +19,7 @@ import { describe, expect, it } from 'vitest';
 import type { Rejection, RoundTrainer } from '../src/node/index.ts';
 import { problem } from './support/http-replies.ts';
 import { startClient, startServices } from './support/setup.ts';
+import { ONE_SHOT } from './support/test-world.ts';
 import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 const manifestHashOf = (of: Model): Uint8Array => nodeSuite.sha256(ascii(manifestText(of)));
@@ -51,7 +52,7 @@ describe('run', () => {
         client.run(createTrainer(createReferenceBackend(tinyModel)), allSamples(tinyDataset), { rounds: 2 }),
       ),
     );
-    expect(summaries).toEqual(Array(3).fill({ accepted: 2, rejected: 0, ended: 'rounds' }));
+    expect(summaries).toEqual(Array(3).fill({ accepted: 2, rejected: 0, idle: 0, ended: 'rounds' }));
     expect(services.world.version).toBe(2);
     expect(versions).toHaveLength(2);
   });
@@ -70,6 +71,7 @@ describe('run', () => {
     expect(await client.run(trainer, allSamples(tinyDataset))).toEqual({
       accepted: 0,
       rejected: 2,
+      idle: 0,
       ended: 'task-finished',
     });
   });
@@ -136,21 +138,75 @@ describe('an update that vanishes on a tensor of the model', () => {
     dense(8, { name: 'b' }),
   ]);
 
-  it('is refused before a deposit, because run names the tensors', async () => {
+  it('is not given, because run names the tensors: no seat is taken, and the place goes back', async () => {
     const services = await startServices({ policy: { dimension: wide.dimension } });
     const client = await startClient(services);
-    const rejections: Rejection[] = [];
-    const leaving = new AbortController();
-    client.on('rejected', (rejection) => {
-      rejections.push(rejection);
-      leaving.abort();
-    });
     // Small enough to quantise to zero nearly always; as a float it is none.
     const delta = new Float32Array(wide.dimension).fill(0.5, 0, 136).fill(1e-12, 136);
     const data = { ...tinyDataset, shape: wide.input, inputs: new Float32Array(16 * 16) };
-    const life = client.run(new Recorder(wide, delta), allSamples(data), { signal: leaving.signal });
-    await expect(life).rejects.toThrow();
-    expect(rejections[0]).toMatchObject({ reason: 'zero-block', update: 'free' });
-    expect(services.count('/deposits')).toBe(0);
+    const rejections: Rejection[] = [];
+    client.on('rejected', (rejection) => rejections.push(rejection));
+    const summary = await client.run(new Recorder(wide, delta), allSamples(data), { rounds: 1 });
+    expect(summary).toEqual({ accepted: 0, rejected: 0, idle: 1, ended: 'rounds' });
+    expect(rejections).toMatchObject([{ reason: 'zero-block', update: 'free' }]);
+    expect([services.count('/seats'), services.count('/deposits')]).toEqual([0, 0]);
+    expect(services.count('/admissions')).toBe(2); // asked for, and given back
+  });
+});
+
+describe('a model that has converged', () => {
+  const zero = new Float32Array(tinyModel.dimension);
+
+  it.each([
+    ['sealed', {}],
+    ['one-shot', ONE_SHOT],
+  ])(
+    'in the mode %s: says that it has nothing new, waits for a newer version, and ends a run with rounds',
+    async (_, options) => {
+      const services = await startServices(options);
+      const client = await startClient(services);
+      const told: { version: number; why: string }[] = [];
+      client.on('idle', (event) => told.push(event));
+      const trainer = new Recorder(tinyModel, zero);
+      const summary = await client.run(trainer, allSamples(tinyDataset), { rounds: 3, patienceMs: 10 });
+      expect(summary).toEqual({ accepted: 0, rejected: 0, idle: 1, ended: 'nothing-new' });
+      expect(told).toEqual([{ version: 0, why: expect.stringContaining('too small') }]);
+      expect(trainer.asked).toHaveLength(1);
+    },
+  );
+
+  it('does not loop on an update that repeats itself on every version', async () => {
+    const services = await startServices();
+    const clients = await Promise.all(
+      [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
+    );
+    const whys: string[] = [];
+    for (const client of clients) client.on('idle', ({ why }) => whys.push(why));
+    const [samples, options] = [allSamples(tinyDataset), { rounds: 2, patienceMs: 10 }];
+    const summaries = await Promise.all(clients.map((client) => client.run(new Recorder(tinyModel), samples, options)));
+    expect(summaries).toEqual(Array(3).fill({ accepted: 1, rejected: 0, idle: 1, ended: 'rounds' }));
+    expect(whys).toEqual(Array(3).fill(expect.stringContaining('gave before')));
+  });
+
+  it('trains again as soon as there is a newer version', async () => {
+    const services = await startServices({ bufferSize: 2 });
+    const [still, ...others] = await Promise.all(
+      [0, 1, 2].map((n) => startClient(services, { token: [...services.tokens][n] ?? '' })),
+    );
+    const trainer = new Recorder(tinyModel, zero);
+    const life = still?.run(trainer, allSamples(tinyDataset), { rounds: 2 });
+    await Promise.all(
+      others.map((client, n) =>
+        client.run(
+          new Recorder(
+            tinyModel,
+            zero.map(() => 0.25 * (n + 1)),
+          ),
+          allSamples(tinyDataset),
+          { rounds: 1 },
+        ),
+      ),
+    );
+    expect(await life).toMatchObject({ idle: 2, ended: 'rounds' });
   });
 });

@@ -1,11 +1,12 @@
-/** A user's own table: one example a line, numbers and one label column. */
+/** A user's own table: one example a line, numbers and one column with its label: a class, or any number. */
 import { readFile } from 'node:fs/promises';
 import { type Dataset, type Shape, wordsOf } from '@basa/learning';
-import { checkInput, checkLabel, DataError } from './data-error.ts';
+import { checkLabel, DataError } from './data-error.ts';
 
 export interface CsvOptions {
   readonly shape: Shape;
-  readonly classes: number;
+  /** How many classes there are. Without it, labels are any numbers, as a regression has them (loss `mse`). */
+  readonly classes?: number;
   /** Where the label stands: the first column unless said otherwise. */
   readonly label?: 'first' | 'last';
   /** Whether the first line holds names. */
@@ -22,6 +23,8 @@ export async function loadCsv(path: string, options: CsvOptions): Promise<Datase
 export function readCsv(text: string, file: string, options: CsvOptions): Dataset {
   const { shape, classes, label = 'first', header = false, separator = ',', scale = 1 } = options;
   const words = wordsOf(shape);
+  const names = header ? (text.split('\n', 1)[0] ?? '').trim().split(separator) : [];
+  const first = label === 'first' ? 1 : 0;
   const inputs: number[] = [];
   const labels: number[] = [];
   let offset = 0;
@@ -34,17 +37,27 @@ export function readCsv(text: string, file: string, options: CsvOptions): Datase
     if (fields.length !== words + 1) {
       throw new DataError(file, place, `${fields.length} columns, not ${words} and a label`);
     }
-    const name = label === 'first' ? fields.shift() : fields.pop();
-    labels.push(checkLabel(readNumber(name), classes, file, place));
-    for (const [n, field] of fields.entries()) {
-      inputs.push(checkInput(readNumber(field), file, `${place}, value ${n + 1}`) / scale);
-    }
+    const column = (n: number): string => `${place}, column ${n + 1}${names[n] === undefined ? '' : ` (${names[n]})`}`;
+    const labelAt = first === 1 ? 0 : words;
+    const [given] = fields.splice(labelAt, 1);
+    labels.push(
+      classes === undefined
+        ? readNumber(given, file, column(labelAt))
+        : checkLabel(readNumber(given, file, column(labelAt)), classes, file, column(labelAt)),
+    );
+    for (const [n, field] of fields.entries()) inputs.push(readNumber(field, file, column(n + first)) / scale);
   }
   if (labels.length === 0) throw new DataError(file, 0, 'no example at all');
-  return { name: file, shape, classes, inputs: Float32Array.from(inputs), labels: Int32Array.from(labels) };
+  const examples = { name: file, shape, inputs: Float32Array.from(inputs) };
+  return classes === undefined
+    ? { ...examples, classes: 1, labels: Float32Array.from(labels) }
+    : { ...examples, classes, labels: Int32Array.from(labels) };
 }
 
-/** NaN for an empty field, which Number would take for 0. */
-function readNumber(field: string | undefined): number {
-  return field === undefined || field.trim() === '' ? Number.NaN : Number(field);
+/** An empty field is no number, although `Number` would take it for 0. */
+function readNumber(field: string | undefined, file: string, place: string): number {
+  const text = field?.trim() ?? '';
+  const value = text === '' ? Number.NaN : Number(text);
+  if (Number.isFinite(value)) return value;
+  throw new DataError(file, place, `"${text}" is not a finite number; correct it, or remove the line`);
 }

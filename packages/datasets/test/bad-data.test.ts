@@ -64,13 +64,22 @@ describe('CSV', () => {
     expect([...last.inputs, ...last.labels]).toEqual([1, Math.fround(0.2), 1]);
   });
 
+  it('without classes has numbers for labels, and names the column of a wrong one', () => {
+    const numbers = { shape: options.shape, label: 'last', header: true } as const;
+    const { labels, classes } = readCsv('area,rooms,price\n50,2,1.5\n70,3,-2\n', 'x', numbers);
+    expect([labels, classes]).toEqual([Float32Array.of(1.5, -2), 1]);
+    expect(() => readCsv('area,rooms,price\n50,2,cheap\n', 'x', numbers)).toThrow(
+      'x: at line 2 (byte 17), column 3 (price): "cheap" is not a finite number; correct it, or remove the line',
+    );
+  });
+
   it.each([
-    ['table: at line 2 (byte 6), value 2: NaN is not a finite number', '0,1,2\n1,3,NaN\n'],
-    ['table: at line 1 (byte 0), value 1: NaN is not a finite number', '0,x,2\n'],
-    ['table: at line 1 (byte 0), value 2: NaN is not a finite number', '0,1,\n'],
-    ['table: at line 1 (byte 0), value 1: Infinity is not', '0,Infinity,2\n'],
-    ['table: at line 2 (byte 6): label 3 is not a class from 0 to 2', '0,1,2\n3,1,2\n'],
-    ['table: at line 1 (byte 0): label 0.5', '0.5,1,2\n'],
+    ['table: at line 2 (byte 6), column 3: "NaN" is not a finite number', '0,1,2\n1,3,NaN\n'],
+    ['table: at line 1 (byte 0), column 2: "x" is not a finite number', '0,x,2\n'],
+    ['table: at line 1 (byte 0), column 3: "" is not a finite number', '0,1,\n'],
+    ['table: at line 1 (byte 0), column 2: "Infinity" is not', '0,Infinity,2\n'],
+    ['table: at line 2 (byte 6), column 1: label 3 is not a class from 0 to 2', '0,1,2\n3,1,2\n'],
+    ['table: at line 1 (byte 0), column 1: label 0.5', '0.5,1,2\n'],
     ['table: at line 3 (byte 12): 2 columns, not 2 and a label', '0,1,2\n1,1,2\n1,1'],
     ['table: at byte 0: no example at all', '\n'],
   ])('that is wrong is refused: %s', (problem, text) => {

@@ -1,5 +1,6 @@
 /** Trainers, models, data partitions and server steps of buffered asynchronous federated learning. */
 
+export { checkDataset } from './data/check-dataset.ts';
 export type { Labels, Partition } from './data/partition.ts';
 export { partitionByShards, partitionByWriter, partitionEvenly } from './data/partition.ts';
 export type { DirichletPartition, DirichletRequest } from './data/partition-dirichlet.ts';
@@ -22,6 +23,8 @@ export { modelJson, readModelJson } from './model/model-json.ts';
 export { fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression } from './model/models.ts';
 export type { Name } from './numbers/random-stream.ts';
 export { RandomStream, randomStream } from './numbers/random-stream.ts';
+export type { WeighedMean } from './server/combine-means.ts';
+export { combineMeans } from './server/combine-means.ts';
 export { agedWeight } from './server/fedbuff-schedule.ts';
 export type { ClientStatistics, TripRecord, VersionRecord } from './server/metrics.ts';
 export { RunMetrics } from './server/metrics.ts';
@@ -38,10 +41,14 @@ export {
 } from './server/server-step.ts';
 export type { Divisor } from './server/weighted-mean.ts';
 export { WeightedMean } from './server/weighted-mean.ts';
-export type { Backend, Descent } from './training/backend.ts';
+export type { Backend, BackendOptions, Descent } from './training/backend.ts';
 export { createKernelBackend } from './training/kernel-backend.ts';
+export type { LossName } from './training/losses.ts';
+export { DEFAULT_LOSS, isLossName, LOSSES } from './training/losses.ts';
 export type { OwnModel, Share } from './training/own-model.ts';
 export { createReferenceBackend } from './training/reference-backend.ts';
-export type { Evaluation, Trainer, TrainRequest, TrainResult } from './training/trainer.ts';
+export type { Evaluation, Score } from './training/scores.ts';
+export { scoreOf, scoreText } from './training/scores.ts';
+export type { Trainer, TrainRequest, TrainResult } from './training/trainer.ts';
 export { createTrainer } from './training/trainer.ts';
 export type { TrainingKernel } from './training/training-kernel.ts';

@@ -5,8 +5,9 @@
  */
 import { canonicalJson } from './model/canonical-json.ts';
 import { type Model, type Shape, type Tensor, wordsOf } from './model/model.ts';
-import type { Backend } from './training/backend.ts';
+import type { Backend, BackendOptions } from './training/backend.ts';
 import { descendInPlace } from './training/descent.ts';
+import { DEFAULT_LOSS, type LossName, labelsFor } from './training/losses.ts';
 
 export interface TfTensor {
   readonly shape: number[];
@@ -41,13 +42,33 @@ export interface Tf<T extends TfTensor = TfTensor> {
   tidy(run: () => void): unknown;
   tensor(values: Float32Array | Int32Array, shape: number[], dtype?: 'float32' | 'int32'): T;
   oneHot(indices: T, depth: number): T;
-  readonly losses: { softmaxCrossEntropy(oneHot: T, logits: T): T };
+  readonly losses: {
+    softmaxCrossEntropy(oneHot: T, logits: T): T;
+    sigmoidCrossEntropy(labels: T, logits: T): T;
+    meanSquaredError(labels: T, outputs: T): T;
+  };
   /** The variables are of a class of tfjs's own: `never` fits it without naming it. */
   variableGrads(loss: () => T, variables: never[]): { value: TfTensor; grads: Record<string, TfTensor> };
 }
 
-/** For a model that ends in logits, one per class, and whose weights are all trainable. */
-export function createTfjsBackend<T extends TfTensor>(tf: Tf<T>, network: TfModel<T>, batchCapacity = 32): Backend {
+/** The mean loss of a batch as tfjs has it. */
+function meanLoss<T extends TfTensor>(tf: Tf<T>, loss: LossName, labels: Int32Array | Float32Array, outputs: T): T {
+  const [rows, classes = 1] = outputs.shape;
+  const { losses } = tf;
+  if (loss === 'softmaxCrossEntropy') {
+    const classesOfRows = tf.tensor(labels, [labels.length], 'int32');
+    return losses.softmaxCrossEntropy(tf.oneHot(classesOfRows, classes), outputs);
+  }
+  const wanted = tf.tensor(Float32Array.from(labels), [rows ?? 0, 1], 'float32');
+  return loss === 'mse' ? losses.meanSquaredError(wanted, outputs) : losses.sigmoidCrossEntropy(wanted, outputs);
+}
+
+/** For a model that ends in the outputs that the loss takes (logits, one per class, by default), and whose weights are all trainable. */
+export function createTfjsBackend<T extends TfTensor>(
+  tf: Tf<T>,
+  network: TfModel<T>,
+  { batchCapacity = 32, loss = DEFAULT_LOSS }: BackendOptions = {},
+): Backend {
   const model = describe(network);
   const inputShape = (network.inputs[0]?.shape ?? []).slice(1).map((size) => size ?? 1);
   const words = wordsOf(model.input);
@@ -55,7 +76,7 @@ export function createTfjsBackend<T extends TfTensor>(tf: Tf<T>, network: TfMode
   const gradients = new Float32Array(model.dimension);
   const velocity = new Float32Array(model.dimension);
   const inputs = new Float32Array(batchCapacity * words);
-  const labels = new Int32Array(batchCapacity);
+  const labels = labelsFor(loss, new ArrayBuffer(4 * batchCapacity));
   const outputs = new Float32Array(batchCapacity * model.classes);
   // What a weight reads as is its variable, which has a name of its own.
   const variables = network.trainableWeights.map((weight): T & { name?: string } => weight.read());
@@ -72,13 +93,13 @@ export function createTfjsBackend<T extends TfTensor>(tf: Tf<T>, network: TfMode
     const batch = tf.tensor(inputs.slice(0, count * words), [count, ...inputShape]);
     const logits = network.apply(batch, { training }) as T;
     outputs.set(Float32Array.from(logits.dataSync()));
-    const hot = tf.oneHot(tf.tensor(labels.slice(0, count), [count], 'int32'), model.classes);
-    return tf.losses.softmaxCrossEntropy(hot, logits);
+    return meanLoss(tf, loss, labels.slice(0, count), logits);
   };
 
   return {
     name: 'TensorFlow.js',
     model,
+    loss,
     batchCapacity,
     inputs,
     labels,
@@ -104,9 +125,9 @@ export function createTfjsBackend<T extends TfTensor>(tf: Tf<T>, network: TfMode
         if (gradient === undefined) throw new Error(`tfjs gave no gradient of ${name}`);
         gradients.set(Float32Array.from(gradient.dataSync()), offset);
       }
-      const loss = value.dataSync()[0] ?? Number.NaN;
+      const mean = value.dataSync()[0] ?? Number.NaN;
       for (const tensor of [value, ...Object.values(grads)]) tensor.dispose();
-      return count * loss;
+      return count * mean;
     },
     descend(descent) {
       descendInPlace({ parameters, velocity, gradients }, descent);

@@ -71,7 +71,7 @@ describe.each(Object.keys(BACKENDS))('the %s backend has the gradients PyTorch h
 
 it('the reference backend agrees with central differences to 1e-5 relative, in every layer', () => {
   for (const golden of cases.filter(({ dimension }) => dimension < 5000)) {
-    const backend = createReferenceBackend(modelOf(golden), golden.batch);
+    const backend = createReferenceBackend(modelOf(golden), { batchCapacity: golden.batch });
     const { gradients } = learnOnce(backend, golden);
     const parameters = Float64Array.from(goldenParameters(backend.model));
     const norm = Math.hypot(...gradients);
@@ -103,7 +103,7 @@ it('the two backends draw the same dropout and agree to single precision, step a
     batch: 5,
   };
   const model = modelOf(golden);
-  const results = [wasmBackend(model, 5), createReferenceBackend(model, 5)].map((backend) => {
+  const results = [wasmBackend(model, 5), createReferenceBackend(model, { batchCapacity: 5 })].map((backend) => {
     prepare(backend, golden);
     const random = randomStream(3, 'dropout');
     for (let step = 0; step < 5; step++) {

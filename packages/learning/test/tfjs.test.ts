@@ -64,6 +64,9 @@ function fakeTfjs(): { tf: Tf; network: TfModel } {
       return new FakeTensor(logits, [rows, CLASSES]);
     },
   };
+  const otherLoss = (): never => {
+    throw new Error('this network has the default loss');
+  };
   const tf: Tf = {
     tidy: (run) => {
       const before = FakeTensor.alive;
@@ -79,6 +82,8 @@ function fakeTfjs(): { tf: Tf; network: TfModel } {
       );
     },
     losses: {
+      sigmoidCrossEntropy: otherLoss,
+      meanSquaredError: otherLoss,
       softmaxCrossEntropy: (hot, logits) => {
         const z = Array.from(logits.dataSync());
         const rows = hot.shape[0] ?? 0;
@@ -139,8 +144,10 @@ describe('the tfjs adapter, over a structural fake', () => {
 
   it('trains to what the reference backend trains to, and keeps no tensor', () => {
     const { tf, network } = fakeTfjs();
-    const adapted = createTrainer(createTfjsBackend(tf, network, 8));
-    const own = createTrainer(createReferenceBackend(defineModel('own', dataset.shape, [dense(CLASSES)]), 8));
+    const adapted = createTrainer(createTfjsBackend(tf, network, { batchCapacity: 8 }));
+    const own = createTrainer(
+      createReferenceBackend(defineModel('own', dataset.shape, [dense(CLASSES)]), { batchCapacity: 8 }),
+    );
     const start = adapted.init(1);
     const turned = Float32Array.from(start);
     for (let n = 0; n < 15; n++) turned[(n % 3) * 5 + Math.floor(n / 3)] = start[n] as number;

@@ -48,9 +48,12 @@ export type {
   LiveStepName,
   LiveVersion,
   PageSettings,
+  Scores,
 } from './http/live.ts';
-export { LIVE_STEPS } from './http/live.ts';
+export { LIVE_STEPS, SCORE_OF_LOSS, SCORES, scoresIn, shownScore } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';
+export { isCertificateReason, networkAdvice, networkReason } from './http/network-errors.ts';
+export { nextStepOf, refusalText } from './http/next-steps.ts';
 export type { AttemptSoFar } from './http/patience.ts';
 export { timeLeftMs } from './http/patience.ts';
 export type { ProblemCode, ProblemDocument, ProblemMore, ServiceProblem } from './http/problems.ts';
@@ -63,7 +66,7 @@ export {
   SERVICE_PROBLEMS,
 } from './http/problems.ts';
 export type { RequestStatement } from './http/request-statement.ts';
-export { HEADER, requestStatement } from './http/request-statement.ts';
+export { HEADER, requestStatement, signatureHeaders } from './http/request-statement.ts';
 export { AUTHORITY_PATH, SERVER_PATH } from './http/routes.ts';
 export { issuePaperKey } from './paper/authority.ts';
 export type { PaperBuffer, PaperConnection, PaperOptions, PaperRecord } from './paper/buffer.ts';
@@ -115,7 +118,14 @@ export type {
 } from './server/secure-buffer.ts';
 export { evolveSecureBuffer, openSecureBuffer, restoreSecureBuffer } from './server/secure-buffer.ts';
 export type { SumFact, SumState, SumStep } from './server/sum-state.ts';
-export { evolveSum, recordGrant, recordIncluded, recordQuarantine } from './server/sum-state.ts';
+export {
+  evolveSum,
+  isGranted,
+  recordGrant,
+  recordIncluded,
+  recordOpened,
+  recordQuarantine,
+} from './server/sum-state.ts';
 export type { JudgedSum, Standing, SuspicionScene } from './server/suspicion.ts';
 export {
   banned,
@@ -127,6 +137,8 @@ export {
   SUSPECT,
   standingAt,
 } from './server/suspicion.ts';
+export type { NextVersion, VersionRule, VersionSum } from './server/version-sums.ts';
+export { nextVersion, versionRule } from './server/version-sums.ts';
 export { slotsToLeaveOut } from './server/void-edges.ts';
 export type { Block } from './user/blocks.ts';
 export type { PrivacySpent } from './user/budget.ts';
@@ -200,6 +212,7 @@ export {
   bufferRequestCodec,
   headerBytes,
   MAX_REVOCATIONS,
+  MODEL_APPEND_BYTES,
   modelAppendCodec,
   offerRequestCodec,
   revocationRequestCodec,
@@ -306,8 +319,15 @@ export type { ShotName } from './wire/one-shot/part-sealing.ts';
 export { partBinding, partTerm } from './wire/one-shot/part-sealing.ts';
 export type { Part } from './wire/one-shot/parts.ts';
 export { isHolder, partsOf, taskParts } from './wire/one-shot/parts.ts';
-export type { OneShotPolicy } from './wire/one-shot/policy.ts';
-export { MAX_PARTS, ONE_SHOT_DEFAULTS, oneShotProblem, vouchersOf } from './wire/one-shot/policy.ts';
+export type { Combination, OneShotPolicy } from './wire/one-shot/policy.ts';
+export {
+  COMBINATIONS,
+  LEAST_TRIMMED,
+  MAX_PARTS,
+  ONE_SHOT_DEFAULTS,
+  oneShotProblem,
+  vouchersOf,
+} from './wire/one-shot/policy.ts';
 export type { HeldPart, ShotHeader, ShotHeaderBody, ShotLayout, ShotUpload } from './wire/one-shot/upload.ts';
 export {
   heldParts,
@@ -364,7 +384,7 @@ export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type { SumRules } from './wire/sum-rules.ts';
 export { sumRules } from './wire/sum-rules.ts';
 export type { Loss, TaskTraining } from './wire/training.ts';
-export { DEFAULT_TRAINING } from './wire/training.ts';
+export { DEFAULT_TRAINING, TASK_LOSSES } from './wire/training.ts';
 export type { Transition } from './wire/transition.ts';
 export type { SealedParts, UploadLayout } from './wire/upload-layout.ts';
 export {

@@ -5,8 +5,11 @@ import { describe, expect, it } from 'vitest';
 import {
   defaultMinimum,
   isRefused,
+  nextStepOf,
+  type ProblemCode,
   problemOf,
   REFUSALS,
+  refusalText,
   refused,
   SERVICE_PROBLEMS,
   type ServiceProblem,
@@ -145,7 +148,7 @@ describe('the table of refusals', () => {
   it('holds a sentence for every reason, and no reason that nobody gives', () => {
     const folder = new URL('../src/', import.meta.url);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-      (name) => name.endsWith('.ts') && name !== 'wire/refusals.ts',
+      (name) => name.endsWith('.ts') && !['wire/refusals.ts', 'http/next-steps.ts'].includes(name),
     );
     const source = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('');
     const unused = Object.keys(REFUSALS).filter((reason) => !source.includes(`'${reason}'`));
@@ -155,6 +158,18 @@ describe('the table of refusals', () => {
       expect([403, 404, 409, 410, 422, 503]).toContain(status);
     }
   });
+
+  it.each([...Object.keys(REFUSALS), ...Object.keys(SERVICE_PROBLEMS)] as ProblemCode[])(
+    'is told to people as a sentence and a next step, never as a bare code: %s',
+    (code) => {
+      const next = nextStepOf(code);
+      expect(next).toMatch(/^[A-Z`].{15,}\.$/);
+      const { sentence, retry, resend } = problemOf(code);
+      expect(next).not.toBe(sentence);
+      if (retry === undefined && resend === undefined) expect(next).not.toContain('tries again by itself');
+      expect(refusalText(code, 'slot 3')).toBe(`${sentence} (slot 3) ${next}`);
+    },
+  );
 
   it('is told from every other answer by its kind', () => {
     expect(isRefused(refused('too-few'))).toBe(true);

@@ -1,5 +1,7 @@
 /** What pages say: about uploads, buffers and attacks. */
 
+import { ATTACK_WORDS, findingText, resultText } from '@basa/lab/attacks/attack-words.ts';
+import { ONE_SHOT_ATTACKS } from '@basa/lab/attacks/one-shot/registry.ts';
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { type Modulus, RING_32, ring } from '@basa/masking';
 import type { LiveBuffer } from '@basa/protocol';
@@ -7,10 +9,10 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';
 import { byteEvenness } from '../src/web/join/uniformity.ts';
 import { conclusionOf } from '../src/web/play/conclusion.ts';
-import { findingText } from '../src/web/sees/attack-view.ts';
-import { ATTACK_WORDS } from '../src/web/sees/attack-words.ts';
-import { chance, isEven } from '../src/web/shared/format.ts';
-import { bufferLine } from '../src/web/watch/buffer-card.ts';
+import { chance, digits, isEven } from '../src/web/shared/format.ts';
+import { scoreWords } from '../src/web/shared/score.ts';
+import { bufferLine, queueText, totalsText } from '../src/web/watch/buffer-card.ts';
+import { goalText } from '../src/web/watch/goal.ts';
 
 const WORDS = 8000;
 
@@ -44,9 +46,13 @@ describe('the evenness of an upload', () => {
   });
 });
 
+it('numbers have three digits that count', () => {
+  expect([0.28507232666015625, 12, 12345.6, 0].map(digits)).toEqual(['0.285', '12', '12300', '0']);
+});
+
 describe('attacks', () => {
   it('all have a title and a sentence of their own, without the names of the protocol', () => {
-    expect(Object.keys(ATTACK_WORDS)).toEqual(ATTACKS.map(({ id }) => id));
+    expect(Object.keys(ATTACK_WORDS)).toEqual([...ATTACKS, ...ONE_SHOT_ATTACKS].map(({ id }) => id));
     const titles = Object.values(ATTACK_WORDS).map(({ title }) => title);
     expect(new Set(titles).size).toBe(titles.length);
     for (const { title, story } of Object.values(ATTACK_WORDS)) {
@@ -55,7 +61,19 @@ describe('attacks', () => {
     }
   });
 
+  it('are told by their result: what is learned, what is broken, or that only sums are', () => {
+    const nothing = { findings: [], isSumWrong: false, hasSum: false };
+    expect(resultText(nothing)).toBe('the server learns nothing');
+    expect(resultText({ ...nothing, hasSum: true })).toBe('the server learns only the sum of a whole group');
+    expect(resultText({ ...nothing, isSumWrong: true })).toBe('the sum is wrong');
+    expect(resultText(nothing, true)).toBe('everything goes on');
+    expect(resultText({ ...nothing, findings: ['x of U0', 'a device is in a batch twice'] })).toBe(
+      'the server learns the update of U0; a device is in a batch twice',
+    );
+  });
+
   it('are told with updates in the place of x', () => {
+    expect(findingText('x of U0 + x of U2')).toBe('the sum of the update of U0 and the update of U2');
     expect(findingText('x of U2 on entries 64 to 127')).toBe('the update of U2 on entries 64 to 127');
     expect(findingText('x of Ua - x of Ub')).toBe('the difference between the update of Ua and the update of Ub');
   });
@@ -75,10 +93,50 @@ describe('buffers in one line', () => {
 
   it('are counted, with how full the oldest is and how many are being opened', () => {
     const filling = Array.from({ length: 21 }, (_, n) => buffer('filling', n === 0 ? 9 : 2));
-    expect(bufferLine(filling)).toBe('21 open, oldest 9 of 10');
-    expect(bufferLine([buffer('frozen', 8), buffer('granted', 8)])).toBe('none open; 2 are being opened');
-    expect(bufferLine([buffer('frozen', 8), buffer('filling', 3)])).toBe('1 open, oldest 3 of 10; 1 is being opened');
-    expect(bufferLine([])).toBe('none open');
+    expect(bufferLine(filling)).toBe('21 buffers fill, the oldest with 9 of 10 updates');
+    expect(bufferLine([buffer('frozen', 8), buffer('granted', 8)])).toBe('No buffer fills now; 2 are being opened');
+    expect(bufferLine([buffer('frozen', 8), buffer('filling', 3)], true)).toBe(
+      '1 batch fills, with 3 of 10 updates; 1 is being opened',
+    );
+    expect(bufferLine([], true)).toBe('No batch fills now');
+  });
+});
+
+describe('places and buffers', () => {
+  const admission = { places: 14, used: 4, underWay: 3, waiting: 0, waitingBuffers: 0, targetAge: 1 };
+  const buffers = [{ bufferSize: 10 } as LiveBuffer];
+
+  it('are two limits, and the page says what each is for', () => {
+    expect(totalsText({ admission, buffers, mode: 'sealed' })).toBe(
+      '4 of 14 places are taken: a device needs one to train, and may keep it until its update is in a sum. A buffer collects finished updates, up to 10 for one sum.',
+    );
+    expect(totalsText({ admission, buffers: [], mode: 'one-shot' })).not.toContain('batch');
+  });
+
+  it('queueing is said in words, with who waits now and how often somebody had to', () => {
+    const said = queueText({ admission, refusals: { 'no-place': 124, 'too-stale': 2 }, mode: 'sealed' });
+    expect(said).toMatch(/^3 devices train now, and none waits for a place\. Since .* 124 times to wait/);
+    const busy = { ...admission, waiting: 2, waitingBuffers: 1 };
+    expect(queueText({ admission: busy, refusals: {}, mode: 'one-shot' })).toBe(
+      '3 devices train now, and 2 wait for a place. 1 closed batch waits to be opened.',
+    );
+  });
+});
+
+describe('the target of a task', () => {
+  it('is an R2 if the task predicts numbers', () => {
+    expect(goalText({ r2: 0.5 }, { stop: { r2: 0.9 } })).toBe('Target 0.900. The task ends at the target.');
+    expect(scoreWords({ name: 'r2', value: 0.5 })).toBe('an R2 of 0.500');
+  });
+
+  it('is said whether the task ends there or only aims at it', () => {
+    expect(goalText({ accuracy: 0.5 }, { stop: { accuracy: 0.99 } })).toBe(
+      'Target 99.0 %. The task ends at the target.',
+    );
+    expect(goalText({ accuracy: 0.9 }, { stop: { version: 40 }, target: 0.88 })).toBe(
+      'Target 88.0 %, reached. The task ends at version 40.',
+    );
+    expect(goalText({}, { stop: {} })).toBe('No target. The task ends when its operator ends it.');
   });
 });
 

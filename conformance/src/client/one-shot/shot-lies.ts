@@ -10,8 +10,8 @@ import { oneShotPolicy } from '../../kit-policy.ts';
 import { until } from '../../until.ts';
 import type { ClientTrial, Scene } from '../client-trial.ts';
 import { COUNCIL_SIZE } from '../council-lies.ts';
-import { changing, type Lie, STRANGER } from '../lie.ts';
-import { changingStandings, STANDINGS, sawStandings, standingsOf, toldStandings } from './shot-task.ts';
+import { type Lie, STRANGER } from '../lie.ts';
+import { changingStandings, sawStandings, standingsOf, tellingStandings, toldStandings } from './shot-task.ts';
 
 const FRESH_MS = 10_000;
 /** The next epoch opens when half of it is over, and until its end a statement of it is good by the time alone. */
@@ -58,7 +58,7 @@ export function shotLies(): readonly Lie[] {
       tell: async (scene) => {
         const old = await standingsOf(scene.trial, scene.task);
         await scene.trial.services.elapse(2 * FRESH_MS);
-        changing(scene.server, STANDINGS, () => old);
+        tellingStandings(scene, () => old);
       },
     },
     {
@@ -75,7 +75,7 @@ export function shotLies(): readonly Lie[] {
         for (const participant of [0, 2, 3]) await scene.peer(participant);
         await scene.summed();
         await sawStandings(scene);
-        changing(scene.server, STANDINGS, () => old);
+        tellingStandings(scene, () => old);
       },
     },
     {

@@ -1,12 +1,11 @@
 /** The policy of the one-shot scenes, and the uploads that the client sent. */
-import { fromHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import { HEADER, SERVER_PATH, type ShotHeader, type Standings, shotUploadCodec, standingsCodec } from '@basa/protocol';
 import type { Asked } from '../../service-proxy.ts';
 import { isStep } from '../../steps.ts';
 import type { ClientTrial, Scene } from '../client-trial.ts';
 import { changing } from '../lie.ts';
 
-export const STANDINGS: RegExp = /\/standings$/;
 /** The authority that a client of several may do without. */
 export const LEFT_OUT = 1;
 
@@ -32,8 +31,19 @@ export async function standingsOf({ services, signal }: ClientTrial, task: strin
   return new Uint8Array(await response.arrayBuffer());
 }
 
-export function changingStandings({ server }: Scene, change: (told: Standings) => Standings): void {
-  changing(server, STANDINGS, (body) => standingsCodec.encode(change(standingsCodec.decode(body))));
+export function changingStandings(scene: Scene, change: (told: Standings) => Standings): void {
+  tellingStandings(scene, (told) => standingsCodec.encode(change(standingsCodec.decode(told))));
+}
+
+/** Wherever the server shows them: by themselves, or with a place. */
+export function tellingStandings({ server }: Scene, change: (told: Uint8Array) => Uint8Array): void {
+  changing(server, /\/(standings|admissions)$/, (body, { path }) => {
+    if (path.endsWith('/standings')) return change(body);
+    const place = JSON.parse(new TextDecoder().decode(body)) as { readonly standings?: string };
+    const told = fromHex(place.standings ?? '');
+    if (told === undefined || told.length === 0) return body;
+    return new TextEncoder().encode(JSON.stringify({ ...place, standings: toHex(change(told)) }));
+  });
 }
 
 /** The client is told the truth, and then a model that is not the logged one: it has seen the statements, and gives nothing. */

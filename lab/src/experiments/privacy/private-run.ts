@@ -86,11 +86,11 @@ export function trainPrivate(run: PrivateRun, task: LearnTask, trainer: Trainer)
     }
     step.applyInPlace(parameters, sums.takeMean(buffer));
     if (buffer % Math.max(1, Math.floor(buffers / LOOKS)) === 0)
-      accuracy.push([buffer, trainer.evaluate(parameters, task.quickTest).accuracy]);
+      accuracy.push([buffer, trainer.evaluate(parameters, task.quickTest).accuracy ?? Number.NaN]);
   }
   return {
     accuracy,
-    wholeAccuracy: trainer.evaluate(parameters, task.wholeTest).accuracy,
+    wholeAccuracy: trainer.evaluate(parameters, task.wholeTest).accuracy ?? Number.NaN,
     clippedShare: clipped / trip,
     inclusions: Math.ceil(trip / task.users),
   };

@@ -1,7 +1,7 @@
 /** Whole runs of the real protocols beside what the prices say they cost: how far the model of costs may be trusted. */
 
 import { type AggregationProtocol, secAgg, secAggPlus } from '@basa/baselines';
-import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { basaOneShot, basaSealed, unsafeBasaPaper } from '@basa/simulator';
 import { type Book, Charges, Meter, nodeTools, PROFILED_NAMES, type ProfiledName } from '@basa/virtual-time';
 import { abeSealings, paperAbeSealings, slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
@@ -130,6 +130,8 @@ function protocolOf(name: ProfiledName): AggregationProtocol {
       return basaSealed(nodeEnvironment, { sealings: abeSealings() });
     case 'BASA sealed (slot keys)':
       return basaSealed(nodeEnvironment, { sealings: slotKeySealings() });
+    case 'BASA one-shot':
+      return basaOneShot(nodeEnvironment);
   }
 }
 

@@ -4,6 +4,9 @@
  * nothing but its records; so a crash loses what it was about to say, and every step is a restart.
  */
 import type { WorldOptions } from './explored-world.ts';
+import { type LogOptions, ModelLogs } from './model-logs.ts';
+import { ShotSpace } from './one-shot/space.ts';
+import type { ShotWorldOptions } from './one-shot/world-options.ts';
 import { StateChecks } from './state-checks.ts';
 import { nameOf, type State, StateSpace } from './state-space.ts';
 import { type Space, type Walk, type WalkOptions, walk, wander } from './walk.ts';
@@ -16,6 +19,10 @@ export interface Exploration extends Walk, Pick<StateChecks, 'fates' | 'endings'
   readonly messages: number;
 }
 
+export interface ShotExploration extends Omit<Exploration, 'fates'> {
+  readonly fates: Readonly<Record<string, number>>;
+}
+
 export function explore(options: ExploreOptions): Exploration {
   return explored(options, (space) => walk(space, options));
 }
@@ -23,6 +30,23 @@ export function explore(options: ExploreOptions): Exploration {
 /** So many random ways to the end instead of every state. */
 export function exploreWays(options: WorldOptions, ways: number, draw: (count: number) => number): Exploration {
   return explored(options, (space) => wander(space, ways, draw));
+}
+
+/** The same of the one-shot mode: every state up to a budget, or so many random ways. */
+export function exploreShots(options: ShotWorldOptions, search: WalkOptions | ShotWays = {}): ShotExploration {
+  const space = new ShotSpace(options);
+  const walked = 'ways' in search ? wander(space, search.ways, search.draw) : walk(space, search);
+  return { ...walked, fates: space.fates, endings: {}, ...space.sizes };
+}
+
+/** The model logs of several authorities under a lying server. */
+export function exploreLogs(options: LogOptions, search: WalkOptions = {}): Walk {
+  return walk(new ModelLogs(options), search);
+}
+
+interface ShotWays {
+  readonly ways: number;
+  draw(count: number): number;
 }
 
 function explored(options: WorldOptions, go: (space: Space<State>) => Walk): Exploration {

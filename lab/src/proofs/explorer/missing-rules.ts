@@ -2,6 +2,7 @@
 import type { SourcePatch } from '../patched-core.ts';
 import type { ExploreOptions } from './explore.ts';
 import type { BrokenRule } from './explored-world.ts';
+import type { LogOptions } from './model-logs.ts';
 import { councilOf, ONE_IS_GONE } from './worlds.ts';
 
 interface MissingRule {
@@ -132,8 +133,8 @@ export const CORE_RULES: readonly MissingRule[] = [
     patches: [
       {
         file: `${SERVER}/close.ts`,
-        find: "(status === 'granted' && outcome?.status === 'unknown')",
-        replace: "status === 'granted'",
+        find: "(isGranted(buffer) && outcome?.status === 'unknown')",
+        replace: 'isGranted(buffer)',
       },
       {
         file: `${AUTHORITY}/buffer.ts`,
@@ -200,4 +201,78 @@ export const CORE_RULES: readonly MissingRule[] = [
     ],
     problem: /the buffer is undecided, and nothing more can happen/,
   },
+];
+
+const THREE_LOGS: LogOptions = { authorities: 3, threshold: 3, colluding: 0 };
+const ONE_LOG: LogOptions = { authorities: 1, threshold: 1, colluding: 0 };
+const TASK = `${AUTHORITY}/task.ts`;
+
+/** Rules of the model log, of which a lying server asks each authority for another version. */
+export const LOG_RULES: readonly (Omit<MissingRule, 'world'> & { readonly world: LogOptions })[] = [
+  {
+    id: 'R14',
+    name: 'one hash for a version',
+    world: { ...THREE_LOGS, batches: 1 },
+    patches: [
+      {
+        file: TASK,
+        find: 'const known = logged ?? (task.signed?.version === append.version ? task.signed : undefined);',
+        replace: 'const known = task.signed?.version === append.version ? undefined : logged;',
+      },
+    ],
+    problem: /one version has two entries that enough authorities signed/,
+  },
+  {
+    id: 'R15',
+    name: 'a version comes of a closed buffer',
+    world: ONE_LOG,
+    patches: [
+      {
+        file: TASK,
+        find: "if (known === undefined) return isVoted ? undefined : refused('buffer-unknown');",
+        replace: 'if (known === undefined) return undefined;',
+      },
+    ],
+    problem: /a version was made of a sum that is not closed/,
+  },
+  {
+    id: 'R16',
+    name: 'a buffer makes one version',
+    world: ONE_LOG,
+    patches: [{ file: TASK, find: "if (known.version !== undefined) return refused('buffer-used');", replace: '' }],
+    problem: /one sum made two versions/,
+  },
+  {
+    id: 'R17',
+    name: 'a version is the next one',
+    world: { ...THREE_LOGS, models: 1, batches: 1 },
+    patches: [
+      {
+        file: TASK,
+        find: 'if (append.version !== (newest === undefined ? 0 : newest.version + 1)) return',
+        replace: 'if (newest === undefined && append.version !== 0) return',
+      },
+    ],
+    problem: /one sum made two versions/,
+  },
+  {
+    id: 'R18',
+    name: 'only what enough signed is adopted',
+    world: { ...THREE_LOGS, batches: 1 },
+    patches: [
+      {
+        file: TASK,
+        find: 'if (!equalBytes(entry.task, id) || !isEndorsed(suite, modelEntryCodec, policy, entry))',
+        replace: 'if (!equalBytes(entry.task, id) || suite.sha256(entry.modelHash).length + policy.threshold === 0)',
+      },
+    ],
+    problem: /two logs differ at version 1/,
+  },
+];
+
+/** Small ones are walked through to the end. */
+export const LOG_WORLDS: readonly (LogOptions & { readonly isSmall: boolean })[] = [
+  { ...ONE_LOG, isSmall: true },
+  { ...THREE_LOGS, batches: 2, isSmall: true },
+  { authorities: 4, threshold: 3, colluding: 1, isSmall: false },
 ];

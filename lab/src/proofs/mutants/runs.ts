@@ -1,6 +1,6 @@
 /** Runs the oracle over a patched core, in a process of its own. */
 import { spawn } from 'node:child_process';
-import type { AttackReport } from '../oracle/trace.ts';
+import type { AttackReport } from '../../attacks/judgement.ts';
 import { withPatchedBundle } from '../patched-core.ts';
 import type { OracleEngine } from '../world/symbolic-federation.ts';
 import type { Edit, Mutant } from './mutant.ts';

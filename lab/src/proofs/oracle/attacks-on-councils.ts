@@ -24,9 +24,9 @@ import {
   slotKeyIssuer,
 } from '@basa/protocol';
 import { type Federation, type FederationAuthority, granted, OPEN_MS } from '@basa/simulator';
+import type { AttackReport } from '../../attacks/judgement.ts';
+import { type Combination, describeCombination, isSpannedBy } from '../../attacks/solve.ts';
 import { type CouncilWorld, councilFederation, filledBuffer, type Pool } from './council-world.ts';
-import { type Combination, describeCombination, isSpannedBy } from './solve.ts';
-import type { AttackReport } from './trace.ts';
 
 const ALL_UPLOAD = ['upload', 'upload', 'upload', 'upload'] as const;
 const THREE_OF_FOUR = { authorities: 4, threshold: 3, colluding: 1 };

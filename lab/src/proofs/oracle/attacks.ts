@@ -4,6 +4,10 @@
  * most; against a core without the check they are made for, they learn more.
  */
 
+import { nodeEnvironment } from '@basa/virtual-time/simulation';
+import type { AttackReport } from '../../attacks/judgement.ts';
+import { ONE_SHOT_ATTACKS } from '../../attacks/one-shot/registry.ts';
+import type { ShotAttack } from '../../attacks/one-shot/shot-scene.ts';
 import type { OracleEngine } from '../world/symbolic-federation.ts';
 import type { Attacks } from './attack-moves.ts';
 import { COLLUDED_ATTACKS } from './attacks-by-colluders.ts';
@@ -12,9 +16,7 @@ import { COUNCIL_ATTACKS } from './attacks-on-councils.ts';
 import { RESUBMITTED_ATTACKS } from './attacks-on-updates.ts';
 import { TOLD_ATTACKS } from './attacks-on-users.ts';
 import { Federations } from './federations.ts';
-import { ONE_SHOT_ATTACKS } from './one-shot/shot-attacks.ts';
 import { OracleWorld } from './oracle-world.ts';
-import type { AttackReport } from './trace.ts';
 
 export const SEALED_ATTACKS: Attacks = {
   ...CLOSED_ATTACKS,
@@ -23,10 +25,16 @@ export const SEALED_ATTACKS: Attacks = {
   ...COLLUDED_ATTACKS,
 };
 
+export function shotAttack(schedule: string): ShotAttack | undefined {
+  return ONE_SHOT_ATTACKS.find((attack) => attack.schedule === schedule);
+}
+
 /** Plays one attack in a world of its own. */
 export function playAttack(name: string, engine: OracleEngine = 'attributes'): AttackReport {
-  const whole = COUNCIL_ATTACKS[name] ?? ONE_SHOT_ATTACKS[name];
-  if (whole !== undefined) return whole();
+  const council = COUNCIL_ATTACKS[name];
+  if (council !== undefined) return council();
+  const shot = shotAttack(name);
+  if (shot !== undefined) return shot.play(nodeEnvironment);
   const attack = SEALED_ATTACKS[name];
   if (attack === undefined) throw new Error(`no attack "${name}"`);
   const world = new OracleWorld(new Federations(engine), attack);

@@ -25,8 +25,8 @@ import {
   voteCodec,
 } from '@basa/protocol';
 import { type Federation, type FederationAuthority, type FederationDevice, granted, type Step } from '@basa/simulator';
+import { type Combination, learnedCombinations, type MaskedRow } from '../../attacks/solve.ts';
 import { symbolicFederation } from '../world/symbolic-federation.ts';
-import { type Combination, learnedCombinations, type MaskedRow } from './solve.ts';
 
 export interface CouncilShape {
   readonly authorities: number;

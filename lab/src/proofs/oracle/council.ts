@@ -5,8 +5,8 @@
 import type { RandomWords } from '@basa/masking';
 import { type Endorsement, isRefused, joined } from '@basa/protocol';
 import type { Step } from '@basa/simulator';
+import { type Combination, describeCombination, isSpannedBy } from '../../attacks/solve.ts';
 import { type CouncilShape, type CouncilWorld, councilFederation, filledBuffer, subsetsOf } from './council-world.ts';
-import { type Combination, describeCombination, isSpannedBy } from './solve.ts';
 
 export interface CouncilVerdict {
   readonly schedules: number;

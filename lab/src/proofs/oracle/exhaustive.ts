@@ -4,11 +4,11 @@
  */
 import type { CloseRequest, SecureBuffer, UploadHeader } from '@basa/protocol';
 import { granted } from '@basa/simulator';
+import type { Judgement } from '../../attacks/judgement.ts';
 import type { OracleEngine } from '../world/symbolic-federation.ts';
 import { Federations, RUNS_PER_FEDERATION } from './federations.ts';
 import type { Ledger } from './ledger.ts';
 import { OracleWorld } from './oracle-world.ts';
-import type { Judgement } from './trace.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
 const FATES = ['deposited', 'keyed', 'late', 'truncated', 'accepted'] as const;

@@ -4,6 +4,7 @@
  * the user's own check lets them. Most schedules fill their buffer and close it.
  */
 import type { Slot } from '@basa/protocol';
+import type { Judgement } from '../../attacks/judgement.ts';
 import { type Course, Courses } from './courses.ts';
 import { Dice } from './dice.ts';
 import { closeWith } from './exhaustive.ts';
@@ -12,7 +13,6 @@ import type { Ledger } from './ledger.ts';
 import { Liar } from './liar.ts';
 import { liedClose, liedOutcome } from './lies.ts';
 import { OracleWorld } from './oracle-world.ts';
-import type { Judgement } from './trace.ts';
 
 export interface ScheduleReport extends Judgement {
   readonly seed: number;

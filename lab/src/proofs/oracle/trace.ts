@@ -4,8 +4,15 @@
  */
 import { equalBytes, type MaskPlan, toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
+import type { Judgement } from '../../attacks/judgement.ts';
+import {
+  type Combination,
+  describeCombination,
+  isSpannedBy,
+  learnedCombinations,
+  type MaskedRow,
+} from '../../attacks/solve.ts';
 import type { Opener } from './openers.ts';
-import { type Combination, describeCombination, isSpannedBy, learnedCombinations, type MaskedRow } from './solve.ts';
 
 interface SeenVector {
   readonly input: number;
@@ -19,29 +26,6 @@ interface Closing {
   readonly isEnough: boolean;
   /** The authority keeps the key of a slot back: its record of the slot contradicts what the server tells of it. */
   readonly isWithheld: boolean;
-}
-
-export interface Judgement {
-  /** Combinations of honest inputs the adversary can compute, for people. */
-  readonly learned: readonly string[];
-  /** The same, where they are more than the sums of the closed buffers; empty means that nothing leaked. */
-  readonly leaked: readonly string[];
-  readonly closed: number;
-  /** Closed buffers with honest accepted users. */
-  readonly sums: number;
-  /** Those whose sum over honest accepted users it can compute, as it should. */
-  readonly sumsFound: number;
-  /**
-   * Those that nobody can compute, because the server told the user of a dropped slot another story than the authority, which
-   * keeps the key of that slot to itself then: a lying server has spoilt its own sum.
-   */
-  readonly sumsWithheld: number;
-}
-
-/** What an attack came to. */
-export interface AttackReport extends Judgement {
-  /** What is wrong besides secrecy: an acknowledged update that server and authority do not agree about. */
-  readonly broken: readonly string[];
 }
 
 /** Mask symbols are (buffer, seed): the same seed expands to another mask in another buffer. */

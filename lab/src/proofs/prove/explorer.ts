@@ -3,8 +3,17 @@ import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
-import { type Exploration, type ExploreOptions, explore, exploreWays } from '../explorer/explore.ts';
-import { CORE_RULES, HOST_RULES } from '../explorer/missing-rules.ts';
+import {
+  type Exploration,
+  type ExploreOptions,
+  explore,
+  exploreLogs,
+  exploreShots,
+  exploreWays,
+  type ShotExploration,
+} from '../explorer/explore.ts';
+import { CORE_RULES, HOST_RULES, LOG_RULES, LOG_WORLDS } from '../explorer/missing-rules.ts';
+import { SHOT_RULES, SHOT_WORLDS } from '../explorer/one-shot/worlds.ts';
 import type { Walk } from '../explorer/walk.ts';
 import { COUNCIL_WORLDS, LONG_WORLDS, type NamedWorld, SMALL_WORLDS } from '../explorer/worlds.ts';
 import { drawFrom } from '../faults/draw.ts';
@@ -13,12 +22,13 @@ import { importPatched } from '../patched-core.ts';
 const HELP = `npm run lab -- prove explorer [--world TEXT | --bufferSize K | --councils] [--states N] [--seed S] [--json]
 
 Walks through every state users, server and authority can reach together, up to N states (10^6 by default) a world, and several
-authorities with a server; checks every promise in each of them; then shows the counterexample for every rule that is switched off.
+authorities with a server; then the one-shot mode, with an honest server and with one that lies, up to N / 20 states a world, for its steps are long; checks every promise in each of them; then shows the counterexample for every rule that is switched off.
 With --bufferSize only one world: K users in one buffer, with a crash after any record. With --councils only several authorities.
 With --world only those whose name holds TEXT, so that worlds can be processes of their own; --worlds lists the names.
 Every walk is the same each time; --seed (1) draws the random ways through worlds that are too large. 10^7 states take tens of GB: give
 Node more memory with NODE_OPTIONS=--max-old-space-size=60000.`;
 
+const EXPLORER = 'lab/src/proofs/explorer/explore.ts';
 const WAYS = 1000;
 
 const { values } = parseArgs({
@@ -40,7 +50,7 @@ function wholeNumber(name: string, text: string, least: number): number {
   process.exit(2);
 }
 
-function summary({ states, transitions, depth, complete, terminal, fates, endings }: Exploration): string {
+function summary({ states, transitions, depth, complete, terminal, fates, endings }: ShotExploration): string {
   const isOne = Object.keys(endings).length === 0;
   const ends = Object.entries(isOne ? fates : endings).map(([fate, count]) => `${count} ${fate}`);
   return `${states} states (${complete ? 'all' : 'budget'}), ${transitions} steps, depth ${depth}, ${terminal} ends: ${ends.join(', ')}`;
@@ -63,7 +73,27 @@ function onProgress({ states, depth, waiting }: { states: number; depth: number;
   else if (states % 200_000 < 1000) console.error(`  ${states} states, depth ${depth}, ${waiting} waiting`);
 }
 
-function told(name: string, run: () => Exploration) {
+/** A state of the one-shot mode takes some milliseconds. */
+const SHOT_STATES = 20;
+const SHOT_WAYS = 20;
+
+function exploreShotWorld({ name, world, isSmall }: (typeof SHOT_WORLDS)[number], budget: number, seed: number) {
+  const explored = told(name, () => exploreShots(world, { budget: Math.ceil(budget / SHOT_STATES), onProgress }));
+  if (isSmall) return [explored];
+  const { below: draw } = drawFrom(seededWords(seed));
+  return [explored, told(`${name}: ${SHOT_WAYS} random ways`, () => exploreShots(world, { ways: SHOT_WAYS, draw }))];
+}
+
+function exploreLogWorld({ isSmall: _, ...world }: (typeof LOG_WORLDS)[number], budget: number) {
+  const apart = world.colluding > 0 ? `, ${world.colluding} with the server` : '';
+  const name = `model logs under a lying server, ${world.threshold} of ${world.authorities} authorities${apart}`;
+  return told(name, () => {
+    const walked = exploreLogs(world, { budget: Math.ceil(budget / SHOT_STATES), onProgress });
+    return { ...walked, fates: {}, endings: {}, local: 0, messages: 0 };
+  });
+}
+
+function told(name: string, run: () => ShotExploration) {
   const begun = Date.now();
   const found = run();
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
@@ -87,11 +117,16 @@ async function showRules() {
   };
   for (const { name, world } of HOST_RULES) show(`The ${name}:`, explore({ ...world, broken: name }));
   for (const { name, world, patches = [] } of CORE_RULES) {
-    const patched = await importPatched<{ explore(options: ExploreOptions): Exploration }>(
-      'lab/src/proofs/explorer/explore.ts',
-      patches,
-    );
+    const patched = await importPatched<{ explore(options: ExploreOptions): Exploration }>(EXPLORER, patches);
     show(`The core without "${name}":`, patched.explore(world));
+  }
+  for (const { id, name, world, patches = [] } of LOG_RULES) {
+    const patched = await importPatched<{ exploreLogs: typeof exploreLogs }>(EXPLORER, patches);
+    show(`The model logs without "${name}" (${id}):`, patched.exploreLogs(world));
+  }
+  for (const { name, world, patches } of SHOT_RULES) {
+    const patched = await importPatched<{ exploreShots: typeof exploreShots }>(EXPLORER, patches);
+    show(`The one-shot mode without "${name}":`, patched.exploreShots(world));
   }
   return shown;
 }
@@ -99,7 +134,7 @@ async function showRules() {
 if (values.help) {
   console.log(HELP);
 } else if (values.worlds) {
-  for (const { name } of [...SMALL_WORLDS, ...LONG_WORLDS, ...COUNCIL_WORLDS]) console.log(name);
+  for (const { name } of [...SMALL_WORLDS, ...LONG_WORLDS, ...COUNCIL_WORLDS, ...SHOT_WORLDS]) console.log(name);
 } else {
   const begun = Date.now();
   const seed = wholeNumber('seed', values.seed, 0);
@@ -116,11 +151,16 @@ if (values.help) {
       ? only
       : [...SMALL_WORLDS.map(({ shows: _, ...world }) => world), ...LONG_WORLDS].filter(isNamed);
   const all = size === undefined ? [...worlds, ...COUNCIL_WORLDS.filter(isNamed)] : worlds;
-  if (all.length === 0) {
+  const shots = size === undefined && !values.councils ? SHOT_WORLDS.filter(isNamed) : [];
+  if (all.length + shots.length === 0) {
     console.error(`no world has "${values.world}" in its name; --worlds lists them`);
     process.exit(2);
   }
-  const explored = all.flatMap((world) => exploreWorld(world, budget, seed));
+  const explored = [
+    ...all.flatMap((world) => exploreWorld(world, budget, seed)),
+    ...shots.flatMap((world) => exploreShotWorld(world, budget, seed)),
+    ...(isWhole ? LOG_WORLDS.map((world) => exploreLogWorld(world, budget)) : []),
+  ];
   const rules = isWhole ? await showRules() : [];
   const broken = explored.filter(({ counterexample }) => counterexample !== undefined);
   const states = explored.reduce((sum, world) => sum + world.states, 0);

@@ -3,8 +3,8 @@
  * upload of user u in slot l is x_u + self(u) - sum over i < l of seed(i -> l) + sum over j > l of seed(u -> j).
  */
 
+import { type Combination, learnedCombinations } from '../../attacks/solve.ts';
 import { Interner } from '../explorer/interner.ts';
-import { type Combination, learnedCombinations } from '../oracle/solve.ts';
 import type { Name, Tables, Ticket } from './shape.ts';
 
 export interface Held {

@@ -241,7 +241,7 @@ export class LyingServer implements Space<LyingState> {
 }
 
 /** The list with another value at one place. */
-export function replaced<Item>(items: readonly Item[], at: number, item: Item): readonly Item[] {
+function replaced<Item>(items: readonly Item[], at: number, item: Item): readonly Item[] {
   return items.map((old, n) => (n === at ? item : old));
 }
 

@@ -1,5 +1,5 @@
 /** What must hold in every state with a lying server, each broken promise as a sentence. */
-import { type Combination, describeCombination, isSpannedBy } from '../oracle/solve.ts';
+import { type Combination, describeCombination, isSpannedBy } from '../../attacks/solve.ts';
 import { keysOf } from './authority.ts';
 import { learned } from './knowledge.ts';
 import type { LyingServer } from './lying-server.ts';

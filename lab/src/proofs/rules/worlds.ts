@@ -2,7 +2,6 @@
 import { type Space, type Walk, type WalkOptions, walk } from '../explorer/walk.ts';
 import type { Rule } from './authority.ts';
 import { LyingServer } from './lying-server.ts';
-import { type LogRule, ModelLogs } from './model-log.ts';
 import { brokenPromise } from './promises.ts';
 import type { Shape } from './shape.ts';
 
@@ -47,12 +46,6 @@ function lying(isSmall: boolean, numbers: Numbers, more?: Partial<Shape>): RuleW
   return world(`a lying server, ${nameOf(shape)}`, isSmall, () => new LyingServer(shape, brokenPromise));
 }
 
-function logs(authorities: number, threshold: number, colluding: number): RuleWorld {
-  const shape = { authorities, threshold, colluding };
-  const apart = colluding > 0 ? `, ${colluding} with the server` : '';
-  return world(`model logs, ${threshold} of ${authorities} authorities${apart}`, true, () => new ModelLogs(shape));
-}
-
 export const RULE_WORLDS: readonly RuleWorld[] = [
   lying(true, [1, 1, 0, 2, 2], { ghosts: true }),
   lying(true, [1, 1, 0, 3, 2]),
@@ -68,10 +61,6 @@ export const RULE_WORLDS: readonly RuleWorld[] = [
   lying(false, [4, 3, 1, 2, 2], { ghosts: true, users: 3 }),
   lying(false, [4, 3, 1, 3, 3], { users: 2, eve: true }),
   lying(false, [4, 3, 1, 3, 2]),
-  logs(1, 1, 0),
-  logs(2, 2, 0),
-  logs(3, 2, 0),
-  logs(4, 3, 1),
 ];
 
 function withoutRule(
@@ -95,11 +84,6 @@ function beyondBound(id: string, problem: string, numbers: Numbers): MissingRule
   const shape = shapeOf(numbers);
   const name = `t > (n + f) / 2: ${nameOf(shape)}`;
   return { ...world(name, true, () => new LyingServer(shape, brokenPromise)), id, problem };
-}
-
-function logWithout(id: string, missing: LogRule, problem: string): MissingRule {
-  const options = { authorities: 2, threshold: 2, colluding: 0, missing };
-  return { ...world(missing, true, () => new ModelLogs(options)), id, problem };
 }
 
 const EVE_IN_A_SLOT = { users: 2, eve: true };
@@ -141,11 +125,6 @@ export const MISSING_RULES: readonly MissingRule[] = [
   ),
   beyondBound('R13', 'slot 0 has two registrations', [3, 2, 1, 2, 2]),
   beyondBound('R13', 'slot 0 has two registrations', [4, 3, 2, 2, 2]),
-  logWithout('R14', 'one hash for a version', 'one version has two entries that enough authorities signed'),
-  logWithout('R15', 'a version comes of a closed buffer', 'a version was made of a buffer that is not closed'),
-  logWithout('R16', 'a buffer makes one version', 'one buffer made two versions'),
-  logWithout('R17', 'a version is the next one', 'one buffer made two versions'),
-  logWithout('R18', 'only what enough signed is adopted', 'two logs differ at version 1'),
   secondLine('earlier slots are as registered', [1, 1, 0, 2, 2], { ghosts: true }),
   secondLine('nobody is listed twice', [1, 1, 0, 3, 3], EVE_IN_A_SLOT),
   secondLine('one request of a user', [1, 1, 0, 2, 2], { ghosts: true }),

@@ -1,4 +1,4 @@
-/** `npm run lab -- trial crash [--store postgres] [--engine cp-abe|one-shot] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
+/** `npm run lab -- trial crash [--store postgres] [--engine cp-abe|one-shot|one-shot-groups] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
@@ -15,7 +15,7 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    `npm run lab -- trial crash [--store postgres] [--engine cp-abe|one-shot] [--kills N] [--seed N] [--json]
+    `npm run lab -- trial crash [--store postgres] [--engine cp-abe|one-shot|one-shot-groups] [--kills N] [--seed N] [--json]
 
 Kills server, authority and devices N times (200 by default), at random and at durable moments. With --store postgres the
 server is three nodes on one database: nodes are also stopped past their leases, and the database is killed as well.

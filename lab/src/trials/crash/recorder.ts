@@ -63,7 +63,7 @@ export class Recorder {
     } else if (method === 'GET' && ctx !== '' && rest === '') {
       const { status } = JSON.parse(new TextDecoder().decode(answer.body)) as { readonly status: string };
       keep({ ...call, kind: 'status', ctx, status });
-      if (!['filling', 'frozen', 'granted'].includes(status)) this.#ended.add(ctx);
+      if (!['filling', 'frozen', 'granted', 'opened'].includes(status)) this.#ended.add(ctx);
     }
   }
 

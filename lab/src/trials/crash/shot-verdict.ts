@@ -29,7 +29,7 @@ function toldEnding(fate: string): Ending {
   return fate === 'included' || fate === 'quarantined' ? fate : 'lost';
 }
 
-/** What no two final batches may share, and versions that hold more or less than their batch. */
+/** What no two final batches may share, and versions that hold more or less than their batches. */
 export function batchProblems({ batches: { final }, counts, versions }: Evidence): readonly string[] {
   const batches = [...final.values()];
   const namesOf = ({ entry, uploads }: LoggedBatch): readonly string[] =>
@@ -40,14 +40,18 @@ export function batchProblems({ batches: { final }, counts, versions }: Evidence
     ]);
   const seen = new Set<string>();
   const shared = batches.flatMap(namesOf).filter((name) => seen.size === seen.add(name).size);
-  const wrong = batches.filter(({ ctx, uploads }) => {
-    const version = counts[versions.get(ctx) ?? -1];
-    const counted = version?.reduce((sum, count) => sum + count, 0) ?? 0;
-    return counted !== 0 && counted !== uploads.length;
+  const members = new Map<number, number>();
+  for (const { ctx, uploads } of batches) {
+    const version = versions.get(ctx);
+    if (version !== undefined) members.set(version, (members.get(version) ?? 0) + uploads.length);
+  }
+  const wrong = [...members].filter(([version, uploads]) => {
+    const counted = counts[version]?.reduce((sum, count) => sum + count, 0) ?? 0;
+    return counted !== 0 && counted !== uploads;
   });
   return [
     ...shared.map((name) => `two final batches have the ${name}`),
-    ...wrong.map(({ ctx }) => `the version of batch ${ctx} does not hold its updates`),
+    ...wrong.map(([version]) => `version ${version} does not hold the updates of its batches`),
   ];
 }
 

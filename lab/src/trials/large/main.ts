@@ -1,39 +1,56 @@
 /**
- * `npm run lab -- trial large [--dimension N] [--users K] [--workers N] [--json]`: one buffer of large vectors through real
- * processes. The sum must be exact, and the server's memory must not grow with the vectors.
+ * `npm run lab -- trial large [--mode sealed|one-shot] [--dimension N] [--users K] [--workers N] [--json]`: one large sum through real
+ * processes. It must be exact. In sealed mode the vectors are long, and the server's memory must not grow with them; in one-shot mode
+ * the users are many.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
+import { isMeanOf, LEVEL, numberOf } from './numbers.ts';
 
 const { values } = parseArgs({
   options: {
-    dimension: { type: 'string', default: '50000000' },
-    users: { type: 'string', default: '10' },
+    mode: { type: 'string', default: 'sealed' },
+    dimension: { type: 'string' },
+    users: { type: 'string' },
     workers: { type: 'string', default: '2' },
     ...SWITCHES,
   },
 });
-const [dimension, users, workers] = [values.dimension, values.users, values.workers].map(Number) as [
+const isOneShot = values.mode === 'one-shot';
+const DEFAULTS = isOneShot ? { dimension: '7850', users: '10000' } : { dimension: '50000000', users: '10' };
+const { dimension: chosenDimension = DEFAULTS.dimension, users: chosenUsers = DEFAULTS.users } = values;
+const [dimension, users, workers] = [chosenDimension, chosenUsers, values.workers].map(Number) as [
   number,
   number,
   number,
 ];
 /** Long enough for vectors that take minutes: nobody drops out here. */
 const HOUR_MS = 3_600_000;
-const LEVEL = 2 ** 16;
 
 if (values.help) {
   console.log(
-    'npm run lab -- trial large [--dimension N] [--users K] [--workers N] [--json]\n\nPeak memory of the server process for one buffer of K vectors of N numbers, and whether the sum is exact.',
+    'npm run lab -- trial large [--mode sealed|one-shot] [--dimension N] [--users K] [--workers N] [--json]\n\nPeak memory of the server process for one sum of K vectors of N numbers, and whether it is exact; in one-shot mode also the time of each step.',
   );
+} else if (!isOneShot && values.mode !== 'sealed') {
+  console.error('--mode takes sealed or one-shot');
+  process.exitCode = 2;
 } else if (![dimension, users, workers].every((n) => Number.isSafeInteger(n) && n > 0) || users < 3) {
   console.error('--dimension, --users (at least 3) and --workers take whole numbers, for example --dimension 1000000');
   process.exitCode = 2;
 } else {
-  await run();
+  await (isOneShot ? runBatch() : run());
+}
+
+async function runBatch(): Promise<void> {
+  const { runOneBatch } = await import('./one-batch.ts');
+  const result = await runOneBatch({ dimension, users, workers }, peakMiB);
+  for (const [name, value] of Object.entries(result))
+    console.log(`${name}: ${typeof value === 'number' ? Number(value.toFixed(2)) : value}`);
+  if (values.json) console.log(JSON.stringify(result));
+  process.exitCode = result.exact ? 0 : 1;
 }
 
 async function run(): Promise<void> {
@@ -51,10 +68,11 @@ async function run(): Promise<void> {
   };
   const processes = await TestProcesses.open({ bundle, policy, server: { workers } });
   try {
-    const before = peakMiB(processes);
+    const serverMiB = (): number => peakMiB(processes.children.get('server')?.pid ?? 0);
+    const before = serverMiB();
     for (let user = 0; user < users; user++) {
       const took = await contribute(processes, user);
-      console.log(`user ${user + 1} of ${users}: ${took.toFixed(0)} s, server at most ${peakMiB(processes)} MiB`);
+      console.log(`user ${user + 1} of ${users}: ${took.toFixed(0)} s, server at most ${serverMiB()} MiB`);
     }
     await untilIncluded(processes);
     const result = {
@@ -63,8 +81,8 @@ async function run(): Promise<void> {
       workers,
       vectorMiB: mebibytes(4 * dimension),
       idleMiB: before,
-      peakMiB: peakMiB(processes),
-      exact: await isExact(processes),
+      peakMiB: serverMiB(),
+      exact: isMeanOf(users, await processes.server.parameters(processes.task, 1)),
     };
     console.log(
       `the sum is ${result.exact ? 'exact' : 'WRONG'}; vectors of ${result.vectorMiB} MiB, server at most ${result.peakMiB} MiB (${before} before)`,
@@ -74,11 +92,6 @@ async function run(): Promise<void> {
   } finally {
     await processes.close();
   }
-}
-
-/** Whole numbers of quantiser steps, another pattern for each user: nothing is rounded. */
-function numberOf(user: number, place: number): number {
-  return (((place + 7 * user) % 101) - 50) / LEVEL;
 }
 
 async function contribute(processes: TestProcesses, user: number): Promise<number> {
@@ -102,19 +115,9 @@ async function untilIncluded({ server, task }: TestProcesses): Promise<void> {
   while ((await server.versions(task)).length < 2) await new Promise((resolve) => setTimeout(resolve, 500));
 }
 
-/** Version 0 is zeros: version 1 is minus the mean, in the server's own arithmetic. */
-async function isExact({ server, task }: TestProcesses): Promise<boolean> {
-  const parameters = await server.parameters(task, 1);
-  return parameters.every((value, place) => {
-    let sum = 0;
-    for (let user = 0; user < users; user++) sum += numberOf(user, place) * LEVEL;
-    return value === Math.fround(0 - Math.fround(sum * (1 / (LEVEL * users))));
-  });
-}
-
 /** The most memory the process ever held at once, all its threads together. */
-function peakMiB({ children }: TestProcesses): number {
-  const status = readFileSync(`/proc/${children.get('server')?.pid}/status`, 'utf8');
+function peakMiB(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024);
 }
 

@@ -1,4 +1,4 @@
-/** Batches of a soak in the one-shot mode: each version is the sum of what the devices in its batch offered, and holds no lie. */
+/** Batches of a soak in the one-shot mode: each version is the sum of what the devices in its batches offered, and holds no lie. */
 import { batchesOfLogs, buffersOfLogs, type LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
 import type { SoakWork } from './device.ts';
@@ -28,22 +28,27 @@ export class ShotSums implements SoakSums {
     const logs = await processes.authority.logs();
     const { versions } = buffersOfLogs(logs);
     const { final } = batchesOfLogs(logs);
-    return [...versions].flatMap(([ctx, version]) => {
-      const [batch, counted] = [final.get(ctx), counts[version]];
+    const members = new Map<number, (LoggedBatch | undefined)[]>();
+    for (const [ctx, version] of versions) members.set(version, [...(members.get(version) ?? []), final.get(ctx)]);
+    return [...members].flatMap(([version, batches]) => {
+      const counted = counts[version];
       if (version === 0 || counted === undefined) return []; // made meanwhile
-      return batch !== undefined && this.#isSumOf(batch, counted) ? [] : [version];
+      return this.#isSumOf(batches, counted) ? [] : [version];
     });
   }
 
   /** Whoever dropped out before anything left it may have offered another update on the same version: one of them is in the sum. */
-  #isSumOf({ trainedOn, uploads }: LoggedBatch, counted: Int32Array): boolean {
+  #isSumOf(batches: readonly (LoggedBatch | undefined)[], counted: Int32Array): boolean {
     const left = counted.slice();
-    const isEach = uploads.every(({ user }) => {
+    const uploads = batches.flatMap(
+      (batch) => batch?.uploads.map(({ user }) => ({ user, trainedOn: batch.trainedOn })) ?? [],
+    );
+    const isEach = uploads.every(({ user, trainedOn }) => {
       const own = this.#work.offered.filter((one) => one.user === user && one.version === trainedOn && !one.isLie);
       const found = own.find(({ place }) => (left[place] ?? 0) > 0);
       if (found !== undefined) left[found.place] = (left[found.place] ?? 0) - 1;
       return found !== undefined;
     });
-    return isEach && left.every((count) => count === 0);
+    return !batches.includes(undefined) && isEach && left.every((count) => count === 0);
   }
 }

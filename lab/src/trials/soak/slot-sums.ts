@@ -35,15 +35,16 @@ export class SlotSums implements SoakSums {
     const wrong: number[] = [];
     // Those made meanwhile are left out.
     const versions = await processes.server.versions(processes.task);
-    for (const { version, ctx } of versions.filter((one) => one.version > 0 && one.version < counts.length)) {
-      const { accepted, status } = await processes.server.buffer(ctx);
+    for (const { version, sums } of versions.filter((one) => one.version > 0 && one.version < counts.length)) {
       const expected = new Int32Array(processes.policy.dimension);
-      // A device that goes on with a slot after a service was away is told of it once more.
-      const places = new Map(given.filter((one) => one.ctx === ctx).map(({ slot, place }) => [slot, place]));
-      // A spoilt sum makes a version with the same parameters.
-      for (const slot of status === 'quarantined' ? [] : accepted) {
-        const place = places.get(slot);
-        if (place !== undefined) expected[place] = (expected[place] ?? 0) + 1;
+      for (const ctx of sums) {
+        const { accepted } = await processes.server.buffer(ctx);
+        // A device that goes on with a slot after a service was away is told of it once more.
+        const places = new Map(given.filter((one) => one.ctx === ctx).map(({ slot, place }) => [slot, place]));
+        for (const slot of accepted) {
+          const place = places.get(slot);
+          if (place !== undefined) expected[place] = (expected[place] ?? 0) + 1;
+        }
       }
       const isSame = counts[version]?.every((count, place) => count === expected[place]) ?? false;
       if (!isSame) wrong.push(version);

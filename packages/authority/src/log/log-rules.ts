@@ -240,6 +240,7 @@ export class LogRules {
       ...this.#signatureProblems(modelEntryCodec, entry.task, entry, policy.threshold),
       ...(isNext ? [] : [`version ${entry.version} instead of ${next}`]),
       ...(isChained ? [] : ['does not follow the version before it']),
+      ...sumsProblems(entry, before),
     ];
     models.push(entry);
     return [...problems, ...[...entry.sums, ...entry.spoilt].flatMap((ctx) => this.#used(ctx, policy))];
@@ -260,4 +261,17 @@ export class LogRules {
     const buffer = this.#buffers.get(toHex(ctx));
     return buffer === undefined ? ['there is no such buffer'] : check(buffer);
   }
+}
+
+/** Version 0 comes from no sum, every other from some; spoilt ones alone change nothing. */
+function sumsProblems(
+  { version, sums, spoilt, modelHash }: ModelEntry,
+  before: ModelEntry | undefined,
+): readonly string[] {
+  const isFirst = version === 0;
+  if (isFirst !== (sums.length + spoilt.length === 0))
+    return [isFirst ? 'the first version names sums' : 'it is made of no sum'];
+  const isRepeated = before?.version === version - 1 && equalBytes(before.modelHash, modelHash);
+  const isUnknown = before?.version !== version - 1;
+  return isFirst || sums.length > 0 || isUnknown || isRepeated ? [] : ['spoilt sums alone changed the model'];
 }

@@ -22,11 +22,15 @@ function uploadBytes(policy: TaskPolicy): number {
 
 const headBytes = (authorities: number): number => 768 + 128 * authorities;
 
-export const shotLimits = {
+export const shotLimits: Readonly<
+  Record<'inspection' | 'vote' | 'release' | 'together', (policy: TaskPolicy) => number>
+> = {
   inspection: (policy: TaskPolicy): number => STATEMENTS_BYTES + MAX_INSPECTED * uploadBytes(policy),
   vote: ({ bufferSize }: TaskPolicy): number => 65_536 + 32 * bufferSize,
   release: (policy: TaskPolicy): number => STATEMENTS_BYTES + policy.bufferSize * (32 + uploadBytes(policy)),
-} as const;
+  /** Of all requests of a task together: the largest one, and inspections beside it. */
+  together: (policy: TaskPolicy): number => shotLimits.release(policy) + 2 * shotLimits.inspection(policy),
+};
 
 /** Above every task's: what Fastify is told before the task is known. */
 const LARGEST_UPLOAD = headBytes(MAX_AUTHORITIES) + MAX_PARTS * slotSealedBytes(MAX_AUTHORITIES);

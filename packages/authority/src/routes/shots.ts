@@ -22,6 +22,7 @@ import {
   answers,
   BYTES_MEDIA_TYPE,
   bytesOf,
+  checkSender,
   deviceOf,
   exchange,
   type FastifyReply,
@@ -38,11 +39,14 @@ import {
 import type { KnownTask } from '../log/directory.ts';
 import { inspectUploads, voteForBatch } from '../steps/inspect-uploads.ts';
 import { type Released, releaseSums } from '../steps/release-sums.ts';
+import { BytesUnderWay } from './bytes-under-way.ts';
 import { ofPathTask, taskOf, taskParams } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 import { SHOT_BODY_LIMIT, shotLimits } from './shot-limits.ts';
 
 type TaskPath = { readonly task: string };
+
+const COME_BACK_MS = 1000;
 
 export function shotRoutes({ service, authority, shots, standings, keyLimits, watch }: RouteTools): void {
   const { app, requireDevice } = service;
@@ -51,9 +55,20 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
     if (known.policy.oneShot === undefined) fail('policy-invalid', { detail: 'the task is not of the one-shot mode' });
     return known;
   };
-  /** Before the body is read: the task is known, and bounds it. */
-  const fits = (most: (policy: TaskPolicy) => number) => async (request: FastifyRequest) =>
-    needDeclaredLength(request, most((await shotTask(request.params as TaskPath)).policy));
+  const underWay = new BytesUnderWay();
+  /** Before the body is read: the task is known and bounds it, its server sends it, and there is room for it. */
+  const fits =
+    (most: (policy: TaskPolicy) => number) =>
+    async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      const { task, policy } = await shotTask(request.params as TaskPath);
+      needDeclaredLength(request, most(policy));
+      checkSender(request, { audience: shots.signer.publicKey, publicKey: policy.serverKey });
+      const length = Number(request.headers['content-length']);
+      const over = underWay.take(task, length, shotLimits.together(policy));
+      if (over === undefined)
+        fail('overloaded', { detail: 'long requests of this task are under way', retryAfterMs: COME_BACK_MS });
+      reply.raw.once('close', over);
+    };
 
   const traced = <Answer extends object>(
     name: string,

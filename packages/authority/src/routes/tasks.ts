@@ -5,6 +5,7 @@ import {
   decodePolicy,
   ENGINE,
   encodePolicy,
+  MODEL_APPEND_BYTES,
   modelAppendCodec,
   modelEntryCodec,
   newestModelCodec,
@@ -89,6 +90,7 @@ export function taskRoutes({ service, authority, shots, now, watch }: RouteTools
   app.post(
     AUTHORITY_PATH.modelLog(':task'),
     {
+      bodyLimit: MODEL_APPEND_BYTES,
       schema: {
         summary: 'Appends a version to the model log (server)',
         params: taskParams,
@@ -98,7 +100,7 @@ export function taskRoutes({ service, authority, shots, now, watch }: RouteTools
     async (request, reply) => {
       const append = ofPathTask('modelAppend', modelAppendCodec.decode(bytesOf(request)), request.params);
       const appended = async () => granted(await authority.step((core) => core.appendModel(append)));
-      const [ctx] = append.sums;
+      const [ctx] = [...append.sums, ...append.spoilt];
       const entry = await (ctx === undefined
         ? appended()
         : watch.traces.step('log', { ctx, carrier: request.headers }, appended));

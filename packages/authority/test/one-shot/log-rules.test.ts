@@ -102,9 +102,9 @@ describe('a log is not good', () => {
     kind: 'epoch-opened',
     epoch: epoch(0, 10, createNodeSigner(nodeRandomBytes(32))),
   };
-  const model = (version: number, sums: readonly Ctx[]): AuthorityRecord => {
+  const model = (version: number, sums: readonly Ctx[], spoilt: readonly Ctx[] = [], hash = 0): AuthorityRecord => {
     const previous = new Uint8Array(32);
-    const body = { task, version, modelHash: new Uint8Array(32), sums, spoilt: [], previous };
+    const body = { task, version, modelHash: new Uint8Array(32).fill(hash), sums, spoilt, previous };
     const endorsements = [{ authority: 0, signature: signer.sign(modelEntryCodec.statement(body)) }];
     return { kind: 'model-appended', entry: { ...body, endorsements } };
   };
@@ -143,6 +143,28 @@ describe('a log is not good', () => {
       [...start, model(0, []), twice, model(1, [ctxOf(twice)]), model(2, [ctxOf(twice)])],
       'made another version',
     ],
+    [
+      'a batch is left out as spoilt, and makes a version later',
+      [...start, model(0, []), twice, model(1, [], [ctxOf(twice)]), model(2, [ctxOf(twice)])],
+      'made another version',
+    ],
+    [
+      'a version names a batch twice',
+      [...start, model(0, []), twice, model(1, [ctxOf(twice), ctxOf(twice)])],
+      'made another version',
+    ],
+    [
+      'a version counts a batch that it calls spoilt',
+      [...start, model(0, []), twice, model(1, [ctxOf(twice)], [ctxOf(twice)])],
+      'made another version',
+    ],
+    [
+      'spoilt batches alone change the model',
+      [...start, model(0, []), twice, model(1, [], [ctxOf(twice)], 1)],
+      'spoilt sums alone changed the model',
+    ],
+    ['a version comes from nothing', [...start, model(0, []), model(1, [])], 'it is made of no sum'],
+    ['the first version comes from a batch', [...start, twice, model(0, [ctxOf(twice)])], 'names sums'],
     [
       'a version is made of no batch in the log',
       [...start, model(0, []), model(1, [ctxOf(twice)])],

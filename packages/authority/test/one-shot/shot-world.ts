@@ -79,7 +79,12 @@ export class ShotWorld {
   }
 
   inspect(authority: Authority, request: Uint8Array): Promise<Answer> {
-    return ask(authority, AUTHORITY_PATH.inspections(this.task), { body: request });
+    return this.asked(authority, AUTHORITY_PATH.inspections(this.task), request);
+  }
+
+  /** As the server of the task. */
+  asked(authority: Authority, path: string, request: Uint8Array, signer = this.server.signer): Promise<Answer> {
+    return askAs(newDevice(signer), authority, path, request);
   }
 
   /** Good and bad ones alike. */
@@ -104,7 +109,7 @@ export class ShotWorld {
   }
 
   vote(authority: Authority, request: Uint8Array): Promise<Answer> {
-    return ask(authority, AUTHORITY_PATH.batchVotes(this.task), { body: request });
+    return this.asked(authority, AUTHORITY_PATH.batchVotes(this.task), request);
   }
 
   async voted(authority: Authority, batch: Batch, votes: readonly Endorsement[] = []): Promise<Vote> {
@@ -121,7 +126,7 @@ export class ShotWorld {
   }
 
   release(authority: Authority, request: Uint8Array): Promise<Answer> {
-    return ask(authority, AUTHORITY_PATH.releases(this.task), { body: request });
+    return this.asked(authority, AUTHORITY_PATH.releases(this.task), request);
   }
 
   outcome({ device }: Enrolled, authority: Authority, path: string): Promise<Answer> {

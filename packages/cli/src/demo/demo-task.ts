@@ -5,6 +5,7 @@ import { type Dataset, logisticRegression, partitionByDirichlet, type ServerStep
 import type { MetricRange, TaskTraining } from '@basa/protocol';
 import type { Way } from '../flags/engines.ts';
 import { MNIST_BLOCK_FLOOR } from '../flags/models.ts';
+import type { VersionSettings } from '../flags/modes.ts';
 import type { LocalServices } from '../local/local-services.ts';
 import type { FleetWork } from './fleet-messages.ts';
 
@@ -28,23 +29,27 @@ export interface DemoTaskOptions {
   readonly bufferSize: number;
   /** Sealed mode with slot keys where nothing is said. */
   readonly way?: Way;
+  /** One-shot: how many batches make a version, and how. */
+  readonly version?: VersionSettings | undefined;
   /** How many authorities every step needs. */
   readonly threshold?: number;
   readonly seed: number;
   readonly stop: { readonly accuracy?: number; readonly version?: number };
+  /** What the page Watch draws. */
+  readonly target?: number;
 }
 
 /** At the authorities, then at the server, with MNIST's test set to evaluate on. The same again is the same task. */
 export async function createDemoTask(
   services: LocalServices,
-  { name, bufferSize, way = 'slot-keys', threshold, seed, stop }: DemoTaskOptions,
+  { name, bufferSize, way = 'slot-keys', version, threshold, seed, stop, target }: DemoTaskOptions,
   test: Dataset,
 ): Promise<CreatedTask> {
   return createTaskAt(services, {
     name,
     model: logisticRegression(),
     bufferSize,
-    ...(way === 'one-shot' ? { mode: way } : { engine: way }),
+    ...(way === 'one-shot' ? { mode: way, ...version } : { engine: way }),
     ...(threshold !== undefined && { threshold }),
     training: TRAINING,
     blockFloor: MNIST_BLOCK_FLOOR,
@@ -53,8 +58,9 @@ export async function createDemoTask(
     initial: { seed },
     serverStep: SERVER_STEP,
     // The devices are equally fast: a place that is held until its version keeps the devices of a version together.
-    admission: { places: PLACES_A_SLOT * bufferSize, hold: 'version' },
+    admission: { places: PLACES_A_SLOT * bufferSize * (version?.sumsPerVersion ?? 1), hold: 'version' },
     stop,
+    ...(target !== undefined && { target }),
     stallMs: STALL_MS,
     evaluationSet: test,
   });

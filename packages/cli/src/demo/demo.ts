@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sealedEngineFlag } from '../flags/engines.ts';
-import { bufferWithin, MOST_UPDATES, modeFlag, modeOf } from '../flags/modes.ts';
+import { bufferWithin, MOST_UPDATES, modeFlag, modeOf, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
 import { text, whole, within, yes } from '../shell/flag.ts';
 import { jsonOf, lineOf, statusOf, summaryOf } from './report.ts';
@@ -16,6 +16,7 @@ export const demo: Command = command({
     devices: whole({ help: 'devices in the fleet', max: 10_000, without: '24' }),
     buffer: whole({ help: 'K, updates of a sum', min: 2, max: MOST_UPDATES['one-shot'], default: 10 }),
     mode: modeFlag,
+    ...VERSION_FLAGS,
     engine: sealedEngineFlag('cp-abe'),
     target: whole({ value: 'percent', help: 'the accuracy to reach', min: 1, max: 100, default: 88 }),
     further: whole({ help: 'buffers after the target, to show that it stays', max: 1000, default: 5 }),
@@ -40,6 +41,9 @@ export const demo: Command = command({
     const { folder: given, further } = flags;
     const bufferSize = bufferWithin(flags.buffer, flags.mode);
     const chosen = modeOf(flags, 'cp-abe');
+    const version = versionSettings(flags);
+    // A device gives at most one update on a version.
+    const usualDevices = Math.max(24, 2 * bufferSize * (version?.sumsPerVersion ?? 1));
     const goal = { target: flags.target / 100, further };
     if (given !== undefined && existsSync(join(given, 'secrets.json')))
       throw new CommandError(
@@ -54,8 +58,9 @@ export const demo: Command = command({
         folder,
         ...goal,
         bufferSize,
+        version,
         way: chosen.mode === 'sealed' ? chosen.engine : chosen.mode,
-        devices: within(flags.devices ?? Math.max(24, 2 * bufferSize), 'devices', { min: bufferSize, max: 10_000 }),
+        devices: within(flags.devices ?? usualDevices, 'devices', { min: bufferSize, max: 10_000 }),
         maxBuffers: flags.buffers,
         maxSeconds: flags.seconds,
         dropShare: flags.drop / 100,

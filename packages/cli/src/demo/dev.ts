@@ -1,7 +1,7 @@
 /** `basa dev`: server, authorities, an MNIST task and a small fleet, that stay up until Ctrl-C. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bufferWithin, MOST_UPDATES, modeFlag } from '../flags/modes.ts';
+import { bufferWithin, MOST_UPDATES, modeFlag, VERSION_FLAGS, versionSettings } from '../flags/modes.ts';
 import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
 import type { LocalServices } from '../local/local-services.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
@@ -25,6 +25,7 @@ export const dev: Command = command({
     devices: whole({ help: 'devices of the fleet; 0 for none', max: 1000, without: '9' }),
     buffer: whole({ help: 'K', min: 2, max: MOST_UPDATES['one-shot'], default: 10 }),
     mode: modeFlag,
+    ...VERSION_FLAGS,
     nodes: whole({
       help: 'run n server nodes on a PostgreSQL that is started here, behind a balancer',
       min: 1,
@@ -48,6 +49,7 @@ export const dev: Command = command({
   async run({ flags, terminal, signal }) {
     const { authorities, folder, mode, nodes, threshold } = flags;
     const bufferSize = bufferWithin(flags.buffer, mode);
+    const version = versionSettings(flags);
     const corsOrigins = originsOf(flags.cors);
     const { loadMnist } = await import('@basa/datasets');
     const { createDemoTask, fleetWork } = await import('./demo-task.ts');
@@ -75,6 +77,7 @@ export const dev: Command = command({
           name: 'dev',
           bufferSize,
           ...(mode === 'one-shot' && { way: mode }),
+          version,
           ...(threshold !== undefined && { threshold }),
           seed: 1,
           stop: {},

@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { VersionState } from '@basa/client/operator';
 import { loadMnist } from '@basa/datasets';
 import { allSamples, initialParameters, logisticRegression } from '@basa/learning';
+import { versionRule } from '@basa/protocol';
 import { WAY_TITLE, type Way } from '../flags/engines.ts';
+import type { VersionSettings } from '../flags/modes.ts';
 import { type LocalServices, startLocalServices } from '../local/local-services.ts';
 import type { Terminal } from '../shell/terminal.ts';
 import { compareWays, type WayCost } from './contribution.ts';
@@ -11,13 +13,14 @@ import { createDemoTask, fleetWork, SERVER_STEP } from './demo-task.ts';
 import { Fleet, type FleetTally } from './fleet.ts';
 import { runPlainTwin } from './plain-twin.ts';
 import { demoTrainer } from './trainer.ts';
-import { twinBuffers } from './twin-buffers.ts';
+import { twinVersions } from './twin-buffers.ts';
 
 export interface DemoOptions {
   readonly folder: string;
   readonly devices: number;
   readonly bufferSize: number;
   readonly way: Way;
+  readonly version: VersionSettings | undefined;
   readonly target: number;
   /** Versions after the target, to show that it stays. */
   readonly further: number;
@@ -65,8 +68,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   });
   const [services, { train, test }] = await Promise.all([starting, loading]);
   try {
-    const { seed, bufferSize, way, maxBuffers } = options;
-    const choice = { name: 'demo', bufferSize, way, seed, stop: { version: maxBuffers } };
+    const { seed, bufferSize, way, version, maxBuffers, target } = options;
+    const choice = { name: 'demo', bufferSize, way, version, seed, stop: { version: maxBuffers }, target };
     const { task, policy } = await createDemoTask(services, choice, test);
     const work = await fleetWork(services, options, task, train);
     terminal.line(`enrolling ${options.devices} devices; ${modeTitle(way)}, K = ${bufferSize}`);
@@ -88,7 +91,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       serverStep: SERVER_STEP,
       seed: options.seed,
       staleness: policy.staleness,
-      buffers: await twinBuffers(services.server, {
+      combine: versionRule(policy).combine,
+      versions: await twinVersions(services.server, {
         task,
         way,
         versions: ended.versions,
@@ -96,7 +100,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       }),
       samplesOf: (device) => ({ dataset: train, indices: work.devices[device]?.indices ?? new Uint32Array() }),
     });
-    const plainAccuracy = trainer.evaluate(plain, allSamples(test)).accuracy;
+    const plainAccuracy = trainer.evaluate(plain, allSamples(test)).accuracy ?? Number.NaN;
     const accuracy = ended.versions.at(-1)?.accuracy ?? 0;
     return { ...ended, accuracy, plainAccuracy, way, wayCosts: await compareWays(policy) };
   } finally {

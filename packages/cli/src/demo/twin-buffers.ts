@@ -12,14 +12,18 @@ export interface DemoBooks {
   readonly accepted: readonly AcceptedNews[];
 }
 
-/** In the order of the versions, without the first, which comes from nobody. */
-export async function twinBuffers(server: ServerOperator, books: DemoBooks): Promise<readonly TwinBuffer[]> {
+/** The sums of each version, without the first, which comes from nobody. */
+export async function twinVersions(
+  server: ServerOperator,
+  books: DemoBooks,
+): Promise<readonly (readonly TwinBuffer[])[]> {
   const sumOf = books.way === 'one-shot' ? await batches(server, books) : buffers(server, books);
   return Promise.all(
-    books.versions.slice(1).map(async ({ ctx, accepted }) => {
-      const sum = await sumOf(ctx);
-      if (sum.updates.length === accepted) return sum;
-      throw new Error(`a sum of ${accepted} updates, of which the fleet knows ${sum.updates.length}`);
+    books.versions.slice(1).map(async ({ sums, accepted }) => {
+      const found = await Promise.all(sums.map(sumOf));
+      const known = found.reduce((count, { updates }) => count + updates.length, 0);
+      if (known === accepted) return found;
+      throw new Error(`a version of ${accepted} updates, of which the fleet knows ${known}`);
     }),
   );
 }

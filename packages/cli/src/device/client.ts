@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
 import { PLAIN_HTTP_FLAGS } from '../flags/connection.ts';
+import { METRIC_FLAGS, metricValues } from '../flags/metric-values.ts';
 import { short } from '../flags/names.ts';
 import { FLOOR_FLAGS, privacyFloor } from '../flags/privacy.ts';
 import {
@@ -14,6 +15,7 @@ import {
 } from '../shell/command.ts';
 import { needed, pinned, pinnedList, text, whole, yes } from '../shell/flag.ts';
 import { retrySentence } from '../shell/sentences.ts';
+import { counted } from '../shell/terminal.ts';
 import { DATA_FLAGS, deviceWork } from './device-work.ts';
 
 const FLAGS = {
@@ -31,17 +33,24 @@ const FLAGS = {
   identity: needed({ value: 'folder', help: 'where the device keeps its key and state', variable: 'BASA_IDENTITY' }),
   enrol: text({ value: 'token', help: 'a one-time token, for the first time', variable: 'BASA_ENROLMENT_TOKEN' }),
   ...DATA_FLAGS,
-  rounds: whole({ help: 'contributions to make', min: 1, default: 1 }),
+  rounds: whole({
+    help: 'contributions to make; a round in which the device has nothing new to contribute counts as well',
+    min: 1,
+    default: 1,
+  }),
   update: text({
     value: 'file',
     help: 'contribute this update instead, raw little-endian float32',
     variable: 'BASA_UPDATE',
   }),
+  ...METRIC_FLAGS,
   minimum: whole({ help: 'take part only where a sum holds at least n updates', without: '2' }),
   'max-staleness': whole({ help: 'take part only where updates may be at most n versions behind', without: '15' }),
   'unsafe-mixed-versions': yes(
     'take part also if a sum mixes versions of the model: its server can then single out an update',
   ),
+  'checked-sums': yes('take part in one-shot tasks only if at least two authorities vouch for every sum'),
+  'device-noise': yes('take part in private tasks only if the devices add the noise, not an authority'),
   ...FLOOR_FLAGS,
   ...PLAIN_HTTP_FLAGS,
 };
@@ -53,7 +62,9 @@ export const client: Command = command({
   flags: FLAGS,
   opening: 'connecting',
   run(input) {
-    const { update } = input.flags;
+    const { update, metric } = input.flags;
+    if (update === undefined && metric.length > 0)
+      throw new CommandError('--metric goes with --update: a training brings its metrics itself');
     return update === undefined ? train(input) : offer(input, update);
   },
 });
@@ -65,9 +76,15 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
   if (bytes.length % 4 !== 0) throw new CommandError(`${file} is not a file of float32`);
   const device = await connect(input);
   try {
+    const metrics = metricValues(input.flags.metric, device.policy.metrics);
     const { version } = await device.model({ signal });
-    const result = await device.contribute(new Float32Array(bytes.buffer), { trainedOn: version, signal });
-    terminal.line(result.kind === 'accepted' ? `accepted${placeOf(result)}` : `rejected: ${result.reason}`);
+    const result = await device.contribute(new Float32Array(bytes.buffer), { trainedOn: version, metrics, signal });
+    const { refusalText } = await import('@basa/protocol');
+    terminal.line(
+      result.kind === 'accepted'
+        ? `accepted${placeOf(result)}`
+        : `rejected: ${refusalText(result.reason, result.detail)}`,
+    );
     return { json: result, exitCode: result.kind === 'accepted' ? EXIT_CODE.fine : EXIT_CODE.failed };
   } finally {
     await device.close();
@@ -77,6 +94,7 @@ async function offer(input: Input, file: string): Promise<CommandResult> {
 async function train(input: Input): Promise<CommandResult> {
   const { terminal, signal } = input;
   const { toHex } = await import('@basa/masking');
+  const { problemOf, refusalText } = await import('@basa/protocol');
   const { trainer, samples } = await deviceWork(input);
   const device = await connect(input);
   try {
@@ -90,15 +108,21 @@ async function train(input: Input): Promise<CommandResult> {
     device.on('accepted', ({ ctx, slot }) =>
       terminal.line(`accepted: ${slot === undefined ? 'upload' : `slot ${slot} of buffer`} ${short(ctx)}`),
     );
-    device.on('rejected', ({ reason }) => terminal.line(`rejected: ${reason}`));
+    device.on('rejected', ({ reason, detail }) => {
+      if (problemOf(reason).nothingNew !== undefined) return; // `idle` says so
+      terminal.line(reason === 'version-over' ? LATE : `rejected: ${refusalText(reason, detail)}`);
+    });
+    device.on('idle', ({ version, why }) =>
+      terminal.line(`nothing new to contribute on version ${version}: ${why}; the device waits for a newer version`),
+    );
     device.on('privacy', (spent) => terminal.line(spentText(spent)));
     device.on('retry', (notice) => terminal.line(retrySentence(notice)));
     const summary = await device.run(trainer, await samples(), { rounds: input.flags.rounds, signal });
-    terminal.line(`${summary.accepted} accepted, ${summary.rejected} rejected${await whyEnded(summary.ended)}`);
+    terminal.line(await summaryText(summary));
     const { privacy } = device;
     return {
       json: { deviceKey: toHex(device.deviceKey), ...summary, ...(privacy !== undefined && { privacy }) },
-      exitCode: summary.accepted > 0 ? 0 : 1,
+      exitCode: summary.accepted + summary.idle > 0 ? EXIT_CODE.fine : EXIT_CODE.failed,
     };
   } finally {
     await device.close();
@@ -109,11 +133,19 @@ function spentText({ inclusions, participations, epsilon, epsilonBudget }: Clien
   return `privacy: ${inclusions} of ${participations} participations, epsilon ${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)}`;
 }
 
+const LATE = 'other devices were faster, and a newer model is there; this device trains on that one next';
+
+async function summaryText({ accepted, rejected, idle, ended }: RunSummary): Promise<string> {
+  const nothingNew = idle === 0 ? '' : `, ${counted(idle, 'round')} with nothing new to contribute`;
+  return `${accepted} accepted, ${rejected} rejected${nothingNew}${await whyEnded(ended)}`;
+}
+
 /** Nothing where all rounds were made, as asked. */
 async function whyEnded(ended: RunSummary['ended']): Promise<string> {
   if (ended === 'rounds') return '';
-  const { problemDocument } = await import('@basa/protocol');
-  return `; ended: ${problemDocument(ended).title}`;
+  if (ended === 'nothing-new') return '; ended: no newer version of the model came';
+  const { refusalText } = await import('@basa/protocol');
+  return `; ended: ${refusalText(ended)}`;
 }
 
 async function connect({ flags, environment, signal }: Input): Promise<BasaClient> {
@@ -132,6 +164,8 @@ async function connect({ flags, environment, signal }: Input): Promise<BasaClien
       minimum: minimum ?? DEFAULT_FLOOR.minimum,
       maxStaleness: maxStaleness ?? DEFAULT_FLOOR.maxStaleness,
       unsafeMixedVersions: flags['unsafe-mixed-versions'],
+      checkedSums: flags['checked-sums'],
+      deviceNoise: flags['device-noise'],
       ...(privacy !== undefined && { privacy }),
     },
     unsafeAllowPlainHttp: flags['unsafe-plain-http'],

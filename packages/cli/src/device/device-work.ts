@@ -1,5 +1,6 @@
 /** What a device of the command line trains: a share of MNIST, or a model and data of one's own. */
 import type { Samples, Trainer } from '@basa/learning';
+import { shareOf, trainerOf } from '../flags/own-data.ts';
 import { loadOwnModel } from '../flags/own-model.ts';
 import type { CommandInput } from '../shell/command.ts';
 import { text, whole, within, yes } from '../shell/flag.ts';
@@ -28,9 +29,8 @@ export async function deviceWork({ flags, signal }: CommandInput<typeof DATA_FLA
     return { trainer: await demoTrainer({ equalBits }), samples: () => mnistShare(user, users, signal) };
   }
   const own = await loadOwnModel(file);
-  const { trainerFor } = await import('@basa/client/node');
-  const trainer = (await own.trainer?.()) ?? (await trainerFor(own.model, { equalBits }));
-  return { trainer, samples: async () => own.data({ device: user, devices: users }) };
+  const trainer = await trainerOf(file, own, { equalBits });
+  return { trainer, samples: () => shareOf(file, own, { device: user, devices: users }, trainer) };
 }
 
 async function mnistShare(user: number, users: number, signal: AbortSignal): Promise<Samples> {

@@ -1,7 +1,7 @@
 /** The models the command line knows by name, and how a task of each is trained by default (the paper's settings). */
 import type * as Models from '@basa/learning';
 import type { Dataset, Model } from '@basa/learning';
-import type { TaskTraining } from '@basa/protocol';
+import type { Loss, TaskTraining } from '@basa/protocol';
 import { CommandError } from '../shell/command.ts';
 import { isModelFile, loadModel } from './own-model.ts';
 
@@ -48,8 +48,12 @@ export const MODEL_NAMES: readonly string[] = Object.keys(MODELS);
 export async function chosenModel(name: string): Promise<Omit<KnownModel, 'make'> & { readonly model: Model }> {
   if (isModelFile(name)) {
     const { model, training: own, test } = await loadModel(name);
-    const settings = { training: { ...OWN_TRAINING, ...own } };
-    return { model, ...settings, ...(test !== undefined && model.layers.length > 0 && { test: async () => test() }) };
+    const { DEFAULT_LOSS, isLossName } = await import('@basa/learning');
+    const { loss: named = DEFAULT_LOSS } = own ?? {};
+    const loss: Loss = isLossName(named) ? named : 'own';
+    const settings = { training: { ...OWN_TRAINING, ...own, loss } };
+    const canServerEvaluate = model.layers.length > 0 && loss !== 'own';
+    return { model, ...settings, ...(test !== undefined && canServerEvaluate && { test: async () => test() }) };
   }
   const known = MODELS[name];
   if (known === undefined)

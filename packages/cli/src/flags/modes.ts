@@ -1,6 +1,6 @@
 /** How updates reach a sum, by the names that people type, and what each mode allows. */
 import { CommandError } from '../shell/command-error.ts';
-import { choice, type Flag, within, yes } from '../shell/flag.ts';
+import { choice, type Flag, whole, within, yes } from '../shell/flag.ts';
 
 const MODES = ['sealed', 'one-shot'] as const;
 export type ModeChoice = (typeof MODES)[number];
@@ -16,6 +16,52 @@ export const modeFlag: Flag<ModeChoice> = choice(MODES, {
 export const uncheckedSumsFlag: Flag<boolean> = yes(
   'one-shot: allow sums that only one authority vouches for, which can then shift the model unnoticed',
 );
+
+/** The most sums of a version, and the fewest that a trimmed mean is made of. */
+const MOST_SUMS = 64;
+const LEAST_TRIMMED = 5;
+
+const COMBINATIONS = ['mean', 'trimmed'] as const;
+
+/** H, and what a version makes of so many sums. */
+export const VERSION_FLAGS = {
+  'sums-per-version': whole({
+    help: 'one-shot: H, batches that make one version of the model',
+    min: 1,
+    max: MOST_SUMS,
+    default: 1,
+  }),
+  combine: choice(COMBINATIONS, {
+    value: 'how',
+    help: `one-shot: mean, or trimmed: leaves out the extreme values of each parameter, from ${LEAST_TRIMMED} batches on`,
+    default: 'mean',
+  }),
+};
+
+export interface VersionSettings {
+  readonly sumsPerVersion: number;
+  readonly combine: (typeof COMBINATIONS)[number];
+}
+
+/** Nothing in sealed mode, in which every buffer makes a version. */
+export function versionSettings(flags: {
+  readonly mode: ModeChoice;
+  readonly 'sums-per-version': number;
+  readonly combine: VersionSettings['combine'];
+}): VersionSettings | undefined {
+  const { mode, 'sums-per-version': sumsPerVersion, combine } = flags;
+  if (mode === 'sealed') {
+    if (sumsPerVersion === 1 && combine === 'mean') return undefined;
+    throw new CommandError(
+      '--sums-per-version and --combine are for --mode one-shot: in sealed mode every buffer makes a version',
+    );
+  }
+  if (combine === 'trimmed' && sumsPerVersion < LEAST_TRIMMED)
+    throw new CommandError(
+      `--combine trimmed needs at least ${LEAST_TRIMMED} batches: give --sums-per-version ${LEAST_TRIMMED} or more`,
+    );
+  return { sumsPerVersion, combine };
+}
 
 /** K, where it fits the mode. */
 export function bufferWithin(bufferSize: number, mode: ModeChoice): number {

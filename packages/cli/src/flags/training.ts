@@ -1,9 +1,11 @@
 /** How the devices of a task train, and what their updates may not be: the flags of `task create` that go into the policy. */
-import type { TaskTraining } from '@basa/protocol';
+import type { Loss, TaskTraining } from '@basa/protocol';
 import type { CommandInput } from '../shell/command.ts';
-import { parsed, positive, whole } from '../shell/flag.ts';
+import { choice, parsed, positive, whole } from '../shell/flag.ts';
 
 const MAX_U16 = 65_535;
+/** Listed here as well as in the protocol, whose code is loaded only when something runs. */
+const TASK_LOSSES = ['softmaxCrossEntropy', 'binaryCrossEntropy', 'mse', 'own'] as const satisfies readonly Loss[];
 
 /** Flags of local training, where `without` says what holds without each. */
 export function localTrainingFlags(without: {
@@ -29,6 +31,10 @@ export const TRAINING_FLAGS = {
     batch: '10 for mnist, else 20',
     rate: 'mnist and cifar 0.03, femnist 0.05, flsim and your own 0.1, or what model.ts says',
   }),
+  loss: choice(TASK_LOSSES, {
+    help: `what devices minimise: ${TASK_LOSSES.join(', ')} (own: a loss of your own trainer)`,
+    without: 'softmaxCrossEntropy, or what model.ts says',
+  }),
   'block-floor': parsed<number>(
     {
       value: 'x',
@@ -46,13 +52,13 @@ export function trainingOf(
   flags: CommandInput<typeof TRAINING_FLAGS>['flags'],
   { training, blockFloor }: { readonly training: TaskTraining; readonly blockFloor?: number },
 ): { readonly training: TaskTraining; readonly blockFloor?: number } {
-  const { epochs, batch, rate, 'block-floor': floor = blockFloor } = flags;
+  const { epochs, batch, rate, loss, 'block-floor': floor = blockFloor } = flags;
   return {
     training: {
       epochs: epochs ?? training.epochs,
       batchSize: batch ?? training.batchSize,
       learningRate: rate ?? training.learningRate,
-      loss: training.loss,
+      loss: loss ?? training.loss,
     },
     ...(floor !== undefined && { blockFloor: floor }),
   };

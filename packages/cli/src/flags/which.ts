@@ -57,11 +57,11 @@ export async function deviceNamed(
   return by === 'user' ? whole : (known.find(({ deviceKey }) => deviceKey === whole)?.user ?? whole);
 }
 
-/** A buffer that made a version of some task. */
+/** A buffer that is in a version of some task, or was left out of one. */
 export function bufferNamed(text: string, server: ServerOperator): Promise<string> {
   const list = async (): Promise<readonly Named[]> => {
     const versions = await Promise.all((await server.tasks()).map(({ task }) => server.versions(task)));
-    return versions.flat().map(({ ctx }) => ({ hex: ctx }));
+    return versions.flat().flatMap(({ sums, spoilt }) => [...sums, ...spoilt].map((hex) => ({ hex })));
   };
   return wholeName(text, { kind: 'buffer', listed: '`basa task show <task>`' }, list);
 }

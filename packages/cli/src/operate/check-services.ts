@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
 import type { TaskFleet } from '@basa/authority';
-import { isCertificateReason, networkAdvice, networkReason } from '@basa/client/operator';
+import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol';
 import type { Places, ServiceName } from '../flags/places.ts';
 import { checkFolder, checkPort } from './check-machine.ts';
 import { clockFinding, type Finding, failed, fine, warning } from './finding.ts';

@@ -4,7 +4,6 @@ import { CONFIG_FLAGS, type Places, placesOf, type ServiceName, serviceOf } from
 import { PRESET_NAMES, servicePreset } from '../flags/presets.ts';
 import { type Command, command } from '../shell/command.ts';
 import { choice, text } from '../shell/flag.ts';
-import { table } from '../shell/terminal.ts';
 
 interface Checked {
   readonly config: Readonly<Record<string, unknown>>;
@@ -44,8 +43,7 @@ export const configCheck: Command = command({
       const shown = isSecret ? (value === undefined ? 'not set' : 'set') : value;
       return { key, ...(shown !== undefined && { value: shown }), ...(from[key] !== undefined && { from: from[key] }) };
     });
-    const rows = settings.map(({ key, value, from: origin }) => [key, wordsOf(value), origin ?? '']);
-    input.terminal.line(table([['key', 'value', 'from'], ...rows]));
+    for (const line of settingLines(settings)) input.terminal.line(line);
     for (const risk of risks) input.terminal.warn(`warning: ${risk}`);
     return { json: { settings, warnings: risks } };
   },
@@ -82,6 +80,39 @@ export const configPrint: Command = command({
     return { json: file };
   },
 });
+
+/** Most terminals show that many columns without breaking lines. */
+const COLUMNS = 100;
+
+interface Setting {
+  readonly key: string;
+  readonly value?: unknown;
+  readonly from?: string;
+}
+
+/** One line for a key; where it would be too long, value and origin stand below it, and a long word is cut in pieces. */
+function settingLines(settings: readonly Setting[]): readonly string[] {
+  const rows = [
+    ['key', 'value', 'from'],
+    ...settings.map(({ key, value, from = '' }) => [key, wordsOf(value), from]),
+  ] as const;
+  const fits = rows.filter((row) => isShort(row));
+  const widths = [0, 1].map((n) => Math.max(...fits.map((row) => (row[n] ?? '').length)));
+  return rows.flatMap((row) => {
+    const [key = '', value = '', from = ''] = row;
+    const line = `${key.padEnd(widths[0] ?? 0)}  ${value.padEnd(widths[1] ?? 0)}  ${from}`.trimEnd();
+    return line.length <= COLUMNS ? [line] : [key, ...pieces(value), ...pieces(from === '' ? '' : `from ${from}`)];
+  });
+}
+
+/** Short values alone decide how wide the columns are. */
+function isShort([key = '', value = '', from = '']: readonly string[]): boolean {
+  return value.length <= COLUMNS / 3 && key.length + value.length + from.length <= COLUMNS - 20;
+}
+
+function pieces(words: string): readonly string[] {
+  return words.match(/.{1,96}/g)?.map((piece) => `    ${piece}`) ?? [];
+}
 
 function wordsOf(value: unknown): string {
   if (value === undefined) return '';

@@ -10,7 +10,7 @@ import { type Terminal, table } from '../shell/terminal.ts';
 
 export const inspectBuffer: Command = command({
   name: 'inspect buffer',
-  summary: 'shows a buffer: its state and its slots',
+  summary: 'shows a buffer or a batch: its state, and its slots or updates',
   takes: { '<buffer>': 'its name, or its first digits where it made a version; `basa task show` lists those' },
   flags: SERVER_FLAGS,
   async run(input) {
@@ -19,9 +19,16 @@ export const inspectBuffer: Command = command({
     const server = await serverOperator(input);
     const buffer = await server.buffer(await bufferNamed(name, server));
     const { terminal } = input;
+    const isBatch = buffer.expiry === 0;
     terminal.line(
-      `${buffer.status}, drawn with version ${buffer.version}: ${buffer.slots.length} of ${buffer.bufferSize} slots taken, at least ${buffer.minimum} needed`,
+      isBatch
+        ? `${buffer.status}, a batch of ${buffer.slots.length} updates on version ${buffer.version}; at most ${buffer.bufferSize}, at least ${buffer.minimum} are in one`
+        : `${buffer.status}, drawn with version ${buffer.version}: ${buffer.slots.length} of ${buffer.bufferSize} slots taken, at least ${buffer.minimum} needed`,
     );
+    if (isBatch) {
+      terminal.line(table([['place', 'user'], ...buffer.slots.map(({ slot, user }) => [String(slot), short(user)])]));
+      return { json: buffer };
+    }
     const rows = buffer.slots.map(({ slot, user, status, voids }) => [
       String(slot),
       short(user),

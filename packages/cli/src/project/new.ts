@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type Command, CommandError, command } from '../shell/command.ts';
+import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
 import { choice } from '../shell/flag.ts';
-import { findPackages, installCommand, placeOf } from './place.ts';
+import { quoted } from '../shell/invocation.ts';
+import { findPackages, placeOf } from './place.ts';
 import type { Template } from './template.ts';
 
 const TEMPLATES = {
@@ -24,9 +25,9 @@ export const newProject: Command = command({
   summary: 'writes a project of your own that runs: model, data, device',
   takes: { '<folder>': 'where; it must not hold anything yet' },
   flags: { template: templateFlag },
-  async run({ flags, positionals: [given], terminal }) {
+  async run({ flags, positionals: [given], environment, terminal }) {
     if (given === undefined) throw new CommandError('where? `basa new my-project`');
-    const folder = resolve(given);
+    const folder = resolve(typedIn(environment), given);
     const template = await TEMPLATES[flags.template]();
     if (existsSync(folder) && (await readdir(folder)).length > 0)
       throw new CommandError(`${given} holds something already; name a folder that does not exist yet`);
@@ -39,10 +40,15 @@ export const newProject: Command = command({
     terminal.line(`${given}: ${template.about}`);
     for (const path of Object.keys(files)) terminal.line(`  ${path}`);
     terminal.line('\nnext:\n');
-    terminal.line(`  cd ${given}`);
-    if (!isReady) terminal.line(`  ${installCommand(folder)}`);
+    terminal.line(`  cd ${quoted(given)}`);
+    if (!isReady) terminal.line('  npm install          # once');
     terminal.line('  npm run simulate     # with 20 virtual devices');
     terminal.line('\nREADME.md goes on from there: real services, three devices, an opened sum.');
     return { json: { folder, files: Object.keys(files), needsInstall: !isReady } };
   },
 });
+
+/** The folder in which the command was typed: `npm run` changes to that of its package.json. */
+function typedIn({ npm_command: command, INIT_CWD: typed }: CommandInput['environment']): string {
+  return command === 'run-script' && typed !== undefined ? typed : '.';
+}

@@ -1,15 +1,19 @@
-/** Where a new project stands: how it finds our packages from a clone, or from wherever this command was installed. */
+/** Finds our packages for a new project: in a clone, or as this command was installed. */
 import { existsSync } from 'node:fs';
 import { readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { quoted } from '../shell/invocation.ts';
 import type { ProjectFiles, ProjectPlace } from './template.ts';
 
 const isSource = import.meta.url.endsWith('.ts');
 const packageFolder = fileURLToPath(new URL('../..', import.meta.url));
-/** The folder with the node_modules that this command is in: of the clone, or of whoever installed it. */
+/** The folder whose node_modules this command runs from: the clone, or the project that installed it. */
 const installedIn = resolve(packageFolder, isSource ? '../..' : '../../..');
+
+/** The packages that the files of a project import. */
+const USED = ['cli', 'client', 'datasets', 'learning', 'runtime'] as const;
 
 export async function placeOf(folder: string): Promise<ProjectPlace> {
   const name = basename(folder)
@@ -17,53 +21,63 @@ export async function placeOf(folder: string): Promise<ProjectPlace> {
     .replaceAll(/[^a-z0-9._-]/g, '-');
   const packages = await packagesFor(folder);
   if (!isSource) return { name, packages, run: 'tsx', basa: 'basa' };
-  const seen = (path: string): string => `./${relative(folder, join(installedIn, path))}`;
+  const seen = (path: string): string => quoted(`./${relative(folder, join(installedIn, path))}`);
   const run = `node --import ${seen('scripts/typescript.mjs')} --conditions=@basa/source`;
   return { name, packages, run, basa: `${run} ${seen('packages/cli/src/main.ts')}` };
 }
 
-/** What a project imports, by version. Where our packages were installed from files, the project takes them from the same files. */
-async function packagesFor(folder: string): Promise<Readonly<Record<string, string>>> {
-  const manifest = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
-  const used = ['cli', 'client', 'datasets', 'learning', 'runtime'].map(
-    (one) => [`@basa/${one}`, manifest.version] as const,
+/** npm links a folder outside of the project and installs nothing for it, so its own dependencies stay where they are. */
+function linked(folder: string, foldersOfPackages: string): Record<string, string> {
+  return Object.fromEntries(
+    USED.map((one) => [`@basa/${one}`, `file:${relative(folder, join(foldersOfPackages, one))}`]),
   );
-  return { ...Object.fromEntries(used), ...(await packagesFromFiles(folder)) };
 }
 
-async function packagesFromFiles(folder: string): Promise<Readonly<Record<string, string>>> {
+async function packagesFor(folder: string): Promise<Readonly<Record<string, string>>> {
+  if (isSource) return linked(folder, join(installedIn, 'packages'));
   const account = join(installedIn, 'node_modules/.package-lock.json');
-  if (isSource || !existsSync(account)) return {};
-  return fileSources(JSON.parse(await readFile(account, 'utf8')) as InstalledPackages, installedIn, folder);
+  const known = existsSync(account) ? (JSON.parse(await readFile(account, 'utf8')) as InstalledPackages) : undefined;
+  return sourcesOf(known, installedIn, folder) ?? linked(folder, join(installedIn, 'node_modules/@basa'));
 }
 
 /** npm's own account of what it installed. */
 interface InstalledPackages {
-  readonly packages: Readonly<Record<string, { readonly resolved?: string }>>;
+  readonly packages: Readonly<Record<string, { readonly version?: string; readonly resolved?: string }>>;
 }
 
-/** Our packages that came from files of `root`, as a package.json in `folder` names them. */
-export function fileSources({ packages }: InstalledPackages, root: string, folder: string): Record<string, string> {
-  const found = Object.entries(packages).flatMap(([path, { resolved = '' }]) => {
-    if (!path.startsWith('node_modules/@basa/') || !resolved.startsWith('file:')) return [];
-    return [[path.slice('node_modules/'.length), `file:${relative(folder, resolve(root, resolved.slice(5)))}`]];
+/**
+ * Our packages as a package.json in `folder` names them: by version if they came from a registry, otherwise by the files that they came
+ * from. Undefined if npm kept no account, or if a file is gone.
+ */
+export function sourcesOf(
+  known: InstalledPackages | undefined,
+  root: string,
+  folder: string,
+  isThere: (path: string) => boolean = existsSync,
+): Readonly<Record<string, string>> | undefined {
+  const entries = Object.entries(known?.packages ?? {}).filter(([path]) => path.startsWith('node_modules/@basa/'));
+  const found = entries.map(([path, { version, resolved = '' }]) => {
+    const name = path.slice('node_modules/'.length);
+    if (!resolved.startsWith('file:')) return [name, version];
+    const file = resolve(root, resolved.slice('file:'.length));
+    return [name, isThere(file) ? `file:${relative(folder, file)}` : undefined];
   });
-  return Object.fromEntries(found);
+  if (found.length === 0 || found.some(([, source]) => source === undefined)) return undefined;
+  return Object.fromEntries(found) as Record<string, string>;
 }
 
-/** Typed in the project, it installs what is missing. Beside a clone that is the clone's part: our packages come from its folders. */
-export function installCommand(folder: string): string {
-  return isSource ? `npm --prefix ${relative(folder, installedIn)} run setup` : 'npm install';
-}
-
-/** Returns whether all that its package.json names is installed. A project beside a clone gets what the clone has installed. */
+/**
+ * Returns whether all that its package.json names is installed already. A project beside a clone with the tools of development
+ * gets a link to what the clone has installed.
+ */
 export async function findPackages(folder: string, files: ProjectFiles): Promise<boolean> {
   const parts = JSON.parse(files['package.json'] ?? '{}') as Record<string, Record<string, string>>;
   const names = Object.keys({ ...parts['dependencies'], ...parts['devDependencies'] });
-  const isThere = (): boolean => {
-    const above = createRequire(join(folder, 'model.ts')).resolve.paths('x') ?? [];
-    return names.every((name) => above.some((modules) => existsSync(join(modules, name))));
-  };
-  if (isSource && !isThere()) await symlink(join(installedIn, 'node_modules'), join(folder, 'node_modules'));
-  return isThere();
+  const hasAll = (places: readonly string[]): boolean =>
+    names.every((name) => places.some((modules) => existsSync(join(modules, name))));
+  if (hasAll(createRequire(join(folder, 'model.ts')).resolve.paths('x') ?? [])) return true;
+  const modules = join(installedIn, 'node_modules');
+  if (!isSource || !hasAll([modules])) return false;
+  await symlink(modules, join(folder, 'node_modules'));
+  return true;
 }

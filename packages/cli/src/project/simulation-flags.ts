@@ -12,6 +12,7 @@ type Protocol = SimulateOptions['protocols'][number];
 const PROTOCOLS = [
   'none',
   'sealed',
+  'one-shot',
   'paper',
   'secagg',
   'secagg+',
@@ -52,7 +53,12 @@ export const SIMULATION_FLAGS = {
   ),
   'drop-out': whole({ value: 'percent', help: 'trips that end before their upload', max: 90, default: 0 }),
   versions: whole({ help: 'how many to make', min: 1, max: 100_000, default: 50 }),
-  target: whole({ value: 'percent', help: 'stop at this accuracy', min: 1, max: 100 }),
+  target: whole({
+    value: 'percent',
+    help: 'stop at this accuracy, or this many hundredths of another score',
+    min: 1,
+    max: 100,
+  }),
   ...localTrainingFlags({ epochs: `${OF_FILE}, or 1`, batch: `${OF_FILE}, or 20`, rate: `${OF_FILE}, or 0.1` }),
   compute: positive({
     value: 'seconds',
@@ -62,7 +68,7 @@ export const SIMULATION_FLAGS = {
   seed: whole({ help: 'of delays, drop-outs, first parameters and the order of examples', default: 1 }),
   out: text({
     value: 'folder',
-    help: 'where curve.csv, accuracy.svg and model.safetensors go',
+    help: 'where curve.csv, a plot of the score and model.safetensors go',
     default: 'basa-simulation',
   }),
 };

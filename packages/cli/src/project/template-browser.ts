@@ -1,5 +1,6 @@
 /** A project whose devices are tabs of a browser: a page, a worker, and a server for both. */
 import { compilerFile, createTaskFile, IGNORED, packageFile, readmeFile, type Template } from './template.ts';
+import { tools } from './tools.ts';
 
 const ORIGIN = 'http://127.0.0.1:8080';
 
@@ -135,7 +136,7 @@ export const browserTemplate: Template = {
     return {
       'package.json': packageFile(place, {
         scripts: { build: `${bundle} --minify`, page: `${bundle} --servedir=public --serve=${ORIGIN.slice(7)}` },
-        devDependencies: { esbuild: '>=0.25.0' },
+        devDependencies: tools('esbuild'),
       }),
       'tsconfig.json': compilerFile(place),
       '.gitignore': IGNORED,

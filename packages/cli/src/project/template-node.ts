@@ -38,12 +38,16 @@ interface DeviceParts {
 }
 
 const deviceFile = ({ about, client, model, trainer }: DeviceParts): string => `/** One device: ${about} */
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { ${client} } from '@basa/client/node';
 import { ${model} } from './model.ts';
 
 const [device = 0, devices = 3] = process.argv.slice(2).map(Number);
-const { tokens, ...pins } = JSON.parse(await readFile('task.json', 'utf8'));
+if (!existsSync('task.json')) {
+  console.error('There is no task.json yet: run \`npm run create\` first, which makes the task and writes the file.');
+  process.exit(2);
+}
+const { tokens, ...pins } = JSON.parse(readFileSync('task.json', 'utf8'));
 
 const client = await BasaClient.connect({ ...pins, token: tokens[device], identity: \`devices/\${pins.task.slice(0, 8)}/\${device}\` });
 client.on('trained', ({ version, loss }) => console.log(\`device \${device}: trained on version \${version}, loss \${loss.toFixed(3)}\`));
@@ -68,21 +72,25 @@ npm run device -- 2
 \`\`\`
 `;
 
+interface NodeParts {
+  readonly model: string;
+  readonly device: DeviceParts;
+  readonly isEvaluated: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  /** The README's words on taking the model along, if it is not of our layers. */
+  readonly taken?: string;
+}
+
 /** A project on Node, whatever its network is made with. */
 export function nodeFiles(
   place: ProjectPlace,
-  {
-    model,
-    device,
-    isEvaluated,
-    dependencies = {},
-  }: { model: string; device: DeviceParts; isEvaluated: boolean; dependencies?: Readonly<Record<string, string>> },
+  { model, device, isEvaluated, dependencies = {}, taken }: NodeParts,
 ): ProjectFiles {
   return {
     'package.json': packageFile(place, { scripts: { device: `${place.run} device.ts` }, dependencies }),
     'tsconfig.json': compilerFile(place),
     '.gitignore': IGNORED,
-    'README.md': readmeFile(place, NODE_STEPS),
+    'README.md': readmeFile(place, NODE_STEPS, taken),
     'model.ts': model,
     'create-task.ts': createTaskFile({ isEvaluated, ...TO_FILE }),
     'device.ts': deviceFile(device),

@@ -1,8 +1,7 @@
 /** A project whose network is one of TensorFlow.js, on Node. */
 import { type Template, TRAINING_AND_DATA } from './template.ts';
 import { nodeFiles } from './template-node.ts';
-
-const TFJS = '^4.22.0';
+import { tools } from './tools.ts';
 
 const MODEL = `/** A network of TensorFlow.js, how devices train it, and what on. \`basa simulate\` and device.ts read this file. */
 import { fileURLToPath } from 'node:url';
@@ -35,6 +34,14 @@ ${TRAINING_AND_DATA}
 export const test = (): Promise<Dataset> => load('data/test.csv');
 `;
 
+/** The server knows the tensors of this network, not its layers. */
+const TAKEN = `\`\`\`sh
+npm run basa -- task export my-network --model model.ts --out model.safetensors      # or .npz; --format csv, tensorboard
+\`\`\`
+
+The file holds every weight of the network under its name. \`decodeSafetensors\` of \`@basa/learning\` reads it again.
+`;
+
 export const tfjsTemplate: Template = {
   about: 'a network of TensorFlow.js, on Node',
   files: (place) =>
@@ -47,10 +54,7 @@ export const tfjsTemplate: Template = {
         trainer: 'trainer()',
       },
       isEvaluated: false,
-      dependencies: {
-        '@tensorflow/tfjs-backend-cpu': TFJS,
-        '@tensorflow/tfjs-core': TFJS,
-        '@tensorflow/tfjs-layers': TFJS,
-      },
+      taken: TAKEN,
+      dependencies: tools('@tensorflow/tfjs-backend-cpu', '@tensorflow/tfjs-core', '@tensorflow/tfjs-layers'),
     }),
 };

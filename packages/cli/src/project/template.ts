@@ -1,5 +1,6 @@
 /** What every project of `basa new` has: its package, its data, the operator's program and a page that says what to type. */
 import { randomStream } from '@basa/learning';
+import { tools } from './tools.ts';
 
 export interface ProjectPlace {
   readonly name: string;
@@ -56,9 +57,7 @@ export function packageFile({ name, packages, run, basa }: ProjectPlace, parts: 
     },
     dependencies: { ...packages, ...parts.dependencies },
     devDependencies: {
-      '@types/node': '^20.19.0',
-      ...(run === 'tsx' && { tsx: '^4.20.0' }),
-      typescript: '>=5.8',
+      ...tools('@types/node', 'typescript', ...(run === 'tsx' ? (['tsx'] as const) : [])),
       ...parts.devDependencies,
     },
   });
@@ -138,8 +137,13 @@ export function exampleLines(seed: number, count: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** `steps` end with three devices that were accepted. */
-export function readmeFile({ name }: Pick<ProjectPlace, 'name'>, steps: string): string {
+const EXPORTED = `\`\`\`sh
+npm run basa -- task export my-network --out model.onnx      # or .safetensors, .npz; --format tfjs, csv, tensorboard
+\`\`\`
+`;
+
+/** `steps` end with three devices that were accepted; `taken` says how the model leaves the server. */
+export function readmeFile({ name }: Pick<ProjectPlace, 'name'>, steps: string, taken = EXPORTED): string {
   return `# ${name}
 
 A model of your own, trained by many devices without anybody seeing a single update.
@@ -170,10 +174,7 @@ npm run basa -- task ls
 
 ## 3. Take the model with you
 
-\`\`\`sh
-npm run basa -- task export <task> --out model.onnx      # or .safetensors, .npz; --format tfjs, csv, tensorboard
-\`\`\`
-`;
+${taken}`;
 }
 
 function json(value: object): string {

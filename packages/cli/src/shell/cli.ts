@@ -1,8 +1,9 @@
 /** `basa <command>`, or another program of commands: finds the command, reads its flags, and turns what happens into words and an exit code. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { COMMON_FLAGS, type Command, CommandError, EXIT_CODE, type Typed } from './command.ts';
-import { groupHelp, groupOf, helpOf, nearest, overview, type Program } from './help.ts';
+import { groupHelp, groupOf, helpOf, overview, type Program } from './help.ts';
 import { fitted } from './invocation.ts';
+import { didYouMean } from './nearest.ts';
 import { sentenceOf } from './sentences.ts';
 import { createTerminal, type OutStream } from './terminal.ts';
 import { versionText } from './version.ts';
@@ -49,8 +50,9 @@ export async function runProgram(
       return own.includes('--version') ? say(await versionText(), EXIT_CODE.fine) : explain(overview(program), code);
     if (second === '' && groupOf(program, first).length > 0) return explain(groupHelp(program, first), code);
     const words = `${first} ${second}`.trim();
+    const names = program.commands.map(({ name }) => name);
     return fail(
-      `there is no command "${words}"${nearest(program, words)}; \`${program.name} --help\` lists them`,
+      `there is no command "${words}"${didYouMean(names, words)}; \`${program.name} --help\` lists them`,
       EXIT_CODE.usage,
     );
   }
@@ -123,12 +125,22 @@ function readFlags({ name }: Program, command: Command, args: readonly string[])
   const options = { ...optionsOf(command), ...COMMON_FLAGS };
   const own = ownArgs(args);
   const joined = [...joinNegatives(own, options), ...args.slice(own.length)];
+  refuseUnknown(joined, options, `${name} ${command.name}`);
   const read = parseArgs({ args: joined, allowPositionals: positionals > 0, options });
   if (read.positionals.length > positionals)
     throw new CommandError(
       `"${read.positionals[positionals]}" is one argument too many; see \`${name} ${command.name} --help\``,
     );
   return { values: read.values as Typed['values'], positionals: read.positionals };
+}
+
+/** A flag that the command does not have, with the one that was probably meant. */
+function refuseUnknown(args: readonly string[], options: Options, typed: string): void {
+  const flags = ownArgs(args).flatMap((arg) => /^--([^=]+)/.exec(arg)?.[1] ?? []);
+  const unknown = flags.find((flag) => !Object.hasOwn(options, flag));
+  if (unknown === undefined) return;
+  const names = Object.keys(options).map((flag) => `--${flag}`);
+  throw new CommandError(`there is no flag --${unknown}${didYouMean(names, `--${unknown}`)}; see \`${typed} --help\``);
 }
 
 /** `--noise -1` is `--noise=-1`: `parseArgs` takes the number for a flag, and the command could not say what is wrong with it. */

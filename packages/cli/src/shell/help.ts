@@ -81,24 +81,3 @@ function listOf(program: string, commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   return commands.map(({ name, summary }) => `  ${program} ${name.padEnd(width)}  ${summary}`).join('\n');
 }
-
-/** The command that a typo probably meant. */
-export function nearest({ commands }: Program, words: string): string {
-  const [first] = commands
-    .map(({ name }) => ({ name, distance: editDistance(words, name) }))
-    .sort((a, b) => a.distance - b.distance);
-  return first !== undefined && first.distance <= 2 ? ` (did you mean "${first.name}"?)` : '';
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, n) => n);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
-}

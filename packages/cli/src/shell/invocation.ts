@@ -19,3 +19,8 @@ export function programName({ script, folder, environment }: Started): string {
 export function fitted(text: string, program: string): string {
   return text.replaceAll(/`basa (?=[a-z<-])/g, `\`${program} `);
 }
+
+/** A path as one word of a command line, for sh and for cmd. */
+export function quoted(path: string): string {
+  return /[^\w./:\\@+-]/.test(path) ? `"${path}"` : path;
+}

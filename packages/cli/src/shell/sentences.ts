@@ -1,7 +1,9 @@
 /** One sentence for every error: what is wrong and what to do next. A stack is for `--debug` alone. */
+import { fileURLToPath } from 'node:url';
 import type { ClientEvents } from '@basa/client/node';
-import { adviceFor, INSTEAD } from './advice.ts';
+import { INSTEAD } from './advice.ts';
 import { CommandError, EXIT_CODE } from './command.ts';
+import { thrownIn } from './thrown-in.ts';
 
 export interface Sentence {
   readonly sentence: string;
@@ -18,6 +20,8 @@ interface CodedError extends Error {
   readonly exitCode?: number;
   /** The message without advice for programmers. */
   readonly happened?: string;
+  /** The next step, as a sentence. */
+  readonly next?: string;
 }
 
 /** By name: the SDK and the data loaders are only loaded by the commands that use them. */
@@ -34,6 +38,8 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
 };
 
 const STORAGE_FULL = 7;
+/** Holds our packages, in a clone or where they are installed. */
+const HOME = fileURLToPath(new URL('../../../', import.meta.url));
 
 export function sentenceOf(error: unknown, command: string): Sentence {
   if (!(error instanceof Error)) return fault(String(error));
@@ -44,7 +50,13 @@ export function sentenceOf(error: unknown, command: string): Sentence {
   if (name === 'StartError' && exitCode !== undefined) return { sentence: message, code: exitCode };
   const known = EXIT_CODES[name];
   if (known !== undefined) return { sentence: personalSentence(error), code: known };
-  return systemSentence(error as CodedError) ?? networkSentence(error) ?? fault(message);
+  return (
+    systemSentence(error as CodedError) ??
+    networkSentence(error) ??
+    missingPackage(error as CodedError) ??
+    ownFileSentence(error) ??
+    fault(message)
+  );
 }
 
 /** What `parseArgs` says of a flag; where it is unsure whether a flag or a value follows, the value is what is missing. */
@@ -55,9 +67,10 @@ function flagSentence(message: string): string {
 }
 
 /** The SDK advises programmers: by the code of the error, a person at a command line gets other advice. */
-function personalSentence({ message, happened = message, code }: CodedError): string {
+function personalSentence({ message, happened = message, code, next }: CodedError): string {
   const instead = code === undefined ? undefined : INSTEAD[code];
-  return instead === undefined ? `${message}${adviceFor(code)}` : `${happened}; ${instead}`;
+  if (instead !== undefined) return `${happened}; ${instead}`;
+  return next === undefined ? message : `${message} ${next}`;
 }
 
 /** Why a device waits, and for how long. */
@@ -96,14 +109,38 @@ function systemSentence({ code = '', syscall = '', ...error }: CodedError): Sent
     case 'ENOSPC':
       return said(`no space is left for ${path}; free some and try again`, STORAGE_FULL);
     default:
-      return undefined;
+      return said(`${path} cannot be used (${code}); check the path and the disk, or give another path`);
   }
 }
 
-function networkSentence({ message, cause }: Error): Sentence | undefined {
-  const { code } = (cause ?? {}) as { readonly code?: unknown };
-  if (message !== 'fetch failed' || typeof code !== 'string') return undefined;
-  return { sentence: `the network does not answer (${code}); check the address`, code: EXIT_CODE.refused };
+/** Codes of sockets, names and TLS; the reason may stand one level down. */
+const OF_THE_NETWORK = /^(ECONN|EHOST|ENET|EPIPE|ETIMEDOUT|EAI_|ENOTFOUND|UND_ERR_)/;
+
+function networkSentence({ cause, code = (cause as CodedError | undefined)?.code }: CodedError): Sentence | undefined {
+  if (typeof code !== 'string' || !OF_THE_NETWORK.test(code)) return undefined;
+  return {
+    sentence: `the network does not answer (${code}); check the address, and that the service runs`,
+    code: EXIT_CODE.refused,
+  };
+}
+
+function missingPackage({ code, message }: CodedError): Sentence | undefined {
+  if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'ERR_DLOPEN_FAILED') return undefined;
+  const [what = message] = message.split('\n');
+  return {
+    sentence: `a package of this program is missing or was built for another Node (${what}); install it again: npm install`,
+    code: EXIT_CODE.usage,
+  };
+}
+
+/** What a file of this person threw, for example the `data` of a model.ts, is theirs to mend: it says where. */
+function ownFileSentence(error: Error): Sentence | undefined {
+  const place = thrownIn(error);
+  if (place === undefined || /[\\/]node_modules[\\/]/.test(place) || place.startsWith(HOME)) return undefined;
+  return {
+    sentence: `${error.message} (${place}); mend it in that file, or run the command again with --debug to see how it was reached`,
+    code: EXIT_CODE.usage,
+  };
 }
 
 function fault(message: string): Sentence {

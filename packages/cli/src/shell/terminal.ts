@@ -1,4 +1,5 @@
 /** Words for people: lines and a status that redraws itself on a terminal, and is left out elsewhere. */
+import type { Scores } from '@basa/protocol';
 
 export interface Terminal {
   /** Whether somebody watches. */
@@ -87,6 +88,11 @@ export function plot(values: readonly number[], { mark, rows = 8, columns = 60, 
 /** Writes a share of 1 as a percentage. */
 export function percent(share: number | undefined): string {
   return share === undefined ? '-' : `${(100 * share).toFixed(2)} %`;
+}
+
+/** The score of a version, as people read it. */
+export function scoreCell({ accuracy, r2 }: Scores): string {
+  return r2 === undefined ? percent(accuracy) : r2.toFixed(3);
 }
 
 /** Columns as wide as their widest cell. */

@@ -1,50 +1,90 @@
-/** `basa device list`: who is enrolled. */
-import { AUTHORITY_FLAGS, authorityOperator } from '../flags/connection.ts';
+/** `basa device list`: the devices that are enrolled. */
+import { AUTHORITY_FLAGS, authorityOperator, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
 import { taskNamed } from '../flags/which.ts';
-import { type Command, command } from '../shell/command.ts';
+import { type Command, type CommandInput, command } from '../shell/command.ts';
 import { text } from '../shell/flag.ts';
 import { table } from '../shell/terminal.ts';
+import { deviceFolders } from './device-folders.ts';
+import { type LastContribution, lastContributions } from './last-contributions.ts';
+
+const FLAGS = {
+  task: text({
+    value: 'task',
+    help: 'only of this task: its name, or its first digits',
+    variable: 'BASA_TASK',
+    without: 'all tasks, or BASA_TASK',
+  }),
+  folders: text({ value: 'path', help: 'look for the folders of devices below this one', default: '.' }),
+  ...AUTHORITY_FLAGS,
+  server: text({
+    value: 'url',
+    help: 'the server, which knows the last contribution of each device',
+    variable: 'BASA_SERVER',
+  }),
+};
 
 export const deviceList: Command = command({
   name: 'device list',
-  summary: 'lists the devices that are enrolled, and those that are revoked',
-  flags: {
-    task: text({
-      value: 'task',
-      help: 'only of this task: its name, or its first digits',
-      variable: 'BASA_TASK',
-      without: 'all tasks, or BASA_TASK',
-    }),
-    ...AUTHORITY_FLAGS,
-  },
+  summary: 'lists the devices that are enrolled, with their folders on this machine and their last contributions',
+  flags: FLAGS,
   async run(input) {
     const authority = await authorityOperator(input);
     const { task: asked } = input.flags;
     const wanted = asked === undefined ? undefined : await taskNamed(asked, authority);
     const tasks = (await authority.tasks()).filter(({ task }) => wanted === undefined || task === wanted);
+    const folders = await deviceFolders(input.flags.folders);
     const lists = await Promise.all(
-      tasks.map(async ({ task, name }) =>
-        (await authority.devices(task)).map((device) => ({ ...device, task, taskName: name })),
-      ),
+      tasks.map(async ({ task, name }) => {
+        const enrolled = await authority.devices(task);
+        const last = await lastOf(input, task, enrolled.length);
+        return enrolled.map((device) => ({
+          ...device,
+          task,
+          taskName: name,
+          ...optional('folder', folders.get(device.deviceKey)),
+          ...optional('lastContribution', last.get(device.user)),
+        }));
+      }),
     );
     const devices = lists.flat();
-    const rows = devices.map(({ user, deviceKey, task, taskName, issuedAt, notAfter, revoked }) => [
+    const rows = devices.map(({ user, deviceKey, folder, task, taskName, lastContribution, ...device }) => [
       short(user),
       short(deviceKey),
+      folder ?? '-',
       `${taskName} (${short(task)})`,
-      day(issuedAt),
-      day(notAfter),
-      revoked ? 'revoked' : notAfter < Date.now() ? 'to be renewed' : 'enrolled',
+      lastContribution === undefined ? '-' : `version ${lastContribution.version}, ${day(lastContribution.at)}`,
+      day(device.notAfter),
+      stateOf(device),
     ]);
     input.terminal.line(
       devices.length === 0
         ? 'no device is enrolled; `basa keys enroll` makes tokens'
-        : table([['user', 'device key', 'task', 'certificate of', 'good until', 'state'], ...rows]),
+        : table([['user', 'device key', 'folder', 'task', 'last contribution', 'certificate until', 'state'], ...rows]),
     );
     return { json: { devices } };
   },
 });
+
+/** Nothing without a server to ask. */
+async function lastOf(
+  input: CommandInput<typeof FLAGS>,
+  task: string,
+  devices: number,
+): Promise<ReadonlyMap<string, LastContribution>> {
+  const { server } = input.flags;
+  if (server === undefined) return new Map();
+  return lastContributions(await serverOperator({ ...input, flags: { ...input.flags, server } }), task, devices);
+}
+
+function stateOf({ revoked, notAfter }: { readonly revoked: boolean; readonly notAfter: number }): string {
+  if (revoked) return 'revoked';
+  return notAfter < Date.now() ? 'to be renewed' : 'enrolled';
+}
+
+function optional<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [K in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [K in Name]?: Value });
+}
 
 function day(at: number): string {
   return new Date(at).toISOString().slice(0, 10);

@@ -1,16 +1,21 @@
 /** `basa plan`: what a private task would mean, before there is one. */
-import type { PrivatePlan } from '@basa/masking';
 import { chosenModel } from '../flags/models.ts';
-import { bufferWithin, MOST_UPDATES, type ModeChoice, modeFlag, uncheckedSumsFlag } from '../flags/modes.ts';
+import {
+  bufferWithin,
+  MOST_UPDATES,
+  type ModeChoice,
+  modeFlag,
+  uncheckedSumsFlag,
+  VERSION_FLAGS,
+  versionSettings,
+} from '../flags/modes.ts';
 import { PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
 import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
-import { positive, text, whole, within } from '../shell/flag.ts';
+import { positive, text, whole } from '../shell/flag.ts';
 import { table } from '../shell/terminal.ts';
 import type { ModeCost, ModeCosts } from './mode-costs.ts';
-
-/** Logistic regression on MNIST still learns at 13, 23 points worse (docs/privacy.md); averaging 50 away takes 2,500 buffers for one. */
-const HOPELESS = 50;
+import { planPrivacy } from './private-plan.ts';
 
 export const plan: Command = command({
   name: 'plan',
@@ -20,6 +25,7 @@ export const plan: Command = command({
     model: text({ value: 'name', help: 'the name or file of a model' }),
     buffer: whole({ help: 'K, updates of a sum', min: 2, max: MOST_UPDATES['one-shot'], default: 100 }),
     mode: modeFlag,
+    ...VERSION_FLAGS,
     authorities: whole({ help: 'how many authorities the task has', min: 1, max: MAX_AUTHORITIES, default: 1 }),
     threshold: thresholdFlag,
     'unsafe-unchecked-sums': uncheckedSumsFlag,
@@ -29,37 +35,34 @@ export const plan: Command = command({
     uplink: positive({ value: 'Mbit/s', help: 'for the seconds of an upload', default: 10 }),
   },
   async run({ flags, terminal }) {
-    const { bufferForSignal, elementBits, planPrivate } = await import('@basa/masking');
-    const { defaultMinimum } = await import('@basa/protocol');
+    const { elementBits } = await import('@basa/masking');
     const { modeCosts } = await import('./mode-costs.ts');
     const privacy = privacyChoice(flags);
     if (privacy === undefined) throw new CommandError('--noise <z> and --participations <n> are needed');
     const dimension = await dimensionOf(flags);
     const { clip, mode } = flags;
     const bufferSize = bufferWithin(flags.buffer, mode);
-    const colluders = privacy.colluders ?? Math.floor(bufferSize / 10);
-    const usual = Math.min(bufferSize, defaultMinimum(bufferSize, colluders));
-    const minimum = within(flags.minimum ?? usual, 'minimum', { min: 2, max: bufferSize });
-    const delta = privacy.delta ?? 1e-6;
-    const request = { ...privacy, delta, colluders, minimum, bufferSize, dimension, clip };
-    const planned = planPrivate(request);
-    if (planned.kind === 'refused') {
-      terminal.line(`this cannot work: ${planned.sentence}`);
-      return { json: { works: false, refused: planned.sentence }, exitCode: EXIT_CODE.failed };
+    const { sumsPerVersion = 1 } = versionSettings(flags) ?? {};
+    const planned = await planPrivacy({ privacy, dimension, bufferSize, minimum: flags.minimum, clip, mode });
+    if (typeof planned === 'string') {
+      terminal.line(`this cannot work: ${planned}`);
+      return { json: { works: false, refused: planned }, exitCode: EXIT_CODE.failed };
     }
+    const { minimum, colluders, delta, works, advice } = planned;
     const { epsilon, cost, noiseToSignal, modulus, neededBits, level, noise } = planned.plan;
     const modes = modeCosts({ ...flags, unchecked: flags['unsafe-unchecked-sums'], bufferSize, dimension, modulus });
     const { bytesPerUpload } = costsOfMode(modes, mode);
     const secondsPerUpload = (8 * bytesPerUpload) / (1e6 * flags.uplink);
-    const enough = { needed: bufferForSignal(planned.plan, bufferSize), max: MOST_UPDATES[mode] };
-    const advice = adviceOf(planned.plan, privacy.noiseMultiplier, enough);
-    const works = noiseToSignal <= HOPELESS;
     terminal.line(
       table([
         ['epsilon after all participations', `${epsilon.toFixed(2)} at delta ${delta}`],
         ['rho of one inclusion', cost.toPrecision(3)],
         ['noise over signal in a mean', `${noiseToSignal.toPrecision(3)} (at alpha = 1)`],
         ['noise of one device', `deviation ${noise.deviation.toFixed(1)} steps, enough with ${noise.honest} honest`],
+        [
+          'a version',
+          `${sumsPerVersion * bufferSize} updates, each of another device: ${sumsPerVersion} x ${bufferSize}; its noise over signal ${(noiseToSignal / Math.sqrt(sumsPerVersion)).toPrecision(3)}`,
+        ],
         ['level, bits of an entry', `${level}, ${elementBits(modulus)} (${neededBits} needed)`],
         ['an upload', `${bytesPerUpload} bytes, ${secondsPerUpload.toFixed(2)} s`],
       ]),
@@ -81,6 +84,8 @@ export const plan: Command = command({
       bufferSize,
       minimum,
       colluders,
+      sumsPerVersion,
+      combine: flags.combine,
       mode,
       modes,
       advice,
@@ -120,30 +125,4 @@ async function dimensionOf(flags: {
   if (dimension !== undefined) return dimension;
   if (model !== undefined) return (await chosenModel(model)).model.dimension;
   throw new CommandError('--dimension <d> or --model <name> says how large the model is');
-}
-
-/** What would help, in numbers. */
-function adviceOf(
-  { noiseToSignal, epsilon }: PrivatePlan,
-  noiseMultiplier: number,
-  positions: { readonly needed: number; readonly max: number },
-): readonly string[] {
-  const { needed, max } = positions;
-  const larger =
-    needed <= max
-      ? `a buffer of ${needed}`
-      : `a buffer of ${needed} (a buffer has at most ${max} positions) or a smaller model`;
-  return [
-    ...(noiseToSignal > HOPELESS
-      ? [`this will not learn: the noise is ${noiseToSignal.toFixed(0)} times the signal; it needs ${larger}`]
-      : []),
-    ...(noiseToSignal > 1.5 && noiseToSignal <= HOPELESS
-      ? [`noise outweighs the signal of one buffer: training takes more of them, or ${larger}`]
-      : []),
-    ...(epsilon > 20
-      ? [
-          `epsilon ${epsilon.toFixed(1)} promises little: fewer participations, or noise ${(2 * noiseMultiplier).toPrecision(2)}`,
-        ]
-      : []),
-  ];
 }

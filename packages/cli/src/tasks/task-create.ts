@@ -6,7 +6,15 @@ import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from
 import { sealedEngineFlag } from '../flags/engines.ts';
 import { admissionOf, LEARNING_FLAGS, serverStepOf } from '../flags/learning.ts';
 import { chosenModel, MODEL_NAMES } from '../flags/models.ts';
-import { bufferWithin, MOST_UPDATES, modeFlag, modeOf, uncheckedSumsFlag } from '../flags/modes.ts';
+import {
+  bufferWithin,
+  MOST_UPDATES,
+  modeFlag,
+  modeOf,
+  uncheckedSumsFlag,
+  VERSION_FLAGS,
+  versionSettings,
+} from '../flags/modes.ts';
 import { short } from '../flags/names.ts';
 import { isModelFile } from '../flags/own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../flags/presets.ts';
@@ -15,6 +23,7 @@ import { thresholdFlag } from '../flags/threshold.ts';
 import { TRAINING_FLAGS, trainingOf } from '../flags/training.ts';
 import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
 import { choice, parsed, positive, text, whole, within, yes } from '../shell/flag.ts';
+import type { PrivateRequest } from './private-plan.ts';
 
 const MAX_TOKENS = 1000;
 const TOKENS_LAST_MS = 24 * 3_600_000;
@@ -43,8 +52,14 @@ const FLAGS = {
   }),
   minimum: whole({ help: 'Kmin, updates a sum holds at least', min: 2, without: '80 % of K' }),
   mode: modeFlag,
+  ...VERSION_FLAGS,
   engine: sealedEngineFlag('slot-keys'),
-  target: whole({ value: 'percent', help: 'stop at this accuracy; needs a test set', min: 1, max: 100 }),
+  target: whole({
+    value: 'percent',
+    help: 'stop at this score (accuracy, or R2 with the loss mse); needs a test set',
+    min: 1,
+    max: 100,
+  }),
   versions: whole({ help: 'stop after n versions', min: 1 }),
   lease: seconds('from deposit to upload', 'paper 600, production 900'),
   open: seconds('how long a buffer takes users', 'paper 3600, production 21600'),
@@ -101,6 +116,12 @@ export const taskCreate: Command = command({
     if (target !== undefined && evaluationSet === undefined)
       throw new CommandError('--target needs a test set at the server: give --test, export `test`, or use --versions');
     const privacy = privacyChoice(flags);
+    if (privacy !== undefined) {
+      const { dimension } = model;
+      await warnOfNoise(input, { privacy, dimension, bufferSize, minimum, clip: flags.clip, mode: flags.mode });
+    }
+    const { training, ...floor } = trainingOf(flags, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) });
+    const { SCORE_OF_LOSS } = await import('@basa/protocol');
     const { createTaskAt } = await import('@basa/client/operator');
     const { task } = await createTaskAt(services, {
       name: flags.name ?? (isModelFile(flags.model) ? model.name : flags.model),
@@ -115,7 +136,8 @@ export const taskCreate: Command = command({
       maxStaleness: flags['max-staleness'] ?? preset.maxStaleness,
       clip: flags.clip,
       ...(bits !== 'auto' && { bits }),
-      ...trainingOf(flags, { ...settings, ...(privacy !== undefined && { blockFloor: 0 }) }),
+      training,
+      ...floor,
       metrics: flags.metrics ?? [],
       ...(privacy !== undefined && { privacy }),
       uploadLeaseMs: 1000 * (flags.lease ?? preset.leaseSeconds),
@@ -124,7 +146,7 @@ export const taskCreate: Command = command({
       initial: await initialOf(input, model),
       serverStep: serverStepOf(flags),
       stop: {
-        ...(target !== undefined && { accuracy: target / 100 }),
+        ...(target !== undefined && { [SCORE_OF_LOSS[training.loss]]: target / 100 }),
         ...(versions !== undefined && { version: versions }),
       },
       ...(evaluationSet !== undefined && { evaluationSet }),
@@ -139,9 +161,18 @@ export const taskCreate: Command = command({
   },
 });
 
+/** The advice of `basa plan`: the task is created all the same, unless it cannot be. */
+async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request: PrivateRequest): Promise<void> {
+  const { planPrivacy } = await import('./private-plan.ts');
+  const planned = await planPrivacy(request);
+  if (typeof planned === 'string') throw new CommandError(`this cannot work: ${planned}`);
+  for (const sentence of planned.advice) terminal.warn(`warning: ${sentence}`);
+}
+
 function modeSettings(
   flags: CommandInput<typeof FLAGS>['flags'],
-): Pick<TaskSettings, 'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise'> {
+): Pick<TaskSettings, 'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise' | 'sumsPerVersion' | 'combine'> {
+  const version = versionSettings(flags);
   const chosen = modeOf(flags, 'slot-keys');
   if (chosen.mode === 'one-shot' && flags['unsafe-paper'])
     throw new CommandError('--unsafe-paper and --mode one-shot are two modes: choose one');
@@ -152,6 +183,7 @@ function modeSettings(
   if (chosen.mode === 'one-shot')
     return {
       ...chosen,
+      ...version,
       unsafeUncheckedSums: flags['unsafe-unchecked-sums'],
       authorityNoise: flags['authority-noise'],
     };

@@ -104,10 +104,10 @@ async function modelFiles(asked: {
 
 async function curvesAsCsv(versions: readonly VersionState[], path: string): Promise<OutFile> {
   const { csvOf } = await import('@basa/learning/files');
-  const rows = versions.map(({ version, at, accepted, dropped, meanAge, accuracy, loss, metrics }) => ({
+  const rows = versions.map(({ version, at, accepted, dropped, meanAge, accuracy, r2, loss, metrics }) => ({
     version,
     at: new Date(at).toISOString(),
-    accuracy,
+    ...(r2 === undefined ? { accuracy } : { r2 }),
     loss,
     updates: accepted,
     dropped,
@@ -120,8 +120,8 @@ async function curvesAsCsv(versions: readonly VersionState[], path: string): Pro
 /** TensorBoard finds the file by its name in the folder it is given. The same task again is the same name. */
 async function curvesAsEvents(versions: readonly VersionState[], folder: string): Promise<OutFile> {
   const { encodeTensorboard } = await import('@basa/learning/files');
-  const points = versions.map(({ version, at, accepted, dropped, meanAge, accuracy, loss, metrics = {} }) => {
-    const told = { accuracy, loss, 'task/updates': accepted, 'task/dropped': dropped, 'task/mean age': meanAge };
+  const points = versions.map(({ version, at, accepted, dropped, meanAge, accuracy, r2, loss, metrics = {} }) => {
+    const told = { accuracy, r2, loss, 'task/updates': accepted, 'task/dropped': dropped, 'task/mean age': meanAge };
     const sums = Object.entries(metrics).map(([metric, value]) => [`metrics/${metric}`, value] as const);
     const known = Object.entries(told).filter((entry): entry is [string, number] => entry[1] !== undefined);
     return { step: version, atMs: at, values: Object.fromEntries([...known, ...sums]) };

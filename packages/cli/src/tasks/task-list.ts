@@ -3,7 +3,7 @@
 import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
 import { type Command, command } from '../shell/command.ts';
-import { percent, table } from '../shell/terminal.ts';
+import { scoreCell, table } from '../shell/terminal.ts';
 
 export const taskList: Command = command({
   name: 'task ls',
@@ -11,15 +11,15 @@ export const taskList: Command = command({
   flags: SERVER_FLAGS,
   async run(input) {
     const tasks = await (await serverOperator(input)).tasks();
-    const rows = tasks.map(({ task, name, state, version, accuracy, buffers }) => [
+    const rows = tasks.map(({ task, name, state, version, buffers, ...scores }) => [
       short(task),
       name,
       state,
       String(version ?? '-'),
-      percent(accuracy),
+      `${scores.r2 === undefined ? '' : 'R2 '}${scoreCell(scores)}`,
       String(buffers),
     ]);
-    input.terminal.line(table([['task', 'name', 'state', 'version', 'accuracy', 'open buffers'], ...rows]));
+    input.terminal.line(table([['task', 'name', 'state', 'version', 'score', 'open buffers'], ...rows]));
     return { json: { tasks } };
   },
 });

@@ -6,10 +6,19 @@ import { short } from '../flags/names.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, type CommandInput, command } from '../shell/command.ts';
 import { parsed, yes } from '../shell/flag.ts';
-import { percent, table } from '../shell/terminal.ts';
+import { counted, scoreCell, table } from '../shell/terminal.ts';
 
 const LOOK_MS = 1000;
-const HEADINGS = ['version', 'made at', 'updates', 'dropped', 'mean age', 'accuracy', 'buffer', 'means of the devices'];
+const headings = (score: string): string[] => [
+  'version',
+  'made at',
+  'updates',
+  'dropped',
+  'mean age',
+  score,
+  'buffer',
+  'means of the devices',
+];
 
 export const taskShow: Command = command({
   name: 'task show',
@@ -28,8 +37,9 @@ export const taskShow: Command = command({
     const server = await serverOperator(input);
     const task = await server.task(await taskArgument(input, server));
     const versions = (await server.versions(task.task)).slice(-input.flags.last);
-    input.terminal.line(table(linesOf(task)));
-    input.terminal.line(`\n${table([HEADINGS, ...versions.map(rowOf)])}`);
+    const score = await scoreNameOf(task);
+    input.terminal.line(table(linesOf(task, score)));
+    input.terminal.line(`\n${table([headings(score), ...versions.map(rowOf)])}`);
     if (!input.flags.follow) return { json: { ...task, versions } };
     const seen = versions.at(-1)?.version ?? -1;
     const newer = await follow(input, server, task.task, seen);
@@ -56,8 +66,8 @@ async function follow(
     const versions = await server.versions(task);
     const isOver = state === 'finished';
     const ready = versions.filter(
-      ({ version, accuracy }) =>
-        version > last && (model === undefined || accuracy !== undefined || version < newest || isOver),
+      ({ version, loss }) =>
+        version > last && (model === undefined || loss !== undefined || version < newest || isOver),
     );
     for (const version of ready) terminal.line(rowOf(version).join('  '));
     told.push(...ready);
@@ -68,15 +78,15 @@ async function follow(
   }
 }
 
-function rowOf({ version, at, accepted, dropped, meanAge, accuracy, ctx, metrics }: VersionState): string[] {
+function rowOf({ version, at, accepted, dropped, meanAge, sums, metrics, ...scores }: VersionState): string[] {
   return [
     String(version),
     new Date(at).toISOString(),
     String(accepted),
     String(dropped),
     meanAge?.toFixed(2) ?? '-',
-    percent(accuracy),
-    version === 0 ? '-' : short(ctx),
+    scoreCell(scores),
+    sums.length === 0 ? '-' : sums.map(short).join(' '),
     meansOf(metrics),
   ];
 }
@@ -87,22 +97,36 @@ function meansOf(metrics: VersionState['metrics'] = {}): string {
   return means.length === 0 ? '-' : means.join(', ');
 }
 
-function linesOf(described: ServerTask): string[][] {
-  const { task, name, mode, state, why, version, accuracy, loss, buffers, admission, meanAge, privacy } = described;
-  const { places, used, waiting, waitingBuffers, targetAge } = admission;
+/** The loss of the task says which score its versions have. */
+async function scoreNameOf({ policy }: ServerTask): Promise<string> {
+  const { decodePolicy, SCORE_OF_LOSS } = await import('@basa/protocol');
+  const { fromHex } = await import('@basa/masking');
+  const { training } = decodePolicy(fromHex(policy) ?? new Uint8Array());
+  return SCORE_OF_LOSS[training.loss] === 'r2' ? 'R2' : 'accuracy';
+}
+
+function linesOf(described: ServerTask, score: string): string[][] {
+  const { task, name, mode, state, why, version, loss, buffers, admission, meanAge, privacy } = described;
+  const { places, used, waiting, waitingBuffers, targetAge, returned = 0 } = admission;
   return [
     ['task', task],
     ['name', name],
     ['mode', mode],
     ['state', why === undefined ? state : `${state}: ${why}`],
     ['version', String(version ?? '-')],
-    ['accuracy', percent(accuracy)],
+    [score, scoreCell(described)],
     ['loss', loss === undefined ? '-' : loss.toFixed(4)],
     ['open buffers', `${buffers}, of which ${waitingBuffers} wait to be opened`],
     ['places', `${used} of ${places} taken, ${waiting} devices wait`],
+    ...(returned === 0 ? [] : [['given back', returnedText(returned)]]),
     ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions (auto aims at ${targetAge})`],
     ...(privacy === undefined ? [] : [['privacy', privacyText(privacy)]]),
   ];
+}
+
+/** The server is not told which of the two it is. */
+function returnedText(returned: number): string {
+  return `${counted(returned, 'place')} since the newest version: devices that had nothing new to contribute, or left`;
 }
 
 function privacyText({ epsilon, delta, participations, noiseMultiplier, colluders }: TaskPrivacy): string {

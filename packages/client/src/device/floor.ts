@@ -1,5 +1,5 @@
 /** What an application asks of every policy, by itself: the task is pinned by its name, and a name may be chosen carelessly. */
-import { DEFAULT_MAX_STALENESS, epsilonBudget, type TaskPolicy } from '@basa/protocol';
+import { DEFAULT_MAX_STALENESS, epsilonBudget, type TaskPolicy, vouchersOf } from '@basa/protocol';
 
 export interface Floor {
   /** The smallest Kmin: so many updates are in a sum at least, of which c_max + 2 withstand c_max colluders. */
@@ -8,6 +8,10 @@ export interface Floor {
   readonly maxStaleness: number;
   /** Lets a task stand whose sums mix versions of the model: its server can single out an update. */
   readonly unsafeMixedVersions?: boolean;
+  /** One-shot: at least two authorities vouch for every sum of masks, so that none can shift a sum by itself. */
+  readonly checkedSums?: boolean;
+  /** One-shot: the devices add the noise of a private task. If its one authority does, that authority can leave the noise out. */
+  readonly deviceNoise?: boolean;
   /** What all sums together may tell of this device; without it a task need not be private. */
   readonly privacy?: PrivacyFloor;
 }
@@ -31,7 +35,19 @@ export function floorProblem(floor: Floor, policy: TaskPolicy): string | undefin
   if (!(policy.minimum >= minimum)) return `Kmin is ${policy.minimum}, at least ${minimum} is asked for`;
   if (!(policy.maxStaleness <= maxStaleness))
     return `maxStaleness is ${policy.maxStaleness}, at most ${maxStaleness} is asked for`;
-  return privacy === undefined ? undefined : privacyFloorProblem(privacy, policy);
+  return oneShotFloorProblem(floor, policy) ?? (privacy && privacyFloorProblem(privacy, policy));
+}
+
+function oneShotFloorProblem(
+  { checkedSums = false, deviceNoise = false }: Floor,
+  { oneShot }: TaskPolicy,
+): string | undefined {
+  if (oneShot === undefined) return undefined;
+  if (checkedSums && vouchersOf(oneShot) < 2)
+    return 'one authority alone says what the sum of the masks is and could shift a sum; checked sums are asked for';
+  if (deviceNoise && oneShot.authorityNoise)
+    return 'the authority adds the noise and could leave it out; noise of the devices is asked for';
+  return undefined;
 }
 
 function privacyFloorProblem(

@@ -1,5 +1,5 @@
 /** The trainer of a network on Node: wasm SIMD where there is any. */
-import type { Model, Trainer } from '@basa/learning';
+import type { LossName, Model, Trainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
 
 export interface TrainerOptions {
@@ -8,11 +8,18 @@ export interface TrainerOptions {
    * unless said otherwise, which is faster where the JavaScript engine has relaxed SIMD.
    */
   readonly equalBits?: boolean;
+  /** What is minimised; softmax cross-entropy by default. */
+  readonly loss?: LossName;
 }
 
 /** Loads the backends when they are asked for: whoever trains elsewhere need not. */
-export async function trainerFor(model: Model, { equalBits = false }: TrainerOptions = {}): Promise<Trainer> {
+export async function trainerFor(
+  model: Model,
+  { equalBits = false, ...options }: TrainerOptions = {},
+): Promise<Trainer> {
   const { createKernelBackend, createReferenceBackend, createTrainer } = await import('@basa/learning');
   const kernel = createTrainingKernel({ equalBits });
-  return createTrainer(kernel === undefined ? createReferenceBackend(model) : createKernelBackend(model, kernel));
+  return createTrainer(
+    kernel === undefined ? createReferenceBackend(model, options) : createKernelBackend(model, kernel, options),
+  );
 }

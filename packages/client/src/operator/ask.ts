@@ -1,10 +1,10 @@
 /** One request of an operator. A service that has too much to do is asked again when it says so: it did nothing. */
 import { concatBytes } from '@basa/masking';
+import { networkAdvice, networkReason } from '@basa/protocol';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
 import { sleep } from '../outside.ts';
 import { problemOf } from '../services/problem-answer.ts';
 import { watchdog } from '../services/watchdog.ts';
-import { networkAdvice, networkReason } from './network.ts';
 
 export interface OperatorOptions {
   readonly url: string;

@@ -75,11 +75,16 @@ export async function createTaskAt(
   { server, authority }: { readonly server: ServerOperator; readonly authority: AuthorityOperator },
   settings: TaskSettings,
 ): Promise<CreatedTask> {
-  const { model, evaluationSet, mode, serverStep, divideBy, admission, stop } = settings;
+  const { model, evaluationSet, mode, serverStep, divideBy, admission, stop, target } = settings;
   const canServerBuild = model.layers.length > 0;
   if (evaluationSet !== undefined && !canServerBuild)
     throw new SettingsError(
       `the server cannot build ${model.name}, and evaluates nothing: leave the evaluation set out`,
+    );
+  const training = { ...TASK_DEFAULTS.training, ...settings.training };
+  if (evaluationSet !== undefined && training.loss === 'own')
+    throw new SettingsError(
+      'the server does not know a loss of your own, and evaluates nothing: leave the evaluation set out',
     );
   const { publicKey } = await server.about();
   const policy = await makePolicy({
@@ -87,7 +92,7 @@ export async function createTaskAt(
     name: model.name,
     closeMs: settings.openMs ?? TASK_DEFAULTS.openMs,
     ...settings,
-    training: { ...TASK_DEFAULTS.training, ...settings.training },
+    training,
     serverKey: fromHex(publicKey) ?? new Uint8Array(),
     authorities: (await authority.publicKeys()).map((key) => fromHex(key) ?? new Uint8Array()),
   });
@@ -102,6 +107,7 @@ export async function createTaskAt(
     ...(divideBy !== undefined && { divideBy }),
     ...(admission !== undefined && { admission }),
     ...(stop !== undefined && { stop }),
+    ...(target !== undefined && { target }),
     stallMs: settings.stallMs ?? TASK_DEFAULTS.stallMs,
   });
   if (evaluationSet !== undefined) await server.setExamples(task, encodeDataset(evaluationSet));

@@ -4,7 +4,6 @@ export { ProblemError, RefusedError, SettingsError, UnreachableError } from '../
 export type { OperatorOptions } from './ask.ts';
 export type { CreatedTask, CreateTaskOptions, TaskSettings } from './create-task.ts';
 export { createTask, createTaskAt, TASK_DEFAULTS } from './create-task.ts';
-export { isCertificateReason, networkAdvice, networkReason } from './network.ts';
 export type { EngineName, ModeName, PolicyChoice, PrivacyChoice } from './policy.ts';
 export { ENGINES, mostTolerated } from './policy.ts';
 export type {

@@ -2,6 +2,7 @@
 import { type Model, manifestText } from '@basa/learning';
 import { ascii, type PlanRequest, planPrivate, planQuantizer, ring, signedCapacity } from '@basa/masking';
 import {
+  type Combination,
   DEFAULT_MAX_STALENESS,
   defaultMinimum,
   defaultThreshold,
@@ -40,6 +41,10 @@ export interface PolicyChoice {
   readonly unsafeUncheckedSums?: boolean;
   /** One-shot, a private task with one authority: it adds the noise to each sum, and devices add none. They trust it not to leave it out. */
   readonly authorityNoise?: boolean;
+  /** One-shot: H, how many batches make one version; 1 by default. Fewer do if no more of them come. */
+  readonly sumsPerVersion?: number;
+  /** One-shot: how their means are combined; `trimmed` withstands groups that liars spoilt, and needs five batches or more. */
+  readonly combine?: Combination;
   /** How seeds are sealed, except in the one-shot mode, which has one way; slot keys by default. */
   readonly engine?: EngineName;
   /** Entries of updates beyond +-clip are clipped, in a private task their L2 norm; 1 by default. */
@@ -129,15 +134,18 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
 
 type ChosenCouncil = Pick<TaskPolicy, 'authorities' | 'threshold' | 'unsafeThreshold'>;
 
-function modeOf(
-  { mode, engine, unsafeUncheckedSums: uncheckedSums = false, authorityNoise = false }: PolicyChoice,
-  council: ChosenCouncil,
-): Pick<TaskPolicy, 'engine' | 'oneShot'> {
+function modeOf(choice: PolicyChoice, council: ChosenCouncil): Pick<TaskPolicy, 'engine' | 'oneShot'> {
+  const { mode, engine, unsafeUncheckedSums: uncheckedSums = false, authorityNoise = false } = choice;
+  const { sumsPerVersion = ONE_SHOT_DEFAULTS.sumsPerVersion, combine = ONE_SHOT_DEFAULTS.combine } = choice;
   if (authorityNoise && mode !== 'one-shot') throw new SettingsError('noise of the authority needs the one-shot mode');
+  if (sumsPerVersion > 1 && mode !== 'one-shot')
+    throw new SettingsError(
+      'several sums a version need the one-shot mode: in all others every buffer makes a version',
+    );
   if (mode !== 'one-shot') return { engine: ENGINES[engine ?? 'slot-keys'], oneShot: undefined };
   if (engine !== undefined)
     throw new SettingsError('the one-shot mode seals seeds in its own way: leave the engine out');
-  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums, authorityNoise };
+  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums, authorityNoise, sumsPerVersion, combine };
   return { engine: ENGINE.oneShot, oneShot: { ...oneShot, tolerated: mostTolerated(council, oneShot) } };
 }
 

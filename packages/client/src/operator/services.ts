@@ -1,12 +1,19 @@
 /** What an operator asks of both services, with a token: tasks, enrolment tokens, revocations, logs. */
 import { toHex } from '@basa/masking';
-import { type AdmissionView, AUTHORITY_PATH, encodePolicy, SERVER_PATH, type TaskPolicy } from '@basa/protocol';
+import {
+  type AdmissionView,
+  AUTHORITY_PATH,
+  encodePolicy,
+  type Scores,
+  SERVER_PATH,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
 import { ask, type OperatorOptions } from './ask.ts';
 import type { TaskSpecification } from './task-specification.ts';
 
 /** A task as a server describes it (docs/http.md). */
-export interface ServerTask {
+export interface ServerTask extends Scores {
   readonly task: string;
   readonly name: string;
   readonly policy: string;
@@ -14,7 +21,6 @@ export interface ServerTask {
   readonly state: string;
   readonly why?: string;
   readonly version?: number;
-  readonly accuracy?: number;
   readonly loss?: number;
   readonly model?: unknown;
   readonly buffers: number;
@@ -75,15 +81,16 @@ export interface ShotState {
   readonly version?: number;
 }
 
-export interface VersionState {
+export interface VersionState extends Scores {
   readonly version: number;
   readonly at: number;
-  readonly ctx: string;
+  /** The buffers or batches that it is made of, and those that were left out because they were spoilt. */
+  readonly sums: readonly string[];
+  readonly spoilt: readonly string[];
   readonly accepted: number;
   readonly dropped: number;
   readonly meanAge?: number;
   readonly metrics?: Readonly<Record<string, number>>;
-  readonly accuracy?: number;
   readonly loss?: number;
 }
 

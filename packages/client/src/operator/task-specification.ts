@@ -1,5 +1,6 @@
 /** A task as a server is told of it (docs/http.md). */
 import type { ModelJson, ServerStepOptions } from '@basa/learning';
+import type { Scores } from '@basa/protocol';
 
 export interface TaskSpecification {
   /** In hexadecimal, as the authorities know it. */
@@ -13,7 +14,10 @@ export interface TaskSpecification {
   readonly serverStep?: ServerStepOptions;
   /** What a sum of updates is divided by. */
   readonly divideBy?: 'count' | 'weights';
-  readonly stop?: { readonly accuracy?: number; readonly version?: number; readonly afterMs?: number };
+  /** A score that pages show as the aim; it ends nothing. */
+  readonly target?: number;
+  /** Ends the task at a score of a version, at a version, or after a time. */
+  readonly stop?: Scores & { readonly version?: number; readonly afterMs?: number };
   /** A buffer with enough updates is closed when none came for so long. */
   readonly stallMs?: number;
   readonly admission?: {

@@ -1,11 +1,11 @@
-/** The numbers that a training tells where its task asks for them: training loss, accuracy before training, examples. */
+/** The numbers that a training tells where its task asks for them: training loss, scores before training, examples. */
 import type { Evaluation, Samples, TrainResult } from '@basa/learning';
 import type { DeviceContext } from '../session/device-context.ts';
 
-/** Numbers for metrics that the client does not know by itself (it knows `loss`, `accuracy` and `examples`). */
+/** Numbers for metrics that the client does not know by itself (it knows `loss`, `examples` and the scores of the trainer's evaluation, such as `accuracy`). */
 export type OwnMetrics = (result: TrainResult) => Readonly<Record<string, number>>;
 
-/** For the metric `accuracy`. */
+/** For metrics that are scores, such as `accuracy` or `r2`. */
 export type Evaluate = (parameters: Float32Array, samples: Samples) => Evaluation | Promise<Evaluation>;
 
 interface Round {
@@ -24,12 +24,9 @@ export async function metricsOf(
   const names = new Set(policy.metrics.map(({ name }) => name));
   if (names.size === 0) return {};
   const told = own?.(result) ?? {};
-  const isAsked = names.has('accuracy') && !Object.hasOwn(told, 'accuracy');
+  const known: Record<string, number> = { loss: result.loss, examples: result.samples, ...told };
+  const isAsked = [...names].some((name) => !Object.hasOwn(known, name));
   const evaluation = isAsked ? await trainer.evaluate?.(parameters, data) : undefined;
-  return {
-    loss: result.loss,
-    examples: result.samples,
-    ...(evaluation !== undefined && { accuracy: evaluation.accuracy }),
-    ...told,
-  };
+  for (const [name, value] of Object.entries(evaluation ?? {})) if (value !== undefined) known[name] ??= value;
+  return known;
 }

@@ -3,13 +3,13 @@ import type { Model, Samples, TrainRequest, TrainResult } from '@basa/learning';
 import { ascii, equalBytes } from '@basa/masking';
 import {
   type Block,
+  DEFAULT_TRAINING,
   isRefusalReason,
-  type Loss,
   type ProblemCode,
   problemOf,
   type RefusalReason,
 } from '@basa/protocol';
-import { AnswerError, ProblemError, RefusedError, UnreachableError } from '../errors.ts';
+import { AnswerError, ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 import { uniform } from '../outside.ts';
 import type { Place } from '../session/admission.ts';
 import type { Contribution, Rejection } from '../session/contribution.ts';
@@ -17,13 +17,14 @@ import type { DeviceContext } from '../session/device-context.ts';
 import type { FetchedModel } from '../session/model-fetch.ts';
 import type { Update } from '../session/quantised.ts';
 import { rejected } from '../session/rejections.ts';
+import { cameNewer, type Idle, PATIENCE_MS } from './idle.ts';
 import { type Evaluate, metricsOf, type OwnMetrics } from './run-metrics.ts';
 
 /** A trainer of @basa/learning, or one that trains elsewhere, in a worker say. */
 export interface RoundTrainer {
   readonly model: Model;
   /** What it minimises; softmax cross-entropy where it does not say. */
-  readonly loss?: Loss;
+  readonly loss?: string;
   train(request: TrainRequest): TrainResult | Promise<TrainResult>;
   readonly evaluate?: Evaluate;
 }
@@ -31,8 +32,10 @@ export interface RoundTrainer {
 export type Training = Partial<Omit<TrainRequest, 'start' | 'samples'>>;
 
 export interface RunOptions {
-  /** Accepted contributions to make; without it, until the signal or the task's end. */
+  /** Rounds to make, each with a contribution or nothing new to contribute; without it, until the signal or the task's end. */
   readonly rounds?: number;
+  /** How long a device that has nothing new waits for a newer version; then a run with `rounds` ends. One minute by default. */
+  readonly patienceMs?: number;
   /** What this application does otherwise than the task's policy. */
   readonly training?: Training;
   readonly exampleWeight?: number;
@@ -42,9 +45,12 @@ export interface RunOptions {
 
 export interface RunSummary {
   readonly accepted: number;
+  /** Without those that were told to come again, or that came when their version was over. */
   readonly rejected: number;
-  /** Why it ended: all rounds are done, or a reason that another round would meet again. */
-  readonly ended: 'rounds' | ProblemCode;
+  /** Rounds in which the device had nothing new to contribute: its update vanished, or was given before. */
+  readonly idle: number;
+  /** Why it ended: all rounds are done, nothing new and no newer version, or a reason that another round would meet again. */
+  readonly ended: 'rounds' | 'nothing-new' | ProblemCode;
 }
 
 /** Faults of a service or of the way to it, and no time for now, after all tries of one request: they say nothing about the update. */
@@ -68,6 +74,9 @@ function askedBy(error: Error): number {
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
+/** The device comes again, and nobody has turned its update down. */
+const WAITING: ReadonlySet<string> = new Set<ProblemCode>(['no-place', 'version-over']);
+
 export interface RunSteps {
   /** Why the device may not train any more: its privacy budget is spent. */
   budget(signal: AbortSignal): Promise<Rejection | undefined>;
@@ -77,6 +86,9 @@ export interface RunSteps {
   given(version: number, signal: AbortSignal): Promise<Rejection | undefined>;
   contribute(update: Update, signal: AbortSignal): Promise<Contribution | Rejection>;
   resume(signal: AbortSignal): Promise<Contribution | Rejection | undefined>;
+  /** Gives the place back that is not used. */
+  leave(signal: AbortSignal): Promise<void>;
+  readonly idle: Idle;
 }
 
 export async function run(
@@ -90,11 +102,13 @@ export async function run(
   const { events, outside } = context;
   await checkTrainer(context, trainer);
   const blocks = blocksOf(trainer.model);
-  let [accepted, refusals, pauses] = [0, 0, 0];
+  let [accepted, refusals, idle, pauses] = [0, 0, 0, 0];
+  const endedBy = (ended: RunSummary['ended']): RunSummary => ({ accepted, rejected: refusals, idle, ended });
   let update: Update | undefined;
-  while (options.rounds === undefined || accepted < options.rounds) {
+  while (options.rounds === undefined || accepted + idle < options.rounds) {
     signal.throwIfAborted();
     try {
+      if (!(await isWorthARound())) return endedBy('nothing-new');
       // An interrupted contribution that is accepted now is one of this run: on its version the device gives no other.
       const resumed = await steps.resume(signal);
       const result = resumed?.kind === 'accepted' ? resumed : await nextResult();
@@ -102,8 +116,13 @@ export async function run(
         [accepted, pauses, update] = [accepted + 1, 0, undefined];
         continue;
       }
-      if (result.reason !== 'no-place') refusals++;
-      if (problemOf(result.reason).retry !== true) return { accepted, rejected: refusals, ended: result.reason };
+      const { nothingNew, retry } = problemOf(result.reason);
+      if (nothingNew !== undefined && update !== undefined) {
+        await stayIdle(update.trainedOn, nothingNew);
+        continue;
+      }
+      if (!WAITING.has(result.reason)) refusals++;
+      if (retry !== true) return endedBy(result.reason);
       // One that is held is offered again, too: `contribute` asks for the outcome first, and says so where it stays held.
       if (problemOf(result.reason).freshUpdate === true) update = undefined;
       if (result.reason === 'no-place') await outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal);
@@ -112,14 +131,32 @@ export async function run(
     } catch (error) {
       if (error instanceof RefusedError && isPassing(error.reason)) {
         refusals++;
-        events.emit('rejected', rejected(error.reason, 'free', { detail: error.message }));
+        events.emit('rejected', rejected(error.reason, 'free', error));
         await pause(0);
       } else if (isFault(error))
         await pause(askedBy(error), error instanceof UnreachableError ? error.happened : error.message);
       else throw error;
     }
   }
-  return { accepted, rejected: refusals, ended: 'rounds' };
+  return endedBy('rounds');
+
+  /** Without `rounds` a device that has nothing new tries again at times: its place, and the task's end, are asked for then. */
+  async function isWorthARound(): Promise<boolean> {
+    const { version } = steps.idle;
+    if (version === undefined) return true;
+    const { patienceMs = PATIENCE_MS } = options;
+    const isNewer = await cameNewer(context, version, () => steps.model(signal), { patienceMs, signal });
+    steps.idle.version = undefined;
+    return isNewer || options.rounds === undefined;
+  }
+
+  /** The place goes back without a word why: a device that leaves sends the same. */
+  async function stayIdle(version: number, why: string): Promise<void> {
+    [idle, pauses, update] = [idle + 1, 0, undefined];
+    steps.idle.version = version;
+    events.emit('idle', { version, why });
+    await steps.leave(signal);
+  }
 
   /** Whoever has no update asks for a place first, so that it does not train on a model that is old when it is done. */
   async function nextResult(): Promise<Contribution | Rejection> {
@@ -173,17 +210,23 @@ function trainingOf(
 
 /** The policy names loss and architecture; where it names none, they are the application's own. */
 async function checkTrainer({ outside, pins: { policy } }: DeviceContext, trainer: RoundTrainer): Promise<void> {
-  const { model, loss = 'softmaxCrossEntropy' } = trainer;
+  const { model, loss = DEFAULT_TRAINING.loss } = trainer;
   const wanted = policy.training.loss;
-  if (wanted !== 'own' && loss !== wanted) throw new RangeError(`the task minimises ${wanted}, the trainer ${loss}`);
-  if (model.dimension !== policy.dimension) {
-    throw new RangeError(`the task has ${policy.dimension} parameters, ${model.name} has ${model.dimension}`);
-  }
+  if (wanted !== 'own' && loss !== wanted)
+    throw new SettingsError(
+      `the task minimises ${wanted}, the trainer ${loss}; train with the loss of the task, or create a task with that of the trainer`,
+    );
+  if (model.dimension !== policy.dimension)
+    throw new SettingsError(
+      `the task has ${policy.dimension} parameters, ${model.name} has ${model.dimension}; train the network that the task was created with`,
+    );
   if (policy.manifestHash.every((byte) => byte === 0)) return;
   // Whoever trains has the trainers loaded; whoever does not need not load them.
   const { manifestText } = await import('@basa/learning');
   if (!equalBytes(outside.suite.sha256(ascii(manifestText(model))), policy.manifestHash)) {
-    throw new RangeError(`${model.name} is another network than the task's: its manifest has another hash`);
+    throw new SettingsError(
+      `${model.name} is another network than the task's: its tensors have other names or shapes; train the network that the task was created with`,
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 /** The server as a device asks it. Nothing it says is believed here: the session checks it against the pins. */
-import { toHex } from '@basa/masking';
+import { fromHex, toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
   type BufferSealing,
@@ -54,14 +54,16 @@ export class ServerClient {
     return { publicKey: hexOf('server', publicKey, 'publicKey') };
   }
 
-  /** A place to train in; how long it lasts. */
-  async admission(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<number> {
+  async admission(task: TaskId, certificate: Certificate, signal: AbortSignal): Promise<GivenPlace> {
     const asked = certificateCodec.encode(certificate);
     const { body } = await this.#post(SERVER_PATH.admissions(task), asked, MAX_JSON_BYTES, signal);
-    const { endsInMs } = jsonOf('server', body);
+    const { endsInMs, standings } = jsonOf('server', body);
     if (typeof endsInMs !== 'number' || !(endsInMs >= 0))
       throw new AnswerError('the server', 'a place without its end');
-    return endsInMs;
+    if (standings === undefined) return { endsInMs, standings: [] };
+    const told = fromHex(String(standings));
+    if (told === undefined) throw new AnswerError('the server', 'statements with a place that are not in hex');
+    return { endsInMs, ...decoded('server', standingsCodec, told) };
   }
 
   async discardPlace(task: TaskId, signal: AbortSignal): Promise<void> {
@@ -145,6 +147,14 @@ export class ServerClient {
     const call: Call = { method: 'POST', target, body, signed: true, maxBytes, signal };
     return this.link.call(call);
   }
+}
+
+/** A place to train in. */
+export interface GivenPlace {
+  /** How long it lasts. */
+  readonly endsInMs: number;
+  /** One-shot: what the authorities say now, as far as the server shows it. */
+  readonly standings: readonly AuthorityStanding[];
 }
 
 export interface Received {

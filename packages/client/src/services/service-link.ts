@@ -8,7 +8,7 @@ import type { HttpAnswer } from '../transport.ts';
 import { refusePlainHttp } from './plain-http.ts';
 import { problemOf } from './problem-answer.ts';
 import { NetworkFailure, type RetryNotice, type RetryOptions, retrying } from './retry.ts';
-import { contentDigest, digestOf, signatureHeaders } from './signed-request.ts';
+import { contentDigest, digestOf, signedHeaders } from './signed-request.ts';
 import { watchdog } from './watchdog.ts';
 
 export interface Call {
@@ -141,7 +141,7 @@ export class ServiceLink {
     const digest = digestOf(suite, body);
     const { audience, signer } = this.#options;
     const signed = call.signed
-      ? await signatureHeaders(signer, randomBytes, { audience, method, target, digest, at: this.now() })
+      ? await signedHeaders(signer, randomBytes, { audience, method, target, digest, at: this.now() })
       : {};
     const withBody = body === undefined ? {} : { 'content-type': type, [HEADER.digest]: contentDigest(digest) };
     this.traffic.sent += body?.length ?? 0;

@@ -1,6 +1,6 @@
 /** A device signs the words of its request: to whom, method, target, digest, time and a number used once. */
-import { type RandomBytes, type Suite, toHex } from '@basa/masking';
-import { HEADER, type Millis, requestStatement } from '@basa/protocol';
+import type { RandomBytes, Suite } from '@basa/masking';
+import { type Millis, requestStatement, signatureHeaders } from '@basa/protocol';
 import type { DeviceSigner } from '../device/device-store.ts';
 
 export interface Words {
@@ -21,17 +21,11 @@ export function contentDigest(digest: Uint8Array): string {
   return `sha-256=:${btoa(String.fromCharCode(...digest))}:`;
 }
 
-export async function signatureHeaders(
+export async function signedHeaders(
   signer: DeviceSigner,
   randomBytes: RandomBytes,
   words: Words,
 ): Promise<Record<string, string>> {
-  const nonce = randomBytes(16);
-  const signature = await signer.sign(requestStatement({ ...words, nonce }));
-  return {
-    [HEADER.device]: toHex(signer.publicKey),
-    [HEADER.time]: String(words.at),
-    [HEADER.nonce]: toHex(nonce),
-    [HEADER.signature]: toHex(signature),
-  };
+  const statement = { ...words, nonce: randomBytes(16) };
+  return signatureHeaders(signer.publicKey, statement, await signer.sign(requestStatement(statement)));
 }

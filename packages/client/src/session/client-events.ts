@@ -15,6 +15,8 @@ export interface ClientEvents {
   quantized: { readonly clipped: number; readonly entries: number; readonly staleness: number };
   accepted: Contribution;
   rejected: Rejection;
+  /** `run` had nothing new to contribute on this version, and why; it waits for a newer one. */
+  idle: { readonly version: number; readonly why: string };
   /** A request failed and is sent again after a wait. */
   retry: RetryNotice;
   /** In a private task: what the device has spent, after an update was given away or a charge given back. */

@@ -1,6 +1,7 @@
-/** Takes a seat, checks the descriptor against the pins, quantises the update and makes the session durable. */
+/** Quantises the update, takes a seat, checks the descriptor against the pins and makes the session durable. */
 import { DecodeError } from '@basa/masking';
 import {
+  type BuiltInput,
   type CheckedDescriptor,
   checkDrawnBuffer,
   type DrawnBuffer,
@@ -8,9 +9,11 @@ import {
   inputDigestOf,
   isRefused,
   noteModel,
+  type Refused,
   type Seated,
   type SeenModel,
   sealedBy,
+  sumRules,
 } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
 import { type DeviceContext, userPorts } from './device-context.ts';
@@ -28,12 +31,43 @@ export async function enter(
   meter: Meter,
   signal: AbortSignal,
 ): Promise<Rejection | undefined> {
-  const { events, outside, sealings, state } = context;
   const model = await modelOf(context, update.trainedOn, signal);
   if (model === undefined)
     return rejected('model-not-logged', 'free', {
       detail: notSeen(update.trainedOn),
     });
+  const early = earlyInput(context, model, update);
+  if (early?.kind === 'refused') return rejected(early.reason, 'free', early);
+  try {
+    return await deposit(context, { model, update, early, deltaId }, meter, signal);
+  } finally {
+    early?.vector.fill(0);
+  }
+}
+
+/**
+ * With one version a buffer the rules of the sum are known before a seat is taken: an update that cannot be given takes none, and the server
+ * does not learn how far it came.
+ */
+function earlyInput(context: DeviceContext, { version }: SeenModel, update: Update): BuiltInput | undefined {
+  const { policy } = context.pins;
+  return policy.versions === 'one' ? quantised(context, sumRules(policy, version), update) : undefined;
+}
+
+interface Entering {
+  readonly model: SeenModel;
+  readonly update: Update;
+  readonly early: Exclude<BuiltInput, Refused> | undefined;
+  readonly deltaId: Uint8Array;
+}
+
+async function deposit(
+  context: DeviceContext,
+  { model, update, early, deltaId }: Entering,
+  meter: Meter,
+  signal: AbortSignal,
+): Promise<Rejection | undefined> {
+  const { events, outside, sealings, state } = context;
   events.emit('progress', { step: 'seat' });
   const seat = await meter.measure('seat', () => takeSeat(context, model, signal));
   if (seat.kind === 'rejected') return seat;
@@ -41,7 +75,7 @@ export async function enter(
   const noted = await state.take(noteModel(outside.suite, state, descriptor));
   if (isRefused(noted)) return rejected(noted.reason, 'free', noted);
   return await meter.measure('deposit', async () => {
-    const built = quantised(context, descriptor, update);
+    const built = early ?? quantised(context, descriptor, update);
     if (built.kind === 'refused') return rejected(built.reason, 'free', built);
     const ports = sealingPorts(context, descriptor);
     if ('reason' in ports) return ports;

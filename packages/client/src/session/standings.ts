@@ -21,6 +21,9 @@ import type { ServerClient } from '../services/server-client.ts';
 /** What a wrong clock looks like: the authorities are asked for the time once before it is believed. */
 const OF_THE_CLOCK: ReadonlySet<string> = new Set(['standings-stale', 'epoch-over']);
 
+/** What came with a place is as good as an answer for this long. */
+const HANDED_MS = 5_000;
+
 interface StandingsSource {
   readonly outside: Pick<Outside, 'suite' | 'sleep'>;
   readonly server: ServerClient;
@@ -35,6 +38,8 @@ export class Standings {
   readonly #source: StandingsSource;
   #shown: readonly AuthorityStanding[] = [];
   #gathered: Gathered | undefined;
+  /** What came with a place, and until when it is used. */
+  #handed: { readonly shown: readonly AuthorityStanding[]; readonly until: number } | undefined;
   /** Signed entries of the versions that this process has seen as the newest. */
   readonly #entries = new Map<number, ModelEntry>();
 
@@ -47,22 +52,36 @@ export class Standings {
     return this.#entries.get(version);
   }
 
+  /** The server has shown them with a place. */
+  handed(shown: readonly AuthorityStanding[]): void {
+    const until = this.#source.authorities.now() + HANDED_MS;
+    this.#handed = shown.length === 0 ? undefined : { shown, until };
+  }
+
   /**
-   * Asks the server. What is newer than anything seen before is durable before it is believed. Another node of the server may not have
+   * Asks the server, unless it has just shown them with a place. What is newer than anything seen before is durable before it is believed. Another node of the server may not have
    * heard yet what the last one handed on: what is behind it is asked for again.
    */
   async newest(signal: AbortSignal): Promise<Gathered | Refused> {
-    const { outside, retry } = this.#source;
+    const { authorities, outside, retry, server, task } = this.#source;
+    const handed = this.#handed;
+    this.#handed = undefined;
+    if (handed !== undefined && authorities.now() <= handed.until) {
+      const { gathered } = await this.#look(handed.shown, signal);
+      if (!isRefused(gathered)) return gathered;
+    }
     for (let looks = 1; ; looks++) {
-      const { gathered, isBehind } = await this.#look(signal);
+      const { gathered, isBehind } = await this.#look(await server.standings(task, signal), signal);
       if (!isBehind || looks >= retry.attempts) return gathered;
       await outside.sleep(Math.min(retry.longestWaitMs, retry.firstWaitMs * 2 ** (looks - 1)), signal);
     }
   }
 
-  async #look(signal: AbortSignal): Promise<{ gathered: Gathered | Refused; isBehind: boolean }> {
-    const { server, state, task } = this.#source;
-    const shown = await server.standings(task, signal);
+  async #look(
+    shown: readonly AuthorityStanding[],
+    signal: AbortSignal,
+  ): Promise<{ gathered: Gathered | Refused; isBehind: boolean }> {
+    const { state } = this.#source;
     const gathered = await state.take(await judged(this.#source, shown, signal));
     if (!isRefused(gathered)) return { gathered: this.#believe(shown, gathered), isBehind: false };
     const { epochs } = state.ledger;

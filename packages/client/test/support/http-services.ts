@@ -108,7 +108,7 @@ export class HttpServices {
       if (room !== 'fates') return device;
       return json({ fate: fateOf(server.buffer(fromHex(name) as Ctx), fromHex(rest[0] ?? '') as never) });
     }
-    if (room === 'admissions') return json({ endsInMs: 60_000 });
+    if (room === 'admissions') return json({ endsInMs: 60_000, ...this.shots.withPlace() });
     if (room === 'seats') {
       const drawn = server.seat(seatRequestCodec.decode(asked.body));
       return isRefused(drawn) ? documented(problemOfRefusal(drawn)) : bytes(drawnBufferCodec.encode(drawn));

@@ -75,6 +75,12 @@ export class ShotService {
     return granted(authority.core.standing(task, now));
   }
 
+  /** What goes with a place. */
+  withPlace(): { readonly standings?: string } {
+    if (this.#world.policy.oneShot === undefined) return {};
+    return { standings: toHex(standingsCodec.encode({ standings: [this.standing()] })) };
+  }
+
   /** A task's room `standings` or `shots` at the server. */
   reply(asked: Asked): Reply {
     const [, , , , room, name = '', last] = asked.path.split('/');

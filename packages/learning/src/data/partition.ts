@@ -4,7 +4,7 @@ import { randomStream } from '../numbers/random-stream.ts';
 /** The examples of each user, as indices into a dataset. */
 export type Partition = readonly Uint32Array[];
 
-export type Labels = Uint8Array | Int32Array | readonly number[];
+export type Labels = Uint8Array | Int32Array | Float32Array | readonly number[];
 
 /** Shuffled and dealt out: sizes differ by one at most. */
 export function partitionEvenly(examples: number, users: number, seed: number): Partition {

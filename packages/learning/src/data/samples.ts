@@ -5,9 +5,11 @@ import { type Shape, wordsOf } from '../model/model.ts';
 export interface Dataset {
   readonly name: string;
   readonly shape: Shape;
+  /** 1 if labels are numbers. */
   readonly classes: number;
   readonly inputs: Uint8Array | Float32Array;
-  readonly labels: Uint8Array | Int32Array;
+  /** The class of each example; floats for the loss `mse`, which brings an output close to any number. */
+  readonly labels: Uint8Array | Int32Array | Float32Array;
   /** Per channel: inputs become (x - mean) / deviation. */
   readonly normal?: { readonly mean: readonly number[]; readonly deviation: readonly number[] };
 }
@@ -23,7 +25,11 @@ export function allSamples(dataset: Dataset): Samples {
 }
 
 /** Writes examples one after the other; made once per dataset, because normalising bytes goes through a table. */
-export type BatchWriter = (inputs: Float32Array | Float64Array, labels: Int32Array, indices: Uint32Array) => void;
+export type BatchWriter = (
+  inputs: Float32Array | Float64Array,
+  labels: Int32Array | Float32Array,
+  indices: Uint32Array,
+) => void;
 
 export function batchWriter(dataset: Dataset): BatchWriter {
   const words = wordsOf(dataset.shape);
@@ -33,11 +39,7 @@ export function batchWriter(dataset: Dataset): BatchWriter {
     for (let row = 0; row < indices.length; row++) {
       const index = indices[row] as number;
       if (index >= dataset.labels.length) throw new RangeError(`${dataset.name} has no example ${index}`);
-      const label = dataset.labels[index] as number;
-      if (!(label >= 0 && label < dataset.classes)) {
-        throw new RangeError(`${dataset.name}: example ${index} has the label ${label} of ${dataset.classes} classes`);
-      }
-      labels[row] = label;
+      labels[row] = dataset.labels[index] as number;
       normalise(inputs, row * words, index * words, words, channels);
     }
   };

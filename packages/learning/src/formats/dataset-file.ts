@@ -1,4 +1,4 @@
-/** Labelled examples as a safetensors file: `inputs` and `labels`, with classes and normalisation in the metadata. */
+/** Labelled examples as a safetensors file: `inputs` and `labels` (classes, or floats), with classes and normalisation in the metadata. */
 
 import type { Dataset } from '../data/samples.ts';
 import { ModelFileError, openTensorFile, writeTensorFile } from './safetensors.ts';
@@ -12,7 +12,9 @@ export function encodeDataset({ name, shape, classes, inputs, labels, normal }: 
       shape: [labels.length, height, width, channels],
       bytes: bytesOf(inputs),
     },
-    { name: 'labels', dtype: 'I32', shape: [labels.length], bytes: bytesOf(Int32Array.from(labels)) },
+    labels instanceof Float32Array
+      ? { name: 'labels', dtype: 'F32', shape: [labels.length], bytes: bytesOf(labels) }
+      : { name: 'labels', dtype: 'I32', shape: [labels.length], bytes: bytesOf(Int32Array.from(labels)) },
   ];
   return writeTensorFile(tensors, {
     name,
@@ -25,14 +27,17 @@ export function encodeDataset({ name, shape, classes, inputs, labels, normal }: 
 export function decodeDataset(bytes: Uint8Array): Dataset {
   const file = openTensorFile(bytes);
   const inputs = file.tensor('inputs', { F32: 4, U8: 1 });
-  const labels = file.tensor('labels', { I32: 4 });
+  const labels = file.tensor('labels', { I32: 4, F32: 4 });
   const [count, height = 0, width = 0, channels = 0, ...more] = inputs.shape;
   if (more.length > 0 || channels === 0) throw new ModelFileError('inputs are not [examples, height, width, channels]');
   if (labels.shape.length !== 1 || labels.shape[0] !== count) throw new ModelFileError('not one label for each input');
   const classes = Number(file.metadata['classes']);
   if (!Number.isSafeInteger(classes) || classes < 1) throw new ModelFileError('the metadata name no classes');
-  const values = new Int32Array(copyOf(labels.bytes).buffer);
-  const wrong = values.findIndex((label) => label < 0 || label >= classes);
+  const { buffer } = copyOf(labels.bytes);
+  const values = labels.dtype === 'F32' ? new Float32Array(buffer) : new Int32Array(buffer);
+  const isWrong = (label: number): boolean =>
+    labels.dtype === 'F32' ? !Number.isFinite(label) : label < 0 || label >= classes;
+  const wrong = values.findIndex(isWrong);
   if (wrong >= 0) throw new ModelFileError(`example ${wrong} has the label ${values[wrong]} of ${classes} classes`);
   const { name, normal } = file.metadata;
   return {

@@ -1,5 +1,5 @@
 /** What a run leaves behind: one record per trip and per version, and the summary of both. */
-import type { Evaluation } from '../training/trainer.ts';
+import type { Evaluation } from '../training/scores.ts';
 
 /** One user's trip, from download to upload. */
 export interface TripRecord {
@@ -46,7 +46,7 @@ export class RunMetrics {
 
   /** The first version whose accuracy reached the target. */
   reached(accuracy: number): VersionRecord | undefined {
-    return this.versions.find((record) => record.accuracy >= accuracy);
+    return this.versions.find((record) => (record.accuracy ?? 0) >= accuracy);
   }
 
   summary(): { trips: number; samples: number; meanStaleness: number; maxStaleness: number; meanLoss: number } {

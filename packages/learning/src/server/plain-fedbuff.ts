@@ -3,7 +3,8 @@
  * enough to see a model learn; devices, faults and protocols belong to the simulator.
  */
 
-import type { Evaluation, TrainResult } from '../training/trainer.ts';
+import { type Evaluation, scoreOf } from '../training/scores.ts';
+import type { TrainResult } from '../training/trainer.ts';
 import { type FedBuffEvent, type FedBuffSchedule, fedBuffSchedule, type Trip } from './fedbuff-schedule.ts';
 import { RunMetrics, type TripRecord, type VersionRecord } from './metrics.ts';
 import type { ServerStep } from './server-step.ts';
@@ -19,7 +20,7 @@ export interface PlainFedBuff extends FedBuffSchedule {
   evaluate(parameters: Float32Array): Evaluation | Promise<Evaluation>;
   /** How often to evaluate: every `evaluateEvery` versions. */
   readonly evaluateEvery: number;
-  /** Ends the run early, once the accuracy is reached. */
+  /** Ends the run early, once the score of a version reaches it: the accuracy, or what the trainer names first. */
   readonly target?: number;
   /** Goes on where another run with the same arguments was; `step` must have been made with its `memory`. */
   readonly resume?: FedBuffCheckpoint;
@@ -99,7 +100,11 @@ export async function runPlainFedBuff(run: PlainFedBuff): Promise<PlainFedBuffRe
 }
 
 function isReached({ target }: PlainFedBuff, evaluation: Evaluation | undefined): boolean {
-  return target !== undefined && evaluation !== undefined && evaluation.accuracy >= target;
+  return (
+    target !== undefined &&
+    evaluation !== undefined &&
+    (scoreOf(evaluation)?.value ?? Number.NEGATIVE_INFINITY) >= target
+  );
 }
 
 /** Plays the schedule until the version has come to be, and says which trips are under way then. */

@@ -2,6 +2,7 @@
 
 import type { Model } from '../model/model.ts';
 import type { RandomStream } from '../numbers/random-stream.ts';
+import type { LossName } from './losses.ts';
 
 /** One step of descent: v = momentum v + (clipped gradient + weightDecay w); w -= learningRate v (PyTorch's SGD). */
 export interface Descent {
@@ -12,16 +13,25 @@ export interface Descent {
   readonly clipNorm?: number;
 }
 
+export interface BackendOptions {
+  /** Examples of a batch at most; 32 by default. */
+  readonly batchCapacity?: number;
+  /** What is minimised; softmax cross-entropy by default. */
+  readonly loss?: LossName;
+}
+
 /**
  * Not re-entrant, one per thread. A batch is written to `inputs` and `labels`, then run; results stay until the next.
  */
 export interface Backend {
   readonly name: string;
   readonly model: Model;
+  readonly loss: LossName;
   readonly batchCapacity: number;
   readonly inputs: Float32Array | Float64Array;
-  readonly labels: Int32Array;
-  /** One row of words per class for each example of the batch, after `run`. */
+  /** Classes, or any numbers: as the loss has them. */
+  readonly labels: Int32Array | Float32Array;
+  /** One row of outputs for each example of the batch, after `run`. */
   readonly outputs: Float32Array | Float64Array;
   setParameters(parameters: Float32Array | Float64Array): void;
   readParameters(target: Float32Array | Float64Array): void;

@@ -3,14 +3,19 @@
 import { type Model, wordsOf } from '../model/model.ts';
 import type { RandomStream } from '../numbers/random-stream.ts';
 import { Arena } from './arena.ts';
-import type { Backend, Descent } from './backend.ts';
+import type { Backend, BackendOptions, Descent } from './backend.ts';
 import { clipScale } from './clip.ts';
 import { buildStages, scratchWords } from './kernel-network.ts';
 import type { Stage } from './kernel-stage.ts';
+import { DEFAULT_LOSS, labelsFor, learnRows, lossRule } from './losses.ts';
 import type { TrainingKernel } from './training-kernel.ts';
 
 /** Takes the kernel for itself. */
-export function createKernelBackend(model: Model, kernel: TrainingKernel, batchCapacity = 32): Backend {
+export function createKernelBackend(
+  model: Model,
+  kernel: TrainingKernel,
+  { batchCapacity = 32, loss = DEFAULT_LOSS }: BackendOptions = {},
+): Backend {
   const arena = new Arena(kernel);
   const words = model.dimension;
   const parameters = arena.take(words);
@@ -34,28 +39,38 @@ export function createKernelBackend(model: Model, kernel: TrainingKernel, batchC
   const forward = (count: number, random?: RandomStream): void => {
     for (const stage of network.stages) stage.forward(count, random);
   };
-  const loss = (count: number): number =>
-    kernel.softmaxCrossEntropy(network.gradient, network.output, labels, count, model.classes, 1 / count);
+  const outputWords = batchCapacity * model.classes;
+  const rows = {
+    outputs: arena.floats(network.output, outputWords),
+    labels: labelsFor(loss, arena.memory.buffer, labels, batchCapacity),
+    gradient: arena.floats(network.gradient, outputWords),
+  };
+  // The other losses have one output an example: plain code is fast enough for them.
+  const lossOf = (count: number): number =>
+    loss === 'softmaxCrossEntropy'
+      ? kernel.softmaxCrossEntropy(network.gradient, network.output, labels, count, model.classes, 1 / count)
+      : learnRows(lossRule(loss), rows, count, model.classes);
 
   return {
     name: kernel.name,
     model,
+    loss,
     batchCapacity,
     inputs: arena.floats(inputs, batchCapacity * wordsOf(model.input)),
-    labels: new Int32Array(arena.memory.buffer, labels, batchCapacity),
-    outputs: arena.floats(network.output, batchCapacity * model.classes),
+    labels: rows.labels,
+    outputs: rows.outputs,
     setParameters: (values) => arena.floats(parameters, words).set(values),
     readParameters: (target) => target.set(arena.floats(parameters, words)),
     readGradients: (target) => target.set(arena.floats(gradients, words)),
     rest: () => arena.clear(velocity, words),
     run(count) {
       forward(count);
-      return loss(count);
+      return lossOf(count);
     },
     learn(count, random) {
       arena.clear(gradients, words);
       forward(count, random);
-      const sum = loss(count);
+      const sum = lossOf(count);
       backward(network.stages, count);
       return sum;
     },

@@ -13,7 +13,13 @@ export interface Share {
 export interface OwnModel {
   readonly model: Model;
   /** How devices train, as far as it is not the default. */
-  readonly training?: { readonly epochs?: number; readonly batchSize?: number; readonly learningRate?: number };
+  readonly training?: {
+    readonly epochs?: number;
+    readonly batchSize?: number;
+    readonly learningRate?: number;
+    /** softmaxCrossEntropy unless it says otherwise; binaryCrossEntropy or mse; any other name is a loss of your own trainer. */
+    readonly loss?: string;
+  };
   /** The examples of one device. A real device has its own, and need not look at its share. */
   data(share: Share): Samples | Promise<Samples>;
   /** What versions are evaluated on, at the server or in a simulation. Not private. */

@@ -1,12 +1,13 @@
 /** The slow, obvious backend in Float64: oracle of the fast one, and its fallback where wasm SIMD is absent. */
 
 import { type Model, type ModelLayer, wordsOf } from '../model/model.ts';
-import { ln } from '../numbers/exact-math.ts';
 import type { RandomStream } from '../numbers/random-stream.ts';
-import type { Backend } from './backend.ts';
+import type { Backend, BackendOptions } from './backend.ts';
 import { descendInPlace } from './descent.ts';
 import { fillDropout } from './dropout-factors.ts';
+import { DEFAULT_LOSS, labelsFor, lossRule } from './losses.ts';
 import * as layers from './reference-layers.ts';
+import { softmaxOf } from './softmax.ts';
 
 /** What came out of a layer for one example, and how a gradient goes back through it. */
 interface Passed {
@@ -14,13 +15,17 @@ interface Passed {
   readonly back: (dy: Float64Array) => Float64Array;
 }
 
-export function createReferenceBackend(model: Model, batchCapacity = 32): Backend {
+export function createReferenceBackend(
+  model: Model,
+  { batchCapacity = 32, loss = DEFAULT_LOSS }: BackendOptions = {},
+): Backend {
+  const rule = lossRule(loss);
   const parameters = new Float64Array(model.dimension);
   const gradients = new Float64Array(model.dimension);
   const velocity = new Float64Array(model.dimension);
   const words = wordsOf(model.input);
   const inputs = new Float64Array(batchCapacity * words);
-  const labels = new Int32Array(batchCapacity);
+  const labels = labelsFor(loss, new ArrayBuffer(4 * batchCapacity));
   const outputs = new Float64Array(batchCapacity * model.classes);
 
   const view = (vector: Float64Array, { tensors }: ModelLayer): layers.Weights => {
@@ -54,11 +59,10 @@ export function createReferenceBackend(model: Model, batchCapacity = 32): Backen
     return { output: x, trail };
   };
 
-  const lossOf = (output: Float64Array, label: number): number => -ln(layers.softmaxOf(output)[label] as number);
-
   return {
     name: 'plain Float64',
     model,
+    loss,
     batchCapacity,
     inputs,
     labels,
@@ -68,27 +72,27 @@ export function createReferenceBackend(model: Model, batchCapacity = 32): Backen
     readGradients: (target) => target.set(gradients),
     rest: () => void velocity.fill(0),
     run(count) {
-      let loss = 0;
+      let sum = 0;
       for (let row = 0; row < count; row++) {
         const { output } = pass(row, new Map());
         outputs.set(output, row * model.classes);
-        loss += lossOf(output, labels[row] as number);
+        sum += rule.learn(output, labels[row] as number, new Float64Array(model.classes));
       }
-      return loss;
+      return sum;
     },
     learn(count, random) {
       gradients.fill(0);
       const dropout = drawDropout(count, random);
-      let loss = 0;
+      let sum = 0;
       for (let row = 0; row < count; row++) {
         const { output, trail } = pass(row, dropout);
-        const label = labels[row] as number;
         outputs.set(output, row * model.classes);
-        loss += lossOf(output, label);
-        let dy: Float64Array = layers.softmaxOf(output).map((p, c) => (p - (c === label ? 1 : 0)) / count);
+        let dy: Float64Array = new Float64Array(model.classes);
+        sum += rule.learn(output, labels[row] as number, dy);
+        dy = dy.map((value) => value / count);
         for (const { back } of trail.reverse()) dy = back(dy);
       }
-      return loss;
+      return sum;
     },
     descend(descent) {
       descendInPlace({ parameters, velocity, gradients }, descent);
@@ -129,7 +133,7 @@ function passLayer(
       return { output: y, back: (dy) => dy.map((g, n) => g * (y[n] as number) * (1 - (y[n] as number))) };
     }
     case 'softmax': {
-      const y = layers.softmaxOf(x);
+      const y = softmaxOf(x);
       return { output: y, back: (dy) => layers.softmaxBack(y, dy) };
     }
     case 'dropout': {

@@ -160,13 +160,6 @@ export function normaliseBack(
   });
 }
 
-export function softmaxOf(x: Float64Array): Float64Array {
-  const most = x.reduce((a, b) => Math.max(a, b));
-  const powers = x.map((value) => exp(value - most));
-  const sum = powers.reduce((a, b) => a + b);
-  return powers.map((value) => value / sum);
-}
-
 export function softmaxBack(y: Float64Array, dy: Float64Array): Float64Array {
   const dot = y.reduce((sum, value, n) => sum + value * (dy[n] as number), 0);
   return y.map((value, n) => value * ((dy[n] as number) - dot));

@@ -1,10 +1,13 @@
 /** Local training as one call over flat vectors: the port, and the loop that fills it from any backend. */
 
+import { checkDataset } from '../data/check-dataset.ts';
 import { type BatchWriter, batchWriter, type Dataset, type Samples } from '../data/samples.ts';
 import { initialParameters } from '../model/initial.ts';
 import type { Model } from '../model/model.ts';
 import { randomStream } from '../numbers/random-stream.ts';
 import type { Backend, Descent } from './backend.ts';
+import { lossRule } from './losses.ts';
+import type { Evaluation } from './scores.ts';
 
 export interface TrainRequest extends Partial<Descent> {
   readonly start: Float32Array;
@@ -27,26 +30,24 @@ export interface TrainResult {
   readonly samples: number;
 }
 
-export interface Evaluation {
-  readonly loss: number;
-  readonly accuracy: number;
-  readonly samples: number;
-}
-
 export interface Trainer {
   readonly name: string;
   readonly model: Model;
+  /** The loss that it minimises, as a task names it: softmaxCrossEntropy unless it says otherwise, any name of your own for a loss of your own. */
+  readonly loss?: string;
   init(seed: number): Float32Array;
   train(request: TrainRequest): TrainResult;
   evaluate(parameters: Float32Array, samples: Samples): Evaluation;
 }
 
 export function createTrainer(backend: Backend): Trainer {
+  checkOutputs(backend);
   const writers = new WeakMap<Dataset, BatchWriter>();
   const write = (dataset: Dataset, indices: Uint32Array): void => {
     let writer = writers.get(dataset);
     if (writer === undefined) {
-      writer = batchWriter(fitting(dataset, backend.model));
+      checkDataset(dataset, backend.model, backend.loss);
+      writer = batchWriter(dataset);
       writers.set(dataset, writer);
     }
     writer(backend.inputs, backend.labels, indices);
@@ -54,6 +55,7 @@ export function createTrainer(backend: Backend): Trainer {
   return {
     name: backend.name,
     model: backend.model,
+    loss: backend.loss,
     init: (seed) => initialParameters(backend.model, seed),
     train: (request) => train(backend, write, request),
     evaluate: (parameters, samples) => evaluate(backend, write, parameters, samples),
@@ -94,25 +96,25 @@ function evaluate(backend: Backend, write: Write, parameters: Float32Array, samp
   checkParameters(backend, parameters);
   if (samples.indices.length === 0) throw new RangeError(`${samples.dataset.name}: nothing to evaluate on`);
   backend.setParameters(parameters);
+  const judge = lossRule(backend.loss).judge();
+  const width = backend.model.classes;
   let loss = 0;
-  let right = 0;
   for (let first = 0; first < samples.indices.length; first += backend.batchCapacity) {
     const batch = samples.indices.subarray(first, first + backend.batchCapacity);
     write(samples.dataset, batch);
     loss += backend.run(batch.length);
-    for (let row = 0; row < batch.length; row++) if (bestClass(backend, row) === backend.labels[row]) right++;
+    for (let row = 0; row < batch.length; row++)
+      judge.add(backend.outputs.subarray(row * width, (row + 1) * width), backend.labels[row] as number);
   }
   const count = samples.indices.length;
-  return { loss: loss / count, accuracy: right / count, samples: count };
+  return { loss: loss / count, samples: count, ...judge.scores() };
 }
 
-/** The class of the largest output, the first of equals. */
-function bestClass({ outputs, model }: Backend, row: number): number {
-  let best = 0;
-  for (let c = 1; c < model.classes; c++) {
-    if ((outputs[row * model.classes + c] as number) > (outputs[row * model.classes + best] as number)) best = c;
-  }
-  return best;
+function checkOutputs({ model, loss }: Backend): void {
+  if (lossRule(loss).classesOf(model.classes) !== undefined) return;
+  throw new RangeError(
+    `${model.name} ends in ${model.classes} outputs, and the loss ${loss} takes one: end it in dense(1), or take another loss`,
+  );
 }
 
 function checkRequest(backend: Backend, request: TrainRequest): void {
@@ -136,14 +138,4 @@ function checkParameters({ model }: Backend, parameters: Float32Array): void {
   if (parameters.length !== model.dimension) {
     throw new RangeError(`${model.name} has ${model.dimension} parameters, got ${parameters.length}`);
   }
-}
-
-function fitting(dataset: Dataset, model: Model): Dataset {
-  const { height, width, channels } = dataset.shape;
-  const { input } = model;
-  if (height !== input.height || width !== input.width || channels !== input.channels) {
-    throw new RangeError(`${dataset.name} is ${height}x${width}x${channels}, not what ${model.name} takes`);
-  }
-  if (dataset.classes > model.classes) throw new RangeError(`${dataset.name} has more classes than ${model.name}`);
-  return dataset;
 }

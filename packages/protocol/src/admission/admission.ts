@@ -33,9 +33,9 @@ export type Admitted = 'place' | 'holds' | 'full' | 'behind' | 'backlog';
 
 /**
  * `empty`, `begun`: nobody, or somebody, is in it, and others can enter. `full`: slots are awaited. `waiting`: its sum is to
- * be opened. `over`: it has ended, or can never have enough updates, so that nobody waits for it.
+ * be opened. `opened`: its sum waits for others that make a version with it. `over`: it has ended, or can never have enough updates, so that nobody waits for it.
  */
-export type BufferStage = 'empty' | 'begun' | 'full' | 'waiting' | 'over';
+export type BufferStage = 'empty' | 'begun' | 'full' | 'waiting' | 'opened' | 'over';
 
 export interface BufferFill {
   readonly users: readonly string[];
@@ -57,6 +57,8 @@ export interface AdmissionView {
   readonly waiting: number;
   readonly waitingBuffers: number;
   readonly targetAge: number;
+  /** Devices that gave their place back since the newest version, as far as this node of the server knows. */
+  readonly returned?: number;
 }
 
 export class Admission {

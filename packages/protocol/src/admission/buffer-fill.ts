@@ -1,6 +1,7 @@
 /** How full a buffer is, as admission sees it. */
 import { toHex } from '@basa/masking';
 import type { BufferSlot, SecureBuffer } from '../server/secure-buffer.ts';
+import { isGranted } from '../server/sum-state.ts';
 import type { BufferFill, BufferStage } from './admission.ts';
 
 export interface FillOptions {
@@ -30,7 +31,7 @@ export function isHopeless(buffer: SecureBuffer, coming: number | undefined): bo
 
 function stageOf(buffer: SecureBuffer, options: FillOptions): BufferStage {
   const { descriptor, slots, status } = buffer;
-  if (status === 'frozen' || status === 'granted') return 'waiting';
+  if (status === 'frozen' || isGranted(buffer)) return 'waiting';
   if (status !== 'filling') return 'over';
   // Its places are free before its last lease is over: else a few drop-outs would hold up everybody for that long.
   if (!canFill(buffer, lostOf(buffer, options).length, options.coming)) return 'over';

@@ -7,7 +7,7 @@
  */
 
 export interface PlaceOptions {
-  /** K. */
+  /** The updates that a version is made of: K, or several times as many if it is made of several sums. */
   readonly bufferSize: number;
   /** A fixed number, or `auto` for the controller. */
   readonly places: number | 'auto';

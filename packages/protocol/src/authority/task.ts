@@ -147,7 +147,7 @@ interface AppendTo {
   readonly logged: ModelEntry | undefined;
 }
 
-/** Every sum is named once, is closed, and makes this version and no other. */
+/** Every sum is named once, is closed, and is in this version and no other. Spoilt sums alone change nothing. */
 function sumsProblem(
   ports: AuthorityPorts,
   task: AuthorityTask,
@@ -155,7 +155,9 @@ function sumsProblem(
   append: ModelAppend,
 ): Refused | undefined {
   const named = [...append.sums, ...append.spoilt];
-  if (append.sums.length === 0) return refused('buffer-unknown', { detail: 'a version is made of at least one sum' });
+  if (named.length === 0) return refused('buffer-unknown', { detail: 'a version is made of at least one sum' });
+  if (append.sums.length === 0 && !equalBytes(append.modelHash, task.newest?.modelHash ?? new Uint8Array()))
+    return refused('other-model', { detail: 'a version of spoilt sums alone repeats the one before it' });
   if (new Set(named.map(toHex)).size < named.length) return refused('buffer-used');
   for (const ctx of named) {
     const problem = sumProblem(ports, task, sum(ctx), ctx, append);

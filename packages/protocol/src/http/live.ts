@@ -2,6 +2,7 @@
 
 import type { AdmissionView } from '../admission/admission.ts';
 import type { SumState } from '../server/sum-state.ts';
+import type { Loss } from '../wire/training.ts';
 
 export interface LiveSlot {
   readonly slot: number;
@@ -11,6 +12,7 @@ export interface LiveSlot {
 }
 
 export interface LiveBuffer {
+  /** Not yet the name of a batch while it fills: its list is not fixed before it is full. */
   readonly ctx: string;
   readonly status: SumState['status'];
   /** The version it was drawn for, or that the updates of a batch were trained on. */
@@ -24,12 +26,43 @@ export interface LiveBuffer {
   readonly slots: readonly LiveSlot[];
 }
 
-export interface LiveVersion {
+/** How good a version is on the server's test set; the loss of the task says by which score. Larger is better, and 1 is the best. */
+export interface Scores {
+  /** Of classes: the share of examples that are told right. */
+  readonly accuracy?: number;
+  /** Of numbers: the share of their variance that the model explains. */
+  readonly r2?: number;
+}
+
+/** The score that the server gives the versions of a task, by the loss of the task; it evaluates no task whose loss is its own. */
+export const SCORE_OF_LOSS: Readonly<Record<Loss, keyof Scores>> = {
+  own: 'accuracy',
+  softmaxCrossEntropy: 'accuracy',
+  binaryCrossEntropy: 'accuracy',
+  mse: 'r2',
+};
+
+export const SCORES = ['accuracy', 'r2'] as const satisfies readonly (keyof Scores)[];
+
+/** Those that are there, and nothing else of the object. */
+export function scoresIn(scores: Scores): Scores {
+  return Object.fromEntries(SCORES.flatMap((name) => (scores[name] === undefined ? [] : [[name, scores[name]]])));
+}
+
+/** The one that a version was given. */
+export function shownScore(scores: Scores): { readonly name: keyof Scores; readonly value: number } | undefined {
+  for (const name of SCORES) {
+    const value = scores[name];
+    if (value !== undefined) return { name, value };
+  }
+  return undefined;
+}
+
+export interface LiveVersion extends Scores {
   readonly version: number;
   readonly at: number;
   readonly accepted: number;
   readonly dropped: number;
-  readonly accuracy?: number;
   /** How old its updates were on the average, in versions, when they were applied. */
   readonly meanAge?: number;
   /** Means of the task's metrics over its devices. */
@@ -58,8 +91,10 @@ export interface LiveState {
   readonly state: string;
   readonly why?: string;
   /** When the task ends, as its operator wrote it down. */
-  readonly stop: { readonly accuracy?: number; readonly version?: number; readonly afterMs?: number };
-  /** Versions that this stream has not told yet, or not with their accuracy. */
+  readonly stop: Scores & { readonly version?: number; readonly afterMs?: number };
+  /** The score that is aimed at; reaching it ends nothing. */
+  readonly target?: number;
+  /** Versions that this stream has not told yet, or not with their score. */
   readonly versions: readonly LiveVersion[];
   /** Those that have not ended, then the last ones that have. */
   readonly buffers: readonly LiveBuffer[];

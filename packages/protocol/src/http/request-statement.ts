@@ -1,5 +1,5 @@
 /** What a device signs with every request: the words of the request, to whom they go, when, and a number used once. */
-import { ascii } from '@basa/masking';
+import { ascii, toHex } from '@basa/masking';
 import type { Millis } from '../wire/brands.ts';
 import { type Codec, message } from '../wire/codec.ts';
 import { fixed, short, u53 } from '../wire/fields.ts';
@@ -57,3 +57,17 @@ export const HEADER = {
   /** Where in the body a piece starts, and in answers how much is durable. */
   uploadOffset: 'upload-offset',
 } as const;
+
+/** The headers of a signed request; the digest of its body goes beside them. */
+export function signatureHeaders(
+  publicKey: Uint8Array,
+  { at, nonce }: Pick<RequestStatement, 'at' | 'nonce'>,
+  signature: Uint8Array,
+): Record<string, string> {
+  return {
+    [HEADER.device]: toHex(publicKey),
+    [HEADER.time]: String(at),
+    [HEADER.nonce]: toHex(nonce),
+    [HEADER.signature]: toHex(signature),
+  };
+}

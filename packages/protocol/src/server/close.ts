@@ -31,7 +31,7 @@ import {
   type SecureBuffer,
   type ServerPorts,
 } from './secure-buffer.ts';
-import { decided, isLost } from './sum-state.ts';
+import { decided, isGranted, isLost } from './sum-state.ts';
 import { slotsToLeaveOut, type VoidEdge } from './void-edges.ts';
 
 /** Fixes A: the accepted slots without a minimum vertex cover of the void edges. Nothing is uploaded afterwards. */
@@ -200,7 +200,7 @@ export function recordAbort(
   if (status === 'aborted' || status === 'unknown') return unchanged(buffer, { kind: status });
   const outcome = agreedOutcome(suite, descriptor, ctx, outcomes);
   // A granted sum can still be lost: an authority that forgot the close never logs a model made of it.
-  const isOpen = status === 'filling' || status === 'frozen' || (status === 'granted' && outcome?.status === 'unknown');
+  const isOpen = status === 'filling' || status === 'frozen' || (isGranted(buffer) && outcome?.status === 'unknown');
   if (!isOpen) return declined(buffer, refused('already-decided'));
   if (outcome === undefined) {
     const isGood = outcomes.every((one) => isOutcomeOf(suite, descriptor, ctx, one));

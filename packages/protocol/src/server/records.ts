@@ -42,6 +42,7 @@ const codec: Codec<BufferFact> = recordUnion('buffer record', {
   extended: message(KIND.leasesExtended, 'extended', { byMs: u53 }),
   frozen: message(KIND.bufferFrozen, 'frozen', { accepted: increasing<Slot>(MAX_SLOTS), why: oneOf(FREEZE_REASONS) }),
   granted: message(KIND.bufferGranted, 'granted', { votes: endorsementsField }),
+  opened: message(KIND.bufferOpened, 'opened', {}),
   included: message(KIND.bufferIncluded, 'included', { version: u53 }),
   quarantined: message(KIND.bufferQuarantined, 'quarantined', { why: text(MAX_WORDS), slots: list(MAX_SLOTS, u16) }),
   aborted: message(KIND.abortRecorded, 'aborted', {}),

@@ -1,9 +1,11 @@
 /**
  * What every sum has, whatever gathered its updates: from `frozen` on, a buffer of slots and a batch of whole uploads go the same way.
  *
- *     frozen --grant--> granted --include--> included
- *        \                 \--quarantine--> quarantined
- *         \--> aborted, or unknown (from granted as well)
+ *     frozen --grant--> granted --open--> opened --include--> included
+ *        \                                   \--quarantine--> quarantined
+ *         \--> aborted, or unknown (from granted and opened as well)
+ *
+ * An opened sum is durable, and waits for the version that it makes, perhaps together with others.
  */
 import type { Ctx, TaskId, UserId } from '../wire/brands.ts';
 import type { Endorsement } from '../wire/council.ts';
@@ -16,7 +18,7 @@ export interface SumState {
   readonly ctx: Ctx;
   readonly task: TaskId;
   readonly rules: SumRules;
-  readonly status: 'filling' | 'frozen' | 'granted' | 'included' | 'quarantined' | 'aborted' | 'unknown';
+  readonly status: 'filling' | 'frozen' | 'granted' | 'opened' | 'included' | 'quarantined' | 'aborted' | 'unknown';
   /** Whose updates are in it, once frozen. */
   readonly users: readonly UserId[];
   /** Once granted. */
@@ -27,6 +29,8 @@ export interface SumState {
 export type SumFact =
   /** With the votes for its close: authorities without a part in it are shown them. */
   | { readonly kind: 'granted'; readonly votes: readonly Endorsement[] }
+  /** Its mean lies beside it, or what spoilt it. */
+  | { readonly kind: 'opened' }
   | { readonly kind: 'included'; readonly version: number }
   | { readonly kind: 'quarantined'; readonly why: string; readonly slots: readonly number[] }
   | { readonly kind: 'aborted' }
@@ -49,13 +53,20 @@ export function recordGrant<Sum extends SumState>(
   return decided(sum, { kind: 'granted', votes }, []);
 }
 
+/** What it says is durable with this: authorities are asked for nothing more. */
+export function recordOpened<Sum extends SumState>(sum: Sum): SumStep<Sum, { readonly kind: 'opened' }> {
+  if (sum.status === 'opened') return unchanged(sum, { kind: 'opened' });
+  if (sum.status !== 'granted') return declined(sum, refused('already-decided'));
+  return decided(sum, { kind: 'opened' }, []);
+}
+
 /** The sum was applied as this version; written in the same transaction as the sum, so that it counts exactly once. */
 export function recordIncluded<Sum extends SumState>(
   sum: Sum,
   version: number,
 ): SumStep<Sum, { readonly kind: 'included' }> {
   if (sum.status === 'included') return unchanged(sum, { kind: 'included' });
-  if (sum.status !== 'granted') return declined(sum, refused('already-decided'));
+  if (!isGranted(sum)) return declined(sum, refused('already-decided'));
   return {
     ...decided(sum, { kind: 'included', version }, [{ kind: 'buffer-included', ctx: sum.ctx, version }]),
     answer: { kind: 'included' },
@@ -69,11 +80,16 @@ export function recordQuarantine<Sum extends SumState>(
   slots: readonly number[],
 ): SumStep<Sum, { readonly kind: 'quarantined' }> {
   if (sum.status === 'quarantined') return unchanged(sum, { kind: 'quarantined' });
-  if (sum.status !== 'granted') return declined(sum, refused('already-decided'));
+  if (!isGranted(sum)) return declined(sum, refused('already-decided'));
   return {
     ...decided(sum, { kind: 'quarantined', why, slots }, [{ kind: 'buffer-quarantined', ctx: sum.ctx, why, slots }]),
     answer: { kind: 'quarantined' },
   };
+}
+
+/** Whether enough authorities voted for it, and nothing has been decided since. */
+export function isGranted({ status }: Pick<SumState, 'status'>): boolean {
+  return status === 'granted' || status === 'opened';
 }
 
 /** Whether the sum came to nothing. */

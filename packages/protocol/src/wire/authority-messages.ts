@@ -157,6 +157,9 @@ export interface ModelAppendBody {
 }
 export type ModelAppend = ModelAppendBody & Signature;
 
+/** Bytes that fit an append: it names sums with the votes for each of them. */
+export const MODEL_APPEND_BYTES: number = MODEL_ENTRY_BYTES + 2 * MAX_SUMS * STATEMENT_BYTES;
+
 export const modelAppendCodec: SignedCodec<ModelAppendBody> = signedMessage(KIND.modelAppend, 'modelAppend', {
   task: field.task,
   version: u53,

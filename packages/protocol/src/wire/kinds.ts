@@ -95,6 +95,7 @@ export const KIND = {
   leasesExtended: 131,
   bufferFrozen: 132,
   bufferGranted: 133,
+  bufferOpened: 139,
   bufferIncluded: 134,
   bufferQuarantined: 135,
   abortRecorded: 136,

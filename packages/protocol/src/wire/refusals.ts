@@ -9,6 +9,8 @@ export interface Reason {
   readonly retry?: true;
   /** The same update would meet it again: the next try needs one that is made afresh. */
   readonly freshUpdate?: true;
+  /** Why the device has nothing new to contribute on this version: it waits for a newer one. */
+  readonly nothingNew?: string;
   /** The reason lies in the buffer, not in the update: another buffer may take the same update at once. */
   readonly anotherSeat?: true;
 }
@@ -154,6 +156,7 @@ export const REFUSALS = {
     status: 422,
     retry: true,
     freshUpdate: true,
+    nothingNew: 'its update is zero, or too small to be given',
   },
   'metric-missing': {
     sentence: 'The task names a metric for which the update brings no finite number.',
@@ -188,10 +191,11 @@ export const REFUSALS = {
     freshUpdate: true,
   },
   'delta-committed': {
-    sentence: 'The update was given to another buffer, whose outcome is not known.',
+    sentence: 'The update was given before, and no outcome has freed it.',
     status: 409,
     retry: true,
     freshUpdate: true,
+    nothingNew: 'its update is the same as one that it gave before',
   },
   'outcome-invalid': { sentence: 'The outcome is not signed by the pinned authority for this buffer.', status: 422 },
   'standings-stale': {

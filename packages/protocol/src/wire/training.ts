@@ -1,9 +1,9 @@
 /** How the devices of a task train: part of its policy, so that no server can tell one device to train otherwise. */
 import { checked, type Field, oneOf, positive, record, u16 } from './fields.ts';
 
-/** What is minimised. `own`: a function that the application knows, and the policy does not name. */
-const LOSSES = ['own', 'softmaxCrossEntropy'] as const;
-export type Loss = (typeof LOSSES)[number];
+/** What is minimised. `own`: a function that the application knows, and the policy does not name. The wire has the place in this list. */
+export const TASK_LOSSES = ['own', 'softmaxCrossEntropy', 'mse', 'binaryCrossEntropy'] as const;
+export type Loss = (typeof TASK_LOSSES)[number];
 
 export interface TaskTraining {
   /** Whole passes over the device's examples. */
@@ -27,5 +27,5 @@ export const trainingField: Field<TaskTraining> = record({
   epochs: atLeastOne,
   batchSize: atLeastOne,
   learningRate: positive,
-  loss: oneOf(LOSSES),
+  loss: oneOf(TASK_LOSSES),
 });

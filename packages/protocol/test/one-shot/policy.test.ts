@@ -98,10 +98,22 @@ describe('a policy of the one-shot mode', () => {
     { epochMs: 1 },
     { voteMs: 1 },
     { freshMs: 1 },
+    { sumsPerVersion: 64 },
+    { sumsPerVersion: 5, combine: 'trimmed' },
   ])('with %o is another task, and reads as it was written', (change) => {
     const changed = { ...policy, oneShot: { ...(policy.oneShot as OneShotPolicy), ...change } };
     expect(decodePolicy(encodePolicy(changed))).toEqual(changed);
     expect(taskIdOf(nodeSuite, changed)).not.toEqual(taskIdOf(nodeSuite, policy));
+  });
+
+  it.each([0, 65, 1.5])('with %d sums a version cannot be written', (sumsPerVersion) => {
+    const oneShot = { ...(policy.oneShot as OneShotPolicy), sumsPerVersion };
+    expect(() => encodePolicy({ ...policy, oneShot })).toThrow(RangeError);
+  });
+
+  it('takes a trimmed mean of five sums or more', () => {
+    expect(problemOf(1, 1, { combine: 'trimmed', sumsPerVersion: 4 })).toContain('at least 5 with a trimmed mean');
+    expect(problemOf(1, 1, { combine: 'trimmed', sumsPerVersion: 5 })).toBeUndefined();
   });
 
   it.each(['epochMs', 'voteMs', 'freshMs'] as const)('without %s cannot be written', (name) => {

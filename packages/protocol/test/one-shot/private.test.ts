@@ -1,4 +1,5 @@
 /** A private task of the one-shot mode: who adds the noise, and how often a device may be in a sum. */
+import { ascii } from '@basa/masking';
 import { addAuthorityNoise, buildInput, type Ctx, policyProblem, sumRules, taskNoise } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
@@ -14,6 +15,8 @@ const PRIVATE: ShotOptions = {
 };
 const CENTRAL: ShotOptions = { ...PRIVATE, shot: { authorityNoise: true } };
 const PREFIX = 5;
+/** Of the secret and the batch below: authorities of another make must draw the same. */
+const NOISE = [29, 65, 48, 67, 41, 34, -15, -9];
 
 describe('noise that the authority adds', () => {
   const tools = plainTools();
@@ -31,6 +34,18 @@ describe('noise that the authority adds', () => {
     expect(noiseOf().some((word) => word !== 0)).toBe(true);
     expect(noiseOf(policy, new Uint8Array(32).fill(3))).not.toEqual(noiseOf());
     expect(noiseOf(policy, secret, new Uint8Array(32).fill(3) as Ctx)).not.toEqual(noiseOf());
+  });
+
+  it('comes from HKDF of the secret, with the batch as the salt and "noise" as the purpose', () => {
+    const asked: Parameters<typeof suite.hkdf>[0][] = [];
+    const hkdf: typeof suite.hkdf = (input) => {
+      asked.push(input);
+      return suite.hkdf(input);
+    };
+    const sum = new Uint32Array(PREFIX + 8);
+    addAuthorityNoise(sum, { suite: { ...suite, hkdf }, tools }, policy, secret, ctx);
+    expect(asked[0]).toEqual({ secret, salt: ctx, info: ascii('noise'), length: 32 });
+    expect([...sum.subarray(PREFIX)].map((word) => word | 0)).toEqual(NOISE);
   });
 
   it('is on no word before the update, and on none where devices add it', () => {

@@ -1,5 +1,5 @@
 /** A version is made of the batches that closed since the last one, each named once; spoilt ones are named and left out. */
-import { type Batch, type Ctx, modelAppendCodec } from '@basa/protocol';
+import { type Batch, type Ctx, type ModelEntry, modelAppendCodec } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
@@ -24,18 +24,33 @@ function scene() {
   return { world, a, b, c };
 }
 
-function appended({ world }: { world: ShotWorld }, sums: readonly Ctx[], spoilt: readonly Ctx[] = [], version = 1) {
-  const body = { task: world.task, version, modelHash: new Uint8Array(32).fill(3), sums, spoilt, closed: [] };
+function appended(
+  { world }: { world: ShotWorld },
+  sums: readonly Ctx[],
+  spoilt: readonly Ctx[] = [],
+  { version = 1, modelHash = new Uint8Array(32).fill(3) as Uint8Array } = {},
+) {
+  const body = { task: world.task, version, modelHash, sums, spoilt, closed: [] };
   const append = { ...body, signature: world.server.signer.sign(modelAppendCodec.statement(body)) };
   return world.authority(0).core.appendModel(append).answer;
 }
 
 describe('a version', () => {
-  it('names final batches, each once, and at least one that counts', () => {
+  it('of spoilt batches alone repeats the parameters of the one before it', () => {
+    const scened = scene();
+    const { world, a, b, c } = scened;
+    const { modelHash } = world.server.models[0] as ModelEntry;
+    expect(reasonOf(appended(scened, [], [a]))).toBe('other-model');
+    expect(reasonOf(appended(scened, [], [], { modelHash }))).toBe('buffer-unknown');
+    expect(reasonOf(appended(scened, [], [a, a], { modelHash }))).toBe('buffer-used');
+    expect(reasonOf(appended(scened, [], [c], { modelHash }))).toBe('buffer-not-closed');
+    expect(granted(appended(scened, [], [a, b], { modelHash }))).toMatchObject({ sums: [], spoilt: [a, b] });
+  });
+
+  it('names final batches, each once', () => {
     const scened = scene();
     const { a, b, c } = scened;
     expect(reasonOf(appended(scened, []))).toBe('buffer-unknown');
-    expect(reasonOf(appended(scened, [], [a]))).toBe('buffer-unknown');
     expect(reasonOf(appended(scened, [a, a]))).toBe('buffer-used');
     expect(reasonOf(appended(scened, [a], [a]))).toBe('buffer-used');
     expect(reasonOf(appended(scened, [a, c]))).toBe('buffer-not-closed');
@@ -49,9 +64,9 @@ describe('a version', () => {
     const scened = scene();
     const { world, a, b } = scened;
     world.append({ sums: [a], spoilt: [b] });
-    for (const sums of [[a], [b]]) expect(reasonOf(appended(scened, sums, [], 2))).toBe('buffer-used');
+    for (const sums of [[a], [b]]) expect(reasonOf(appended(scened, sums, [], { version: 2 }))).toBe('buffer-used');
     world.authority(0).restart();
-    for (const sums of [[a], [b]]) expect(reasonOf(appended(scened, sums, [], 2))).toBe('buffer-used');
+    for (const sums of [[a], [b]]) expect(reasonOf(appended(scened, sums, [], { version: 2 }))).toBe('buffer-used');
   });
 
   it('is the same when it is asked for again, and another one with other sums', () => {

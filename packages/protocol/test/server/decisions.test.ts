@@ -19,6 +19,7 @@ import {
   recordAbort,
   recordGrant,
   recordIncluded,
+  recordOpened,
   recordQuarantine,
   type SecureBuffer,
   type Slot,
@@ -28,7 +29,7 @@ import { atClose, closed } from '@basa/testkit/core/at-close.ts';
 import { seededWords } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
 
-const STATUSES = ['filling', 'frozen', 'granted', 'included', 'quarantined', 'aborted', 'unknown'] as const;
+const STATUSES = ['filling', 'frozen', 'granted', 'opened', 'included', 'quarantined', 'aborted', 'unknown'] as const;
 type Status = (typeof STATUSES)[number];
 
 /** One buffer, whose fourth slot never uploaded, in each of its states, and the authority's signature on anything. */
@@ -49,6 +50,7 @@ function everyState() {
     filling: { ...frozen, status: 'filling', accepted: [] },
     frozen,
     granted: grant,
+    opened: recordOpened(grant).state,
     included: recordIncluded(grant, 1).state,
     quarantined: recordQuarantine(grant, 'a test', [0]).state,
     aborted: recordAbort(ports, frozen, told('aborted')).state,
@@ -58,6 +60,7 @@ function everyState() {
     freeze: (buffer: SecureBuffer) => freezeBuffer(buffer, 'stalled', world.now),
     ask: (buffer: SecureBuffer) => ({ answer: closeRequestOf(ports, buffer), records: [] }),
     grant: (buffer: SecureBuffer) => recordGrant(buffer, given),
+    open: (buffer: SecureBuffer) => recordOpened(buffer),
     include: (buffer: SecureBuffer) => recordIncluded(buffer, 1),
     quarantine: (buffer: SecureBuffer) => recordQuarantine(buffer, 'a test', [0]),
     abort: (buffer: SecureBuffer) => recordAbort(ports, buffer, told('aborted')),
@@ -96,13 +99,35 @@ function wordFor(step: object): string {
 describe('a decision', () => {
   const [no, late] = ['not-frozen', 'already-decided'];
   const table: [Status, Partial<Record<Step, string>>][] = [
-    ['filling', { freeze: '+', ask: no, grant: no, include: late, quarantine: late, abort: '+', lose: '+' }],
-    ['frozen', { freeze: '=', ask: '=', grant: '+', include: late, quarantine: late, abort: '+', lose: '+' }],
-    ['granted', { freeze: '=', ask: '=', grant: '=', include: '+', quarantine: '+', abort: late, lose: '+' }],
-    ['included', { freeze: '=', ask: '=', grant: '=', include: '=', quarantine: late, abort: late, lose: late }],
-    ['quarantined', { freeze: '=', ask: '=', grant: '=', include: late, quarantine: '=', abort: late, lose: late }],
-    ['aborted', { freeze: late, ask: no, grant: no, include: late, quarantine: late, abort: '=', lose: '=' }],
-    ['unknown', { freeze: late, ask: no, grant: no, include: late, quarantine: late, abort: '=', lose: '=' }],
+    [
+      'filling',
+      { freeze: '+', ask: no, grant: no, open: late, include: late, quarantine: late, abort: '+', lose: '+' },
+    ],
+    [
+      'frozen',
+      { freeze: '=', ask: '=', grant: '+', open: late, include: late, quarantine: late, abort: '+', lose: '+' },
+    ],
+    [
+      'granted',
+      { freeze: '=', ask: '=', grant: '=', open: '+', include: '+', quarantine: '+', abort: late, lose: '+' },
+    ],
+    ['opened', { freeze: '=', ask: '=', grant: '=', open: '=', include: '+', quarantine: '+', abort: late, lose: '+' }],
+    [
+      'included',
+      { freeze: '=', ask: '=', grant: '=', open: late, include: '=', quarantine: late, abort: late, lose: late },
+    ],
+    [
+      'quarantined',
+      { freeze: '=', ask: '=', grant: '=', open: late, include: late, quarantine: '=', abort: late, lose: late },
+    ],
+    [
+      'aborted',
+      { freeze: late, ask: no, grant: no, open: late, include: late, quarantine: late, abort: '=', lose: '=' },
+    ],
+    [
+      'unknown',
+      { freeze: late, ask: no, grant: no, open: late, include: late, quarantine: late, abort: '=', lose: '=' },
+    ],
   ];
   it.each(table)('on a buffer that is %s is written, said before, or refused', (status, expected) => {
     const { states, steps } = everyState();
@@ -164,6 +189,7 @@ describe('the fate of an update', () => {
     ['filling', 'pending', 'pending'],
     ['frozen', 'pending', 'pending'],
     ['granted', 'pending', 'excluded'],
+    ['opened', 'pending', 'excluded'],
     ['included', 'included', 'excluded'],
     ['quarantined', 'quarantined', 'excluded'],
     ['aborted', 'aborted', 'aborted'],

@@ -17,6 +17,7 @@ import {
   type UserId,
 } from '@basa/protocol';
 import type { VersionRange } from '../closing/bounded-age.ts';
+import { isEnded } from '../store/buffers.ts';
 import type { StoredModel } from '../store/models.ts';
 import { Span } from './pace.ts';
 import type { PlaceCount, Placed, PlaceWish } from './places.ts';
@@ -72,6 +73,8 @@ export class TaskAdmission {
   /** Since when nobody is under way to buffers of a version; of any, with mixed versions. */
   readonly #quietSince = new Map<number, number>();
   #isUsed = false;
+  /** Users that gave their place back since the newest version: they had nothing new, or left. */
+  readonly #returned = new Set<string>();
   /** As of the last look or answer. */
   #crowd: PlaceCount = { underWay: 0, waiting: 0, byVersion: new Map() };
 
@@ -141,7 +144,10 @@ export class TaskAdmission {
   /** The device gave its place up, may not use it now, or has used it for an update that came too late. */
   async discard(user: UserId, how: PlaceEnd): Promise<void> {
     this.#toDeposit.forget(user);
-    if (how === 'returned') this.#versions.forget(user);
+    if (how === 'returned') {
+      this.#versions.forget(user);
+      this.#returned.add(toHex(user));
+    }
     const { tickets, task } = this.#options;
     if (await tickets.endPlace(task, user, how)) this.#admission.freed(1, this.#options.clock());
   }
@@ -154,8 +160,8 @@ export class TaskAdmission {
 
   /** A batch takes nobody else. */
   trackBatch({ ctx, users, rules, status }: ShotBatch): void {
-    const stage = status === 'frozen' || status === 'granted' ? 'waiting' : 'over';
     const { version } = rules;
+    const stage = stageOf(status);
     this.#track(toHex(ctx), { users: users.map(toHex), awaited: [], stage, live: users.length, version });
   }
 
@@ -184,6 +190,7 @@ export class TaskAdmission {
   meetVersion({ version, meanAge }: Pick<StoredModel, 'version' | 'meanAge'>): void {
     if (version <= this.#newestVersion) return;
     this.#newestVersion = version;
+    this.#returned.clear();
     if (meanAge !== undefined) this.#admission.versionMade(version, meanAge);
   }
 
@@ -228,7 +235,7 @@ export class TaskAdmission {
 
   /** As of the last look. */
   get view(): AdmissionView {
-    return this.#admission.view(this.#crowd);
+    return { ...this.#admission.view(this.#crowd), returned: this.#returned.size };
   }
 
   /** `told`: what the device is told if it gets no place. */
@@ -266,4 +273,10 @@ export class TaskAdmission {
     this.#admission.placed(underWay);
     if (!this.#toDeposit.has(user)) this.#toDeposit.begin(user, now);
   }
+}
+
+/** An opened batch that waits for others is no backlog: nothing more is to be done for it. */
+function stageOf(status: ShotBatch['status']): BufferFill['stage'] {
+  if (status === 'opened') return 'opened';
+  return isEnded(status) ? 'over' : 'waiting';
 }

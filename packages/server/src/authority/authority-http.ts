@@ -5,10 +5,14 @@ import {
   type Head,
   headCodec,
   isSigned,
+  millis,
   type ProblemCode,
   problemCodeOf,
+  requestStatement,
   type ServerPorts,
+  signatureHeaders,
 } from '@basa/protocol';
+import { nodeRandomBytes } from '@basa/runtime/node';
 import { traceHeaders } from '@basa/service';
 
 /** The authority said no. */
@@ -81,6 +85,8 @@ export interface ToAsk extends Partial<Reading> {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly body?: Uint8Array;
+  /** For long bodies: who sends them is shown before they are read. */
+  readonly isSigned?: boolean;
 }
 
 export class AuthorityHttp {
@@ -106,7 +112,15 @@ export class AuthorityHttp {
     for (const asking of this.#asking) asking.abort(new Error('the server stops'));
   }
 
-  async ask({ question, method, path, body, read = bodyOf, timeoutMs }: ToAsk): Promise<Uint8Array> {
+  async ask({
+    question,
+    method,
+    path,
+    body,
+    isSigned: isLong = false,
+    read = bodyOf,
+    timeoutMs,
+  }: ToAsk): Promise<Uint8Array> {
     const start = performance.now();
     const tell = (isUp: boolean): void =>
       this.#options.onAsked?.({ question, seconds: (performance.now() - start) / 1000, isUp });
@@ -116,7 +130,8 @@ export class AuthorityHttp {
     this.#asking.add(asking);
     if (this.#isStopped) this.stop();
     try {
-      const answer = await this.#answer(path, { method, signal, ...(body && { body: body.slice() }) }, read);
+      const headers = isLong && body !== undefined ? this.#signed(method, path, body) : {};
+      const answer = await this.#answer(path, { method, signal, headers, ...(body && { body: body.slice() }) }, read);
       tell(true);
       return answer;
     } catch (error) {
@@ -128,9 +143,28 @@ export class AuthorityHttp {
     }
   }
 
-  async #answer(path: string, question: RequestInit, read: Reading['read']): Promise<Uint8Array> {
+  #signed(method: string, target: string, body: Uint8Array): Record<string, string> {
+    const { publicKey: audience, ports } = this.#options;
+    const { suite, signer } = ports;
+    const digest = suite.sha256(body);
+    const statement = { audience, method, target, digest, at: millis(Date.now()), nonce: nodeRandomBytes(16) };
+    return {
+      ...signatureHeaders(signer.publicKey, statement, signer.sign(requestStatement(statement))),
+      [HEADER.digest]: `sha-256=:${Buffer.from(digest).toString('base64')}:`,
+    };
+  }
+
+  async #answer(
+    path: string,
+    question: Omit<RequestInit, 'headers'> & { readonly headers: Record<string, string> },
+    read: Reading['read'],
+  ): Promise<Uint8Array> {
     const { url, fetch } = this.#options;
-    const headers: Record<string, string> = { 'content-type': 'application/octet-stream', ...traceHeaders() };
+    const headers: Record<string, string> = {
+      'content-type': 'application/octet-stream',
+      ...traceHeaders(),
+      ...question.headers,
+    };
     if (this.#head !== undefined) headers[HEADER.head] = toHex(this.#head);
     let response: Response;
     let body: Uint8Array;

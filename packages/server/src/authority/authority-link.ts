@@ -48,6 +48,11 @@ import { type ReleaseLimits, readRelease, type TakeRelease } from './read-releas
 /** A request before it is signed. */
 export type Unsigned<Request> = Omit<Request, 'signature'>;
 
+/** How much longer an authority may take for each upload that it inspects, or that is in a batch it votes for. */
+const UPLOAD_MS = 5;
+/** And for each byte on the way: a mebibyte a second is slow. */
+const BYTE_MS = 1e-3;
+
 export class AuthorityLink {
   readonly #options: AuthorityHttpOptions;
   readonly #http: AuthorityHttp;
@@ -135,7 +140,8 @@ export class AuthorityLink {
   /** One-shot: what it makes of uploads, without their vectors. */
   async inspect(body: Unsigned<InspectRequest>): Promise<InspectAnswer> {
     const bytes = inspectRequestCodec.encode({ ...body, signature: this.#sign(inspectRequestCodec.statement(body)) });
-    const answer = await this.#post('inspect', AUTHORITY_PATH.inspections(body.task), bytes, inspectAnswerCodec);
+    const path = AUTHORITY_PATH.inspections(body.task);
+    const answer = await this.#postLong('inspect', path, bytes, inspectAnswerCodec, body.uploads.length);
     const { ports, publicKey } = this.#options;
     if (isSigned(ports.suite, inspectAnswerCodec, answer, publicKey) && equalBytes(answer.task, body.task))
       return answer;
@@ -143,10 +149,11 @@ export class AuthorityLink {
   }
 
   async voteForBatch(body: Unsigned<BatchVoteRequest>): Promise<BatchVoteAnswer> {
-    const { task } = body.batch;
+    const { task, uploads } = body.batch;
     const signature = this.#sign(batchVoteRequestCodec.statement(body));
     const bytes = batchVoteRequestCodec.encode({ ...body, signature });
-    return this.#post('vote', AUTHORITY_PATH.batchVotes(task), bytes, batchVoteAnswerCodec);
+    const path = AUTHORITY_PATH.batchVotes(task);
+    return this.#postLong('vote', path, bytes, batchVoteAnswerCodec, uploads.length);
   }
 
   /**
@@ -157,8 +164,10 @@ export class AuthorityLink {
     const bytes = releaseRequestCodec.encode({ ...body, signature: this.#sign(releaseRequestCodec.statement(body)) });
     const path = AUTHORITY_PATH.releases(body.batch.task);
     const read = (response: Response): Promise<Uint8Array> => readRelease(response, take, limits.vectorBytes);
-    const timeoutMs = this.#options.timeoutMs + limits.extraMs;
-    await this.#http.ask({ question: 'release', method: 'POST', path, body: bytes, read, timeoutMs });
+    const vectors = body.wanted.filter(({ vector }) => vector).length;
+    const onTheWay = bytes.length + vectors * limits.vectorBytes;
+    const timeoutMs = this.#options.timeoutMs + limits.extraMs + BYTE_MS * onTheWay;
+    await this.#http.ask({ question: 'release', method: 'POST', path, body: bytes, read, timeoutMs, isSigned: true });
   }
 
   /** Throws where it does not answer. */
@@ -177,6 +186,12 @@ export class AuthorityLink {
 
   async #post<T>(question: Question, path: string, body: Uint8Array, codec: Codec<T>): Promise<T> {
     return codec.decode(await this.#http.ask({ question, method: 'POST', path, body }));
+  }
+
+  /** About this many uploads. */
+  async #postLong<T>(question: Question, path: string, body: Uint8Array, codec: Codec<T>, uploads: number): Promise<T> {
+    const timeoutMs = this.#options.timeoutMs + UPLOAD_MS * uploads + BYTE_MS * body.length;
+    return codec.decode(await this.#http.ask({ question, method: 'POST', path, body, timeoutMs, isSigned: true }));
   }
 
   #get(question: Question, path: string): Promise<Uint8Array> {

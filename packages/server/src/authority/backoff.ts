@@ -30,6 +30,11 @@ export class Backoff {
     return wait === undefined || waitedMs >= wait.ms || waitedMs < 0;
   }
 
+  /** When it failed last; undefined if it has not. */
+  failedAt(name: string): number | undefined {
+    return this.#waits.get(name)?.from;
+  }
+
   failed(name: string): void {
     const { firstMs, longestMs } = this.#limits;
     const before = this.#waits.get(name);
@@ -40,5 +45,10 @@ export class Backoff {
   /** It went on, or is not tried any more. */
   over(name: string): void {
     this.#waits.delete(name);
+  }
+
+  /** Forgets all others. */
+  keepOnly(names: ReadonlySet<string>): void {
+    for (const name of this.#waits.keys()) if (!names.has(name)) this.#waits.delete(name);
   }
 }

@@ -33,8 +33,8 @@ export interface BlobStore {
   /** Bytes from `start` to before `end`; a piece is valid until the next one is asked for. */
   read(key: string, start: number, end: number): AsyncIterable<Uint8Array>;
   remove(key: string): Promise<void>;
-  /** Removes everything below this name, staged or committed. */
-  removeBelow(key: string): Promise<void>;
+  /** Removes everything below these names, staged or committed. */
+  removeBelow(...keys: readonly string[]): Promise<void>;
   /** The next parts of the names below this one, staged or committed, each once. */
   namesBelow(key: string): Promise<readonly string[]>;
   close(): Promise<void>;

@@ -63,8 +63,8 @@ export function openChunkedBlobs(chunks: ChunkStore, { chunkBytes }: ChunkedOpti
       await chunks.remove([wholeName(checkedKey(key))]);
       await chunks.remove(await chunks.list(`${key}/.`));
     },
-    async removeBelow(key) {
-      await chunks.remove(await chunks.list(`${checkedKey(key)}/`));
+    async removeBelow(...keys) {
+      for (const key of keys) await chunks.remove(await chunks.list(`${checkedKey(key)}/`));
     },
     async namesBelow(key) {
       const below = `${checkedKey(key)}/`;

@@ -63,9 +63,11 @@ async function openFolder(
       }
     },
     remove: (key) => rm(pathOf(key), { force: true }),
-    async removeBelow(key) {
-      folders.forget(pathOf(key));
-      for (const path of [stagedPathOf(key), pathOf(key)]) await rm(path, { force: true, recursive: true });
+    async removeBelow(...keys) {
+      for (const key of keys) {
+        folders.forget(pathOf(key));
+        for (const path of [stagedPathOf(key), pathOf(key)]) await rm(path, { force: true, recursive: true });
+      }
     },
     async namesBelow(key) {
       const lists = [stagedPathOf(key), pathOf(key)].map(async (path) => (await existing(readdir(path))) ?? []);

@@ -1,6 +1,7 @@
 /** What everybody may see of a sum: without users and signatures. */
 import { toHex } from '@basa/masking';
-import type { LiveBuffer, SecureBuffer, ShotBatch } from '@basa/protocol';
+import type { LiveBuffer, SecureBuffer, ShotBatch, TaskPolicy } from '@basa/protocol';
+import type { ShotGroup } from '../store/pending-shots.ts';
 
 export function liveBuffer({ ctx, descriptor, status, slots }: SecureBuffer): LiveBuffer {
   const { version, bufferSize, minimum, expiry } = descriptor;
@@ -24,4 +25,11 @@ export function liveBuffer({ ctx, descriptor, status, slots }: SecureBuffer): Li
 export function liveBatch({ ctx, rules, status, users }: ShotBatch): LiveBuffer {
   const { version, bufferSize, minimum } = rules;
   return { ctx: toHex(ctx), status, version, bufferSize, minimum, accepted: users.length, expiry: 0, slots: [] };
+}
+
+/** Uploads on one version that wait for enough others: the batch that they will be in. */
+export function fillingBatch({ bufferSize, minimum }: TaskPolicy, { version, waiting, good }: ShotGroup): LiveBuffer {
+  const ctx = `filling-${version}`;
+  const accepted = Math.min(waiting + good, bufferSize);
+  return { ctx, status: 'filling', version, bufferSize, minimum, accepted, expiry: 0, slots: [] };
 }

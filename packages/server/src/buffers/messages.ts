@@ -4,8 +4,12 @@ import {
   ENGINE,
   MAX_AUTHORITIES,
   MAX_SLOTS,
+  type SecureBuffer,
   sealedBytesOf,
+  type UploadHeader,
+  type UploadLayout,
   type UserMessages,
+  uploadLayout,
   userMessages,
 } from '@basa/protocol';
 
@@ -20,6 +24,17 @@ export function messagesOf(descriptor: Pick<Descriptor, 'bufferSize' | 'engine' 
 /** How long sealed seeds are in a buffer. */
 export function sealedIn({ engine, parts }: Pick<Descriptor, 'engine' | 'parts'>): { readonly sealedBytes: number } {
   return { sealedBytes: knownSealedBytes(engine, parts.length) };
+}
+
+/** Where the vector and the sealed seeds of an upload into a slot lie. */
+export function layoutOf({
+  buffer: { descriptor },
+  header,
+}: {
+  readonly buffer: Pick<SecureBuffer, 'descriptor'>;
+  readonly header: UploadHeader;
+}): UploadLayout {
+  return uploadLayout(descriptor, header, sealedIn(descriptor));
 }
 
 /** The server takes no task of an engine without sealing. */

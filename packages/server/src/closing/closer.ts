@@ -1,38 +1,26 @@
 /**
  * Brings sums to their end, whatever stopped it before: each look takes one as far as it goes.
  *
- *     gathered --> frozen --authorities--> granted --sum--> model --log--> included
- *                                             \-- guard words --> model, log, quarantined
+ *     gathered --> frozen --authorities--> granted --sum--> opened --others, a version--> included, or quarantined
  */
 import { toHex } from '@basa/masking';
-import {
-  type Ctx,
-  type ModelEntry,
-  type Refused,
-  recordIncluded,
-  recordQuarantine,
-  type SumState,
-  type UserId,
-} from '@basa/protocol';
+import { type Ctx, isGranted, recordOpened, type SumState } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
 import { Backoff } from '../authority/backoff.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
 import { isEnded } from '../store/buffers.ts';
 import type { Fence } from '../store/leases.ts';
-import type { StoredModel } from '../store/models.ts';
-import type { Verdict } from '../store/suspicions.ts';
-import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Gatherer } from './gatherer.ts';
-import type { ModelKeeper } from './model-keeper.ts';
-import { SumRefused } from './opening.ts';
-import type { Quarantined } from './work/tasks.ts';
+import { granted } from './granted.ts';
+import { storeOpened } from './opened-sums.ts';
+import { recordSpoilt, type VersionMaker } from './version-maker.ts';
 
 export interface CloserOptions<Sum extends SumState> {
   readonly gatherer: Gatherer<Sum>;
-  readonly models: ModelKeeper;
-  readonly watch: ServerWatch;
+  readonly versions: VersionMaker<Sum>;
+  readonly blobs: BlobStore;
   /** This node's. */
   readonly clock: () => number;
-  onIncluded(): Promise<void>;
   /** Authorities that are needed for its end do not answer. */
   onUnanswered(sum: Sum): void;
   /** It has ended, and nothing of it is needed any more. */
@@ -79,86 +67,37 @@ export class Closer<Sum extends SumState> {
     const isFilling = begun.status === 'filling';
     if (isFilling && !(await this.#options.gatherer.gather(begun, fence))) this.#backoff.failed(toHex(ctx));
     const sum = await this.#found(ctx);
-    if (sum.status === 'frozen' || sum.status === 'granted') await this.#finish(sum, fence);
+    if (sum.status === 'frozen' || isGranted(sum)) await this.#finish(sum, fence);
     await this.#tidy(ctx);
   }
 
   async #finish(sum: Sum, fence: Fence | undefined): Promise<void> {
-    const { models, gatherer, onUnanswered } = this.#options;
-    const { ctx } = sum;
+    const isWaiting = sum.status === 'opened' || (await this.#isOpened(sum, fence));
+    if (!isWaiting) return;
+    for (const ctx of await this.#options.versions.advance(fence)) await this.#tidy(ctx);
+  }
+
+  /** Returns whether it waits for a version now. */
+  async #isOpened(sum: Sum, fence: Fence | undefined): Promise<boolean> {
+    const { gatherer, blobs, onUnanswered } = this.#options;
+    const { ctx, rules } = sum;
     try {
-      if (await models.isHeldUpBy(ctx)) return;
-      const known = await models.of(ctx);
-      // A version without updates stands for a spoilt sum: the sum is opened again to say why.
-      const made = known === undefined || known.accepted === 0 ? await this.#makeModel(sum, fence) : known;
-      if (made !== undefined) await this.#include(ctx, made, fence);
+      const opened = await storeOpened(blobs, sum, await gatherer.open(sum, fence));
+      // With one version a buffer even a spoilt sum is in one: its devices could give nothing more on the old one.
+      if (opened.kind === 'mean' || rules.versions === 'one') {
+        granted(
+          await gatherer.keeper.step<{ readonly kind: 'opened' }>(ctx, recordOpened, { more: { opened }, fence }),
+        );
+        return true;
+      }
+      await recordSpoilt(gatherer, sum, opened, { fence });
+      return false;
     } catch (error) {
       if (error instanceof AuthorityUnreachable) onUnanswered(await this.#found(ctx));
       // The authority knows better: it gave the sum up, or lost its memory of it.
       if (error instanceof AuthorityRefusal) await gatherer.lost(await this.#found(ctx), fence);
       throw error;
     }
-  }
-
-  async #makeModel(sum: Sum, fence: Fence | undefined): Promise<StoredModel | undefined> {
-    const { models, watch, gatherer } = this.#options;
-    const { ctx } = sum;
-    const opened = await gatherer.open(sum, fence);
-    if (opened.kind === 'quarantine') return this.#quarantine(sum, opened, fence);
-    try {
-      const { shards, prefix } = opened;
-      const counts = gatherer.countsOf(sum);
-      const told = { ageAt: (now: number) => gatherer.ageAt(sum, prefix, now), ...prefix };
-      return await watch.traces.step('model-step', { ctx }, () =>
-        models.make(ctx, shards, { counts, fence, sum: told }),
-      );
-    } catch (error) {
-      if (error instanceof SumRefused) return this.#quarantine(sum, error.quarantined, fence);
-      throw error;
-    }
-  }
-
-  /** Counted against those who cheated, where they are known, and against nobody else: one liar would lock out the others. */
-  async #quarantine(sum: Sum, { why, slots }: Quarantined, fence: Fence | undefined): Promise<undefined> {
-    const { gatherer, models, onIncluded } = this.#options;
-    const { ctx, rules } = sum;
-    const users = gatherer.usersAt(sum, slots);
-    // Every close is a version, here with the same parameters: the devices of the sum could give nothing more on the old one.
-    const logged = rules.versions === 'one' ? await this.#loggedSpoilt(ctx, fence) : undefined;
-    const step = (found: Sum) => recordQuarantine(found, why, slots);
-    const more = (before: Sum, _: Sum, now: number) => ({
-      burnt: { at: now, users },
-      verdict: verdictOf(before, 'spoilt', users),
-      ...(logged !== undefined && { logged }),
-    });
-    granted(await gatherer.keeper.step(ctx, step, { more, fence }));
-    if (logged === undefined) return;
-    await models.refresh();
-    await onIncluded();
-  }
-
-  async #loggedSpoilt(ctx: Ctx, fence: Fence | undefined): Promise<ModelEntry> {
-    const { models, gatherer } = this.#options;
-    const { accepted, dropped } = gatherer.countsOf(await this.#found(ctx));
-    return this.#logged(ctx, (await models.of(ctx)) ?? (await models.repeat(ctx, accepted + dropped, fence)));
-  }
-
-  /** The entry of a version, logged now if it is not yet. */
-  async #logged(ctx: Ctx, made: StoredModel): Promise<ModelEntry> {
-    const { models, gatherer, watch } = this.#options;
-    const votes = gatherer.votesFor(await this.#found(ctx));
-    return made.entry ?? (await watch.traces.step('log', { ctx }, () => models.log(made, votes)));
-  }
-
-  /** "Included" and the logged model are written together. */
-  async #include(ctx: Ctx, made: StoredModel, fence: Fence | undefined): Promise<void> {
-    const { gatherer, models, onIncluded } = this.#options;
-    const logged = await this.#logged(ctx, made);
-    const step = (sum: Sum) => recordIncluded(sum, made.version);
-    const more = (before: Sum) => ({ logged, verdict: verdictOf(before, 'clean') });
-    granted(await gatherer.keeper.step(ctx, step, { more, fence }));
-    await models.refresh();
-    await onIncluded();
   }
 
   async #tidy(ctx: Ctx): Promise<void> {
@@ -175,20 +114,4 @@ export class Closer<Sum extends SumState> {
     if (sum === undefined) throw new Error(`the sum ${toHex(ctx)} is not in the store`);
     return sum;
   }
-}
-
-/** What the sum says of those in it. */
-function verdictOf(
-  { task, rules, users }: SumState,
-  outcome: Verdict['outcome'],
-  named: readonly UserId[] = [],
-): Verdict {
-  return { task, minimum: rules.minimum, users, outcome, named };
-}
-
-/** What our own steps never refuse. */
-export function granted<Answer extends object>(answer: Answer | Refused): Answer {
-  if ('kind' in answer && answer.kind === 'refused')
-    throw new Error(`a step was refused: ${(answer as Refused).reason}`);
-  return answer as Answer;
 }

@@ -1,5 +1,5 @@
-/** Accuracy and loss of model versions on held-out examples, where a task has a model and examples. */
-import { type Dataset, decodeDataset, ModelFileError, modelJson } from '@basa/learning';
+/** Score and loss of model versions on held-out examples, if a task has a model, a loss that the server knows, and examples. */
+import { checkDataset, type Dataset, decodeDataset, ModelFileError, modelJson } from '@basa/learning';
 import { toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 import { nodeSuite, type WorkerPool } from '@basa/runtime/node';
@@ -53,7 +53,7 @@ export class Evaluation {
   /** Evaluates the newest version, if it was not. */
   async catchUp(): Promise<void> {
     const { newest } = this.#options.models;
-    if (newest === undefined || newest.accuracy !== undefined || newest.version === this.#failed) return;
+    if (newest === undefined || newest.loss !== undefined || newest.version === this.#failed) return;
     try {
       await this.evaluate(newest.version);
     } catch (error) {
@@ -65,25 +65,29 @@ export class Evaluation {
   async evaluate(version: number): Promise<void> {
     const { models, pool, read, store, task } = this.#options;
     const { model } = read;
+    const { loss } = read.policy.training;
     const name = model === undefined ? undefined : await this.#examples();
-    if (model === undefined || name === undefined) return;
+    if (model === undefined || name === undefined || loss === 'own') return;
     const parameters = await models.parameters(version);
     const examples = `${this.#folder()}/${name}`;
-    const work: WorkTask = { kind: 'evaluate', model: modelJson(model), parameters, examples };
+    const work: WorkTask = { kind: 'evaluate', model: modelJson(model), loss, parameters, examples };
     await store.setEvaluation(task, version, (await pool.run(work)) as Evaluated);
     await models.refresh();
   }
 
   #checked(bytes: Uint8Array): Dataset {
-    const { model } = this.#options.read;
+    const { model, policy } = this.#options.read;
+    const { loss } = policy.training;
     if (model === undefined) fail('malformed', { detail: 'the task has no model to evaluate' });
+    if (loss === 'own') fail('malformed', { detail: 'the loss of the task is its own: the server cannot evaluate it' });
     const dataset = decoded(bytes);
-    const { height, width, channels } = model.input;
-    const { shape, labels } = dataset;
-    if (shape.height !== height || shape.width !== width || shape.channels !== channels)
-      fail('malformed', { detail: `inputs: the model takes ${height} x ${width} x ${channels}` });
-    if (labels.length === 0 || labels.some((label) => label < 0 || label >= model.classes))
-      fail('malformed', { detail: `labels: none, or one that is not below ${model.classes}` });
+    if (dataset.labels.length === 0) fail('malformed', { detail: 'labels: there are no examples' });
+    try {
+      checkDataset(dataset, model, loss);
+    } catch (error) {
+      if (error instanceof RangeError) fail('malformed', { detail: error.message });
+      throw error;
+    }
     return dataset;
   }
 

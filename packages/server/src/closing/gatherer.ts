@@ -34,6 +34,8 @@ export interface Gatherer<Sum extends SumState> {
   countsOf(sum: Sum): { readonly accepted: number; readonly dropped: number };
   /** The mean age of its updates when it is applied to version `now`. */
   ageAt(sum: Sum, prefix: GoodPrefix, now: number): number;
+  /** Whether no further sum is expected to make a version with these, which wait for one; the times are of the first and the last of them. */
+  isLast(waiting: { readonly firstAt: number; readonly lastAt: number }): Promise<boolean>;
   /** Authorities refuse: perhaps the sum is lost, which is recorded then. */
   lost(sum: Sum, fence: Fence | undefined): Promise<void>;
   /** It has ended: what was stored for it alone is not needed any more. */

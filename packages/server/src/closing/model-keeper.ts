@@ -10,9 +10,10 @@ import { type BlobStore, collect, readWhole } from '../blobs/blob-store.ts';
 import type { UpToDate } from '../buffers/sum-keeper.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
 import type { Fence } from '../store/leases.ts';
-import type { StoredModel } from '../store/models.ts';
+import type { StoredModel, SumsOfVersion } from '../store/models.ts';
 import type { Store } from '../store/store.ts';
 import { MAX_SHARD_ELEMENTS } from './shards.ts';
+import { bytesOfWords, doublesOf, floatsOf } from './words.ts';
 
 export interface ModelKeeperOptions {
   readonly task: TaskId;
@@ -23,19 +24,22 @@ export interface ModelKeeperOptions {
   readonly nodes: { readonly upToDate: UpToDate };
 }
 
-interface Making {
-  readonly counts: { readonly accepted: number; readonly dropped: number };
-  /** What the sum tells besides the mean; missing in the paper's mode, which damps single updates. */
-  readonly sum?: {
-    /** The mean age of its updates when it is applied to this version. */
-    ageAt(version: number): number;
-    readonly metrics: Readonly<Record<string, number>>;
-  };
-  /** The lease that it is made under. */
-  readonly fence?: Fence | undefined;
+/** What the next version is made with. */
+export interface Making {
+  readonly mean: AsyncIterable<Float32Array | Float64Array>;
+  readonly counts: Counts;
+  /** Of its updates, in versions; missing in the paper's mode, which damps single updates. */
+  readonly meanAge?: number;
+  readonly metrics?: Readonly<Record<string, number>>;
 }
 
-const NO_BUFFER = new Uint8Array(32) as Ctx;
+/** How many updates are in a version, and how many came to nothing. */
+export interface Counts {
+  readonly accepted: number;
+  readonly dropped: number;
+}
+
+const NOTHING: SumsOfVersion = { sums: [], spoilt: [] };
 
 /** Below it lie the models of all tasks, by the name of the task. */
 export const MODELS = 'models';
@@ -78,9 +82,9 @@ export class ModelKeeper {
   async #open(): Promise<void> {
     const { store, task } = this.#options;
     if ((await store.model(task, 0)) === undefined)
-      await this.#add(0, NO_BUFFER, this.#first(), { counts: { accepted: 0, dropped: 0 } });
+      await this.#add(0, NOTHING, this.#first(), { counts: { accepted: 0, dropped: 0 } });
     const first = await store.model(task, 0);
-    if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.log(first, []));
+    if (first !== undefined && first.entry === undefined) await store.logFirstModel(await this.log(first, NOTHING, []));
     await this.refresh();
   }
 
@@ -91,15 +95,9 @@ export class ModelKeeper {
     this.#newest = await store.newestModel(task, read.mode === 'paper' ? 'any' : 'logged');
   }
 
-  /** The version made of this buffer's sum, logged or not. */
+  /** The version that the sum is in, or was left out of, logged or not. */
   of(ctx: Ctx): Promise<StoredModel | undefined> {
     return this.#options.store.modelOf(ctx);
-  }
-
-  /** Whether the version of another buffer waits to be logged: no other one can be made before. */
-  async isHeldUpBy(ctx: Ctx): Promise<boolean> {
-    const last = await this.#options.store.newestModel(this.#options.task, 'any');
-    return last !== undefined && last.entry === undefined && !equalBytes(last.ctx, ctx);
   }
 
   /** A version that was made, logged or not. */
@@ -127,20 +125,26 @@ export class ModelKeeper {
   }
 
   /** w^(t+1) of a mean that comes in shards, durable and not logged yet: no more than a shard is in memory. */
-  async make(ctx: Ctx, mean: AsyncIterable<Float32Array>, making: Making): Promise<StoredModel> {
-    await this.refresh(); // another node may have made one
-    const { newest } = this;
-    if (newest === undefined) throw new Error('a sum before the first model');
-    const meanAge = making.sum?.ageAt(newest.version);
-    return this.#add(newest.version + 1, ctx, this.#stepped(newest, mean, meanAge), { ...making, meanAge });
+  async make(
+    named: SumsOfVersion,
+    makingAt: (version: number) => Promise<Making>,
+    fence?: Fence | undefined,
+  ): Promise<StoredModel> {
+    const newest = await this.#logged();
+    const making = await makingAt(newest.version);
+    return this.#add(newest.version + 1, named, this.#stepped(newest, making), { ...making, fence });
   }
 
-  /** The newest version once more under the next number: a spoilt sum changes nothing. */
-  async repeat(ctx: Ctx, dropped: number, fence: Fence | undefined): Promise<StoredModel> {
-    await this.refresh();
-    const { newest } = this;
-    if (newest === undefined) throw new Error('a sum before the first model');
-    return this.#add(newest.version + 1, ctx, this.#copied(newest), { counts: { accepted: 0, dropped }, fence });
+  /** The newest version once more under the next number: spoilt sums change nothing. */
+  async repeat(named: SumsOfVersion, counts: Counts, fence: Fence | undefined): Promise<StoredModel> {
+    const newest = await this.#logged();
+    return this.#add(newest.version + 1, named, this.#copied(newest), { counts, fence });
+  }
+
+  async #logged(): Promise<StoredModel> {
+    await this.refresh(); // another node may have made one
+    if (this.#newest === undefined) throw new Error('a sum before the first model');
+    return this.#newest;
   }
 
   async *#copied({ blobKey, stepKey }: StoredModel): AsyncGenerator<Stepped> {
@@ -157,11 +161,7 @@ export class ModelKeeper {
     }
   }
 
-  async *#stepped(
-    before: StoredModel,
-    mean: AsyncIterable<Float32Array>,
-    meanAge: number | undefined,
-  ): AsyncGenerator<Stepped> {
+  async *#stepped(before: StoredModel, { mean, meanAge }: Making): AsyncGenerator<Stepped> {
     const { blobs, read } = this.#options;
     const { blobKey, stepKey, version } = before;
     const numbers = stepKey === undefined ? 0 : ((await blobs.size(stepKey)) ?? 0) / 8 / read.policy.dimension;
@@ -180,11 +180,8 @@ export class ModelKeeper {
   }
 
   /** Logs a version, with the votes for the close of its sums; the same again gets the same answer. */
-  log({ version, modelHash, ctx }: StoredModel, closed: readonly Vote[]): Promise<ModelEntry> {
-    // Each sum makes a version at once, so that a version is made of one; a spoilt one repeats the version before it.
-    const sums = version === 0 ? [] : [ctx];
-    const append = { version, modelHash, sums, spoilt: [], closed };
-    return this.#options.authorities.appendModel(append, this.#newest?.entry);
+  log({ version, modelHash }: StoredModel, named: SumsOfVersion, closed: readonly Vote[]): Promise<ModelEntry> {
+    return this.#options.authorities.appendModel({ version, modelHash, ...named, closed }, this.#newest?.entry);
   }
 
   async parameters(version: number): Promise<Float32Array> {
@@ -193,15 +190,15 @@ export class ModelKeeper {
     return floatsOf(await readWhole(this.#options.blobs, model.blobKey));
   }
 
-  /** Blobs have names of their own for each buffer: nobody writes over, or removes, another one's. */
+  /** Blobs have names of their own for the sums that they are made of: nobody writes over, or removes, another one's. */
   async #add(
     version: number,
-    ctx: Ctx,
+    named: SumsOfVersion,
     shards: AsyncIterable<Stepped>,
-    { counts, fence, meanAge, sum }: Making & { readonly meanAge?: number | undefined },
+    { counts, fence, meanAge, metrics }: Omit<Making, 'mean'> & { readonly fence?: Fence | undefined },
   ): Promise<StoredModel> {
     const { store, blobs, task } = this.#options;
-    const blobKey = `${modelsOf(task)}/${version}-${toHex(ctx).slice(0, 32)}`;
+    const blobKey = `${modelsOf(task)}/${version}-${nameOf(named)}`;
     const stepKey = `${blobKey}-step`;
     const attempt = toHex(nodeRandomBytes(8));
     const [model, step] = [await blobs.stage(blobKey, attempt), await blobs.stage(stepKey, attempt)];
@@ -209,9 +206,9 @@ export class ModelKeeper {
     let hasMemory = false;
     try {
       for await (const { parameters, memory } of shards) {
-        hash.update(bytesOf(parameters));
-        await model.append(bytesOf(parameters));
-        await step.append(bytesOf(memory));
+        hash.update(bytesOfWords(parameters));
+        await model.append(bytesOfWords(parameters));
+        await step.append(bytesOfWords(memory));
       }
       hasMemory = step.size > 0;
       if (hasMemory) await step.commit();
@@ -228,15 +225,14 @@ export class ModelKeeper {
       task,
       version,
       modelHash,
-      ctx,
       blobKey,
       madeAt: await store.now(),
       ...counts,
       ...(hasMemory && { stepKey }),
       ...(meanAge !== undefined && { meanAge }),
-      ...(sum !== undefined && { metrics: sum.metrics }),
+      ...(metrics !== undefined && { metrics }),
     };
-    await store.addModel(made, fence);
+    await store.addModel(made, named, fence);
     return made;
   }
 
@@ -258,19 +254,12 @@ interface Stepped {
   readonly memory: Float64Array;
 }
 
+function nameOf({ sums, spoilt }: SumsOfVersion): string {
+  const hash = createHash('sha256');
+  for (const ctx of [...sums, ...spoilt]) hash.update(ctx);
+  return hash.digest('hex').slice(0, 32);
+}
+
 function part(blobs: BlobStore, key: string, start: number, end: number): Promise<Uint8Array> {
   return collect(blobs.read(key, start, end), end - start);
-}
-
-/** Parameters travel and are hashed as little-endian words, the order of every machine with wasm. */
-function bytesOf(words: Float32Array | Float64Array): Uint8Array {
-  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
-}
-
-function floatsOf(bytes: Uint8Array): Float32Array {
-  return new Float32Array(bytes.slice().buffer);
-}
-
-function doublesOf(bytes: Uint8Array): Float64Array {
-  return new Float64Array(bytes.slice().buffer);
 }

@@ -2,6 +2,7 @@
 import { encodeBufferRecord, type KeysOf, prefixElements, type SecureBuffer } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
+import { layoutOf } from '../buffers/messages.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { type Shard, shardsOf } from './shards.ts';
@@ -49,7 +50,7 @@ export async function openSumOf(
   const bodies = accepted.map((slot) => {
     const header = slots[slot]?.header;
     if (header === undefined) throw new Error(`slot ${slot} is accepted without a header`);
-    return { slot, key: bodyKey(header) };
+    return { slot, key: bodyKey(header, layoutOf({ buffer, header })) };
   });
   const opened = await openTermsOf(tools, buffer, bodies, keys);
   if (opened.kind === 'quarantine') return opened;

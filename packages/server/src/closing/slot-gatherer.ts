@@ -28,8 +28,8 @@ import { bodiesOf, bodiesOfSlot } from '../blobs/body-key.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { Fence } from '../store/leases.ts';
 import { boundedAge, type VersionRange } from './bounded-age.ts';
-import { granted } from './closer.ts';
 import type { Gatherer } from './gatherer.ts';
+import { granted } from './granted.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import { type OpenedSum, type OpeningTools, openSumOf } from './opening.ts';
 import { type EndingRules, freezeReason, isToBeGivenUp } from './when-to-end.ts';
@@ -157,6 +157,11 @@ export class SlotGatherer implements Gatherer<SecureBuffer> {
     if (descriptor.versions === 'one') return told;
     const floor = descriptor.version - descriptor.maxStaleness;
     return boundedAge(told, { now, floor, ranges: users.map((user) => this.#options.versionsOf(ctx, user)) });
+  }
+
+  /** Every buffer makes a version. */
+  async isLast(): Promise<boolean> {
+    return true;
   }
 
   ended({ ctx }: SecureBuffer): Promise<void> {

@@ -3,11 +3,11 @@
  * listener that does not read is sent nothing more, and is cut off soon.
  */
 import type { ServerResponse } from 'node:http';
-import type { LiveState, LiveVersion } from '@basa/protocol';
+import { type LiveState, type LiveVersion, shownScore } from '@basa/protocol';
 import type { LiveTasks } from './live-tasks.ts';
 
 const MIN_PAUSE_MS = 200;
-/** Some changes are told by no buffer and no request: a state that an operator set, an accuracy that came later. */
+/** Some changes are told by no buffer and no request: a state that an operator set, a score that came later. */
 const LOOK_MS = 2000;
 /** Proxies end connections that are silent for long. */
 const KEEP_ALIVE_MS = 15_000;
@@ -20,7 +20,7 @@ export interface StreamSource {
 
 /** Ends when the listener goes, or by the function it returns. */
 export function streamEvents(response: ServerResponse, { live, versions, state }: StreamSource): () => void {
-  /** The first version whose accuracy this listener does not know. */
+  /** The first version whose score this listener does not know. */
   let from = 0;
   let last = '';
   let timer: NodeJS.Timeout | undefined;
@@ -36,7 +36,7 @@ export function streamEvents(response: ServerResponse, { live, versions, state }
     if (isEnded || text === last) return;
     last = text;
     response.write(`event: state\ndata: ${JSON.stringify({ at, ...rest })}\n\n`);
-    from = told.find(({ accuracy }) => accuracy === undefined)?.version ?? told.at(-1)?.version ?? from;
+    from = told.find((version) => shownScore(version) === undefined)?.version ?? told.at(-1)?.version ?? from;
   };
   const schedule = (): void => {
     timer ??= setTimeout(() => {

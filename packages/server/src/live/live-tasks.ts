@@ -1,6 +1,13 @@
 /** What the tasks of a server look like from outside now, as the event stream tells it. */
 import { toHex } from '@basa/masking';
-import type { BasaEvent, LiveBuffer, LiveState, LiveVersion, SumState } from '@basa/protocol';
+import {
+  type BasaEvent,
+  type LiveBuffer,
+  type LiveState,
+  type LiveVersion,
+  type SumState,
+  scoresIn,
+} from '@basa/protocol';
 import type { Answer } from '@basa/service';
 import { isEnded } from '../store/buffers.ts';
 import type { Store } from '../store/store.ts';
@@ -60,6 +67,7 @@ export class LiveTasks {
   async state(task: RunningTask, versions: readonly LiveVersion[]): Promise<LiveState> {
     const name = toHex(task.task);
     await this.#recall(task);
+    const { stop, target } = task.read.specification;
     const found = await Promise.all(task.living.map((ctx) => task.mode.show(ctx)));
     // One that has just ended is tidied up a little later.
     const living = found.flatMap((shown) => (shown === undefined || isEnded(shown.status) ? [] : [shown]));
@@ -71,9 +79,10 @@ export class LiveTasks {
       mode: task.read.mode,
       state: task.state,
       ...(task.why !== undefined && { why: task.why }),
-      stop: task.read.specification.stop ?? {},
+      stop: stop ?? {},
+      ...(target !== undefined && { target }),
       versions,
-      buffers: [...living, ...(this.#ended.get(name) ?? [])],
+      buffers: [...living, ...(await task.mode.filling()), ...(this.#ended.get(name) ?? [])],
       admission: task.admission.view,
       steps: this.#tallies.steps(),
       refusals: this.#tallies.refusals(),
@@ -87,12 +96,12 @@ export class LiveTasks {
     const models = await this.#options.store.models(task);
     return models
       .filter(({ entry, version }) => version >= from && (entry !== undefined || read.mode === 'paper'))
-      .map(({ version, madeAt, accepted, dropped, accuracy, meanAge, metrics }) => ({
+      .map(({ version, madeAt, accepted, dropped, meanAge, metrics, ...model }) => ({
         version,
         at: madeAt,
         accepted,
         dropped,
-        ...(accuracy !== undefined && { accuracy }),
+        ...scoresIn(model),
         ...(meanAge !== undefined && { meanAge }),
         ...(metrics !== undefined && Object.keys(metrics).length > 0 && { metrics }),
       }));
@@ -103,8 +112,8 @@ export class LiveTasks {
     const name = toHex(task);
     if (this.#recalled.has(name)) return;
     this.#recalled.add(name);
-    const models = await this.#options.store.models(task);
-    for (const { ctx } of models.slice(-MAX_ENDED)) await mode.show(ctx);
+    const last = await this.#options.store.lastSums(task, MAX_ENDED);
+    for (const ctx of [...last].reverse()) await mode.show(ctx);
   }
 
   #remember(task: string, shown: LiveBuffer): void {

@@ -1,7 +1,7 @@
 /** Backups of a server that runs on its own data folder, and what is said where it runs on a database. */
 import { join } from 'node:path';
 import { backupFolder, type Manifest, readDatabase, restoreFolder, StartError, sqliteDatabase } from '@basa/service';
-import type { BlobPlace } from '../blobs/place.ts';
+import type { BodyPlace } from '../blobs/place.ts';
 import { EMBEDDED_DATABASE } from '../store/schema.ts';
 import { KEY_FILE } from '../store/server-key.ts';
 import { createStore } from '../store/store.ts';
@@ -16,8 +16,8 @@ export function backupServer(places: ConfigPlaces, to: string): Promise<Manifest
     named: { folder: 'blobs', changing: 'incoming' },
     files: [KEY_FILE],
     isWhole: async (copy) => {
-      const place = { kind: 'files', folder: join(copy, 'blobs') } as const;
-      return (await missingFrom(copy, place)).length === 0;
+      const blobs = { kind: 'files', folder: join(copy, 'blobs') } as const;
+      return (await missingFrom(copy, { blobs, rows: { folder: copy } })).length === 0;
     },
   });
 }
@@ -27,7 +27,7 @@ export function restoreServer(places: ConfigPlaces, from: string): Promise<Manif
 }
 
 /** The blobs that the records in a folder name and that are not where they should be. */
-export async function missingFrom(folder: string, place: BlobPlace): Promise<readonly string[]> {
+export async function missingFrom(folder: string, place: BodyPlace): Promise<readonly string[]> {
   const store = createStore(sqliteDatabase(readDatabase(folder, EMBEDDED_DATABASE), Date.now, {}, 'BEGIN'));
   try {
     return await missingBlobs(store, place);

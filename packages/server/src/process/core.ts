@@ -20,7 +20,8 @@ import { openPieces } from '../uploads/pieces.ts';
 import { Uploads } from '../uploads/uploads.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Records } from './records.ts';
-import { type AuthorityAddress, blobPlaceOf, type Settings } from './settings.ts';
+import { rememberingSuite } from './remembering-suite.ts';
+import { type AuthorityAddress, bodyPlaceOf, type Settings } from './settings.ts';
 
 export interface CoreOptions {
   readonly watch: ServerWatch;
@@ -50,7 +51,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
   const { authorities, clock } = settings;
   const { store, tickets, blobs, nodes, signer } = records;
   const { watch, live, onEvent, onTrouble } = options;
-  const ports: ServerPorts = { suite: nodeSuite, signer };
+  const ports: ServerPorts = { suite: rememberingSuite(nodeSuite), signer };
   const linkTo = async ({ url, publicKey, timeoutMs }: AuthorityAddress): Promise<AuthorityLink> => {
     const name = `${HEAD}-${toHex(publicKey)}`;
     return new AuthorityLink({
@@ -83,7 +84,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
       watch.track(batch);
     },
   });
-  const pool = watch.timedPool(startWorkers(settings.workers, { blobs: blobPlaceOf(settings) }));
+  const pool = watch.timedPool(startWorkers(settings.workers, { bodies: bodyPlaceOf(settings) }));
   const revocations = new Revocations({ store, authorities: links.all, onTrouble });
   const { seatMs } = settings;
   const base = { store, tickets, blobs, keeper, batches, ports, nodes, watch };

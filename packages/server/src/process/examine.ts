@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openSharedStore } from '../store/open-store.ts';
 import { missingFrom } from './backup.ts';
 import { missingBlobs } from './needed-blobs.ts';
-import { blobPlaceOf, type ServerOptions } from './settings.ts';
+import { bodyPlaceOf, type ServerOptions } from './settings.ts';
 
 export interface Examined {
   /** Missing where there are no records yet. */
@@ -21,12 +21,12 @@ export async function examineServer(options: ServerOptions): Promise<Examined> {
   const { dataFolder, database } = options;
   if (database === undefined) {
     if (!existsSync(join(dataFolder, 'basa.sqlite'))) return {};
-    return { records: { missing: await missingFrom(dataFolder, blobPlaceOf(options)), clockAheadMs: 0 } };
+    return { records: { missing: await missingFrom(dataFolder, bodyPlaceOf(options)), clockAheadMs: 0 } };
   }
   const { store } = await openSharedStore(database, { onTrouble: () => {} });
   try {
     const clockAheadMs = (await store.now()) - Date.now();
-    return { records: { missing: await missingBlobs(store, blobPlaceOf(options)), clockAheadMs } };
+    return { records: { missing: await missingBlobs(store, bodyPlaceOf(options)), clockAheadMs } };
   } finally {
     await store.close();
   }

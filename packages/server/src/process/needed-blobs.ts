@@ -1,13 +1,16 @@
 /** Finds blobs that a server's records name and that are missing. There are none, unless something outside removed them. */
-import { evolveSecureBuffer, openSecureBuffer, type Slot } from '@basa/protocol';
+import { toHex } from '@basa/masking';
+import { evolveSecureBuffer, openSecureBuffer } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { bodyKey } from '../blobs/body-key.ts';
-import { type BlobPlace, openBlobs } from '../blobs/place.ts';
+import { type BodyPlace, openBodies } from '../blobs/place.ts';
+import { layoutOf } from '../buffers/messages.ts';
+import { shotKey } from '../shots/intake.ts';
 import type { Store } from '../store/store.ts';
 
-export async function missingBlobs(store: Store, place: BlobPlace): Promise<readonly string[]> {
+export async function missingBlobs(store: Store, place: BodyPlace): Promise<readonly string[]> {
   const missing: string[] = [];
-  const blobs = await openBlobs(place);
+  const blobs = await openBodies(place);
   try {
     for (const key of await neededBlobs(store)) if ((await blobs.size(key)) === undefined) missing.push(key);
   } finally {
@@ -21,9 +24,9 @@ async function neededBlobs(store: Store): Promise<readonly string[]> {
   const models = await Promise.all((await store.taskStates()).map(({ task }) => store.modelBlobs(task)));
   const bodies = (await store.livingBuffers()).map(async (stored) => {
     const facts = await store.facts(stored.ctx, 0);
-    const { slots } = facts.reduce(evolveSecureBuffer, openSecureBuffer(nodeSuite, stored));
-    return slots.flatMap(({ status, header }) =>
-      status === 'accepted' && header !== undefined ? [bodyKey(header)] : [],
+    const buffer = facts.reduce(evolveSecureBuffer, openSecureBuffer(nodeSuite, stored));
+    return buffer.slots.flatMap(({ status, header }) =>
+      status === 'accepted' && header !== undefined ? [bodyKey(header, layoutOf({ buffer, header }))] : [],
     );
   });
   return [...models.flat(), ...(await Promise.all(bodies)).flat(), ...(await shotBlobs(store))];
@@ -31,6 +34,9 @@ async function neededBlobs(store: Store): Promise<readonly string[]> {
 
 /** The bodies of uploads that wait, or are in a batch that has not ended. */
 async function shotBlobs(store: Store): Promise<readonly string[]> {
-  const shots = await store.wholeShots();
-  return shots.map(({ name, upload }) => bodyKey({ ctx: name, slot: 0 as Slot, bodyHash: upload.header.bodyHash }));
+  const policies = new Map((await store.tasks()).map(({ task, policy }) => [toHex(task), policy]));
+  return (await store.wholeShots()).flatMap(({ name, upload }) => {
+    const policy = policies.get(toHex(upload.header.task));
+    return policy === undefined ? [] : [shotKey(policy, name, upload)];
+  });
 }

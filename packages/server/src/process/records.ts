@@ -3,7 +3,9 @@ import type { createNodeSigner } from '@basa/runtime/node';
 import { countDatabase, type OnClose, StartError, watchProcess } from '@basa/service';
 import { Tickets } from '../admission/tickets.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import { bodyRows } from '../blobs/body-rows.ts';
 import { openBlobs } from '../blobs/place.ts';
+import { withRows } from '../blobs/with-rows.ts';
 import { type Nodes, openNodes } from '../nodes/nodes.ts';
 import { type OpenedStore, openEmbeddedStore, openSharedStore, type SharedDatabase } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
@@ -35,7 +37,7 @@ export async function openRecords(settings: Settings, options: RecordsOptions): 
   onClose(() => store.close());
   onClose(watchProcess(metrics, shared === undefined ? dataFolder : undefined));
   const signer = await opened.signer();
-  const blobs = await openBlobs(blobPlaceOf(settings));
+  const blobs = withRows(await openBlobs(blobPlaceOf(settings)), bodyRows(database));
   onClose(() => blobs.close());
   const tickets = new Tickets(database);
   const nodes = openNodes({

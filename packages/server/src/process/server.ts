@@ -1,6 +1,7 @@
 /** The server as one object: opens its records, takes its tasks up where they were, and serves them. */
 import type { BasaEvent } from '@basa/protocol';
 import { createService, logEvent, type OnClose, opened, type Ticker } from '@basa/service';
+import { meetAuthorities } from '../authority/first-contact.ts';
 import { LiveTasks } from '../live/live-tasks.ts';
 import { mountRoutes, mountShow } from '../routes/mount.ts';
 import { checkReadiness } from '../watch/ready.ts';
@@ -90,6 +91,11 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   });
   const url = await service.listen(settings.listen);
   clock = startClock(settings, core);
+  const contacts = tools.authorities.all.map((link, n) => ({
+    url: authorities[n]?.url ?? '',
+    health: () => link.health(),
+  }));
+  void meetAuthorities(contacts, (words) => app.log.error(words));
   return {
     url,
     publicKey: signer.publicKey,

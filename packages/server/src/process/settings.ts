@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { BasaEvent } from '@basa/protocol';
 import type { Address, ServiceOptions } from '@basa/service';
-import type { BlobPlace } from '../blobs/place.ts';
+import type { BlobPlace, BodyPlace } from '../blobs/place.ts';
 import type { PageOptions } from '../routes/pages.ts';
 import type { SharedDatabase } from '../store/open-store.ts';
 import type { Keep } from '../tasks/retention.ts';
@@ -65,4 +65,11 @@ export type Settings = typeof SERVER_DEFAULTS & ServerOptions;
 /** Where vectors and models lie. */
 export function blobPlaceOf({ blobs, dataFolder, database }: ServerOptions): BlobPlace {
   return blobs ?? { kind: database === undefined ? 'files' : 'shared-files', folder: join(dataFolder, 'blobs') };
+}
+
+/** With the database that holds small bodies. */
+export function bodyPlaceOf(options: ServerOptions): BodyPlace {
+  const { database, dataFolder } = options;
+  const rows = database === undefined ? { folder: dataFolder } : { url: database.url };
+  return { blobs: blobPlaceOf(options), rows };
 }

@@ -1,6 +1,6 @@
 /** Who this server is, and what became of its buffers. */
 import { fromHex, toHex } from '@basa/masking';
-import { type Fate, fateOf, type JoinTag, SERVER_PATH } from '@basa/protocol';
+import { type Ctx, type Fate, fateOf, type JoinTag, SERVER_PATH, type ShotBatch } from '@basa/protocol';
 import { answers, fail, hexText, Type } from '@basa/service';
 import { bufferParams, foundBuffer, type RouteContext } from './context.ts';
 
@@ -27,6 +27,17 @@ const bufferState = Type.Object({
   ),
   accepted: Type.Array(Type.Integer()),
 });
+
+/** A batch begins with all its updates: nobody is awaited in it, and nothing of it expires at a set time. */
+function batchState({ ctx, task, status, rules, users }: ShotBatch) {
+  const { version, bufferSize, minimum } = rules;
+  const slot = { status: 'accepted', deadline: 0, voids: [] };
+  return {
+    ...{ ctx: toHex(ctx), task: toHex(task), status, version, bufferSize, minimum, expiry: 0, closeBy: 0 },
+    slots: users.map((user, n) => ({ ...slot, slot: n, user: toHex(user) })),
+    accepted: users.map((_, n) => n),
+  };
+}
 
 export function mountAbout(context: RouteContext): void {
   const { app, requireRole } = context.service;
@@ -58,6 +69,8 @@ export function mountAbout(context: RouteContext): void {
   };
   const onlyOperators = { onRequest: requireRole('operator'), schema: bufferSchema };
   app.get(SERVER_PATH.buffer(':ctx'), onlyOperators, async ({ params }) => {
+    const batch = await context.batches.fresh(fromHex(params.ctx) as Ctx);
+    if (batch !== undefined) return batchState(batch);
     const { ctx, descriptor, status, slots, accepted } = await foundBuffer(context, params.ctx);
     return {
       ctx: toHex(ctx),

@@ -6,6 +6,7 @@ import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-h
 import type { AuthorityLinks } from '../authority/authority-links.ts';
 import type { Revocations } from '../authority/revocations.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import type { LiveTasks } from '../live/live-tasks.ts';
 import type { Nodes } from '../nodes/nodes.ts';
@@ -22,6 +23,7 @@ export interface RouteContext {
   readonly uploads: Uploads;
   readonly bodies: Bodies;
   readonly keeper: BufferKeeper;
+  readonly batches: BatchKeeper;
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;

@@ -18,8 +18,9 @@ export function mountEvents(context: RouteContext, needsLogin: boolean): void {
   app.addHook('preClose', async () => places.endAll());
   const schema = { params: taskParams, hide: true };
   const access = needsLogin ? { onRequest: service.requireRole('operator', 'auditor') } : {};
-  app.get(SERVER_PATH.events(':task'), { ...access, schema }, async ({ params, ip }, reply) => {
+  app.get(SERVER_PATH.events(':task'), { ...access, schema }, async ({ params, ip, method }, reply) => {
     const task = await foundTask(context, params.task);
+    if (method === 'HEAD') return reply.type('text/event-stream').header('cache-control', 'no-store').send('');
     const { raw } = reply;
     if (raw.destroyed) return reply.hijack(); // the listener left meanwhile: nobody would say so again
     const network = networkOf(ip);

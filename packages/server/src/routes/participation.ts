@@ -27,6 +27,7 @@ import { MAX_DEPOSIT_BYTES, messagesOf } from '../buffers/messages.ts';
 import { MAX_UNFINISHED_SLOTS, TooManySlots } from '../store/slots.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
 import { askingAuthority, bufferParams, foundTask, knownBuffer, type RouteContext, taskParams } from './context.ts';
+import { standingsWithPlace } from './shots.ts';
 
 export function mountParticipation(context: RouteContext): void {
   const { service, keeper, store, ports, watch } = context;
@@ -64,7 +65,12 @@ export function mountParticipation(context: RouteContext): void {
     summary: 'A place to train in, asked for before the model is fetched (device)',
     params: taskParams,
     body: wireBytes('certificate'),
-    response: answers(Type.Object({ endsInMs: Type.Integer() })),
+    response: answers(
+      Type.Object({
+        endsInMs: Type.Integer(),
+        standings: Type.Optional(Type.String({ description: 'One-shot: what the authorities currently say, in hex' })),
+      }),
+    ),
   };
   app.post(
     SERVER_PATH.admissions(':task'),
@@ -78,7 +84,7 @@ export function mountParticipation(context: RouteContext): void {
       const unused = await checkStanding(context, task, request);
       rememberRequest(request);
       const { leftMs } = await task.admit(certificate, unused);
-      return { endsInMs: Math.floor(leftMs) };
+      return { endsInMs: Math.floor(leftMs), ...(await standingsWithPlace(task)) };
     },
   );
   const discardSchema = {

@@ -1,6 +1,14 @@
 /** The one-shot mode: the statements of the authorities, the one message of a device, and what became of it. */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import { type Ctx, isRefused, refused, SERVER_PATH, shotUploadCodec, standingsCodec } from '@basa/protocol';
+import {
+  type AuthorityStanding,
+  type Ctx,
+  isRefused,
+  refused,
+  SERVER_PATH,
+  shotUploadCodec,
+  standingsCodec,
+} from '@basa/protocol';
 import {
   answerRefusal,
   answers,
@@ -39,9 +47,7 @@ export function mountShots(context: RouteContext): void {
   };
   app.get(SERVER_PATH.standings(':task'), { schema: standingsSchema }, async ({ params: { task: name } }, reply) => {
     const task = await foundTask(context, name);
-    // By the store: a device may have heard of a version that another node made.
-    const newest = await task.models.current();
-    const standings = await shotsOf(task).standings.current(newest?.version ?? 0);
+    const standings = await standingsNow(task, shotsOf(task));
     const { threshold } = task.read.policy;
     if (standings.length < threshold)
       fail('authority-unreachable', {
@@ -70,6 +76,20 @@ export function mountShots(context: RouteContext): void {
     const { ctx, ...rest } = found;
     return { ...rest, ...(ctx !== undefined && { ctx: toHex(ctx) }) };
   });
+}
+
+/** By the store: a device may have heard of a version that another node made. */
+async function standingsNow({ models }: RunningTask, { standings }: ShotTask): Promise<readonly AuthorityStanding[]> {
+  return standings.current((await models.current())?.version ?? 0);
+}
+
+/** What goes with a place, so that a device need not ask for it; nothing if too few authorities were heard lately. */
+export async function standingsWithPlace(task: RunningTask): Promise<{ readonly standings?: string }> {
+  const { shots } = task.mode;
+  if (shots === undefined) return {};
+  const standings = await standingsNow(task, shots);
+  if (standings.length < task.read.policy.threshold) return {};
+  return { standings: toHex(standingsCodec.encode({ standings })) };
 }
 
 function shotsOf({ mode }: RunningTask): ShotTask {

@@ -1,6 +1,6 @@
 /** Tasks: made, looked at, paused, resumed, ended and removed. */
 import { toHex } from '@basa/masking';
-import { epsilonBudget, SERVER_PATH } from '@basa/protocol';
+import { epsilonBudget, SERVER_PATH, scoresIn } from '@basa/protocol';
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
 import { taskSpecificationSchema } from '../specification/task-specification.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
@@ -8,6 +8,8 @@ import { askingAuthority, foundTask, type RouteContext, taskParams } from './con
 
 const MAX_SPECIFICATION_BYTES = 64 * 1024 * 1024;
 const MAX_EXAMPLES_BYTES = 1024 * 1024 * 1024;
+
+const scores = { accuracy: Type.Optional(Type.Number()), r2: Type.Optional(Type.Number()) };
 
 const taskState = Type.Object({
   task: hexText(32),
@@ -17,7 +19,7 @@ const taskState = Type.Object({
   state: Type.String(),
   why: Type.Optional(Type.String()),
   version: Type.Optional(Type.Integer()),
-  accuracy: Type.Optional(Type.Number()),
+  ...scores,
   loss: Type.Optional(Type.Number()),
   model: Type.Optional(Type.Unknown()),
   buffers: Type.Integer(),
@@ -28,6 +30,7 @@ const taskState = Type.Object({
     waiting: Type.Integer(),
     waitingBuffers: Type.Integer(),
     targetAge: Type.Number(),
+    returned: Type.Optional(Type.Integer()),
   }),
   meanAge: Type.Optional(Type.Number()),
   metrics: Type.Optional(Type.Record(Type.String(), Type.Number())),
@@ -47,12 +50,13 @@ const versions = Type.Object({
     Type.Object({
       version: Type.Integer(),
       at: Type.Integer(),
-      ctx: hexText(32),
+      sums: Type.Array(hexText(32)),
+      spoilt: Type.Array(hexText(32)),
       accepted: Type.Integer(),
       dropped: Type.Integer(),
       meanAge: Type.Optional(Type.Number()),
       metrics: Type.Optional(Type.Record(Type.String(), Type.Number())),
-      accuracy: Type.Optional(Type.Number()),
+      ...scores,
       loss: Type.Optional(Type.Number()),
     }),
   ),
@@ -130,16 +134,18 @@ export function mountTasks(context: RouteContext): void {
   app.get(SERVER_PATH.taskMetrics(':task'), { schema: metrics }, async ({ params }) => {
     const { task, read } = await foundTask(context, params.task);
     const models = (await store.models(task)).filter(({ entry }) => entry !== undefined || read.mode === 'paper');
+    const sums = await store.sumsOf(task);
     return {
-      versions: models.map(({ version, madeAt, ctx, accepted, dropped, meanAge, metrics, accuracy, loss }) => ({
+      versions: models.map(({ version, madeAt, accepted, dropped, meanAge, metrics, loss, ...model }) => ({
         version,
         at: madeAt,
-        ctx: toHex(ctx),
+        sums: (sums.get(version)?.sums ?? []).map(toHex),
+        spoilt: (sums.get(version)?.spoilt ?? []).map(toHex),
         accepted,
         dropped,
         ...(meanAge !== undefined && { meanAge }),
         ...(metrics !== undefined && Object.keys(metrics).length > 0 && { metrics }),
-        ...(accuracy !== undefined && { accuracy }),
+        ...scoresIn(model),
         ...(loss !== undefined && { loss }),
       })),
     };
@@ -172,7 +178,7 @@ function describe({ task, read, state, why, models, living, admission }: Running
     ...(policy.privacy !== undefined && { privacy: { ...policy.privacy, epsilon: epsilonBudget(policy.privacy) } }),
     ...(why !== undefined && { why }),
     ...(newest !== undefined && { version: newest.version }),
-    ...(newest?.accuracy !== undefined && { accuracy: newest.accuracy }),
+    ...scoresIn(newest ?? {}),
     ...(newest?.loss !== undefined && { loss: newest.loss }),
     ...(specification.model !== undefined && { model: specification.model }),
   };

@@ -10,7 +10,7 @@ import {
   type UploadHeader,
 } from '@basa/protocol';
 import { answerRefusal, deviceOf, fail, hexText, rememberRequest, Type } from '@basa/service';
-import { layoutOf } from '../uploads/uploads.ts';
+import { layoutOf } from '../buffers/messages.ts';
 import { knownBuffer, type RouteContext } from './context.ts';
 import { headerBytesOf, type JudgedUpload, mountPieces, type PieceOfRequest } from './pieces.ts';
 

@@ -1,16 +1,14 @@
 /** Makes batches of good uploads as soon as waiting does not pay, and ends uploads that can be in none any more. */
 import { toHex } from '@basa/masking';
-import type { Epoch, OneShotPolicy, TaskId, TaskPolicy, UserId } from '@basa/protocol';
-import type { BlobStore } from '../blobs/blob-store.ts';
-import { bodiesOf } from '../blobs/body-key.ts';
+import type { OneShotPolicy, TaskPolicy, UserId } from '@basa/protocol';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
+import type { Pace } from '../closing/when-to-end.ts';
 import type { Fence } from '../store/leases.ts';
-import type { ShotStatus, StoredShot } from '../store/shots.ts';
-import type { Store } from '../store/store.ts';
-import { type Group, groupsOf, isBatchDue, pickBatch, voteWindow } from './batching.ts';
-import type { Inspector } from './inspector.ts';
-import type { Standings } from './standings.ts';
+import type { PendingShots, ShotGroup } from '../store/pending-shots.ts';
+import type { StoredShot } from '../store/shots.ts';
+import { isBatchDue, pickBatch } from './batching.ts';
+import { type EndTools, endShots, type ShotEnd } from './end-shots.ts';
 
 /** Who comes, as admission knows it. */
 export interface Coming {
@@ -22,154 +20,135 @@ export interface Coming {
   trackWaiting(version: number, users: readonly UserId[]): void;
 }
 
-export interface BatcherOptions {
-  readonly task: TaskId;
+export interface BatcherOptions extends EndTools {
   readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
-  readonly store: Store;
-  readonly blobs: BlobStore;
   readonly batches: BatchKeeper;
   readonly models: ModelKeeper;
-  readonly standings: Standings;
-  readonly inspector: Inspector;
   readonly coming: Coming;
   readonly stallMs: number | undefined;
+  readonly clock: () => number;
 }
 
-/** Uploads of a task that are in no batch. */
-interface Waiting {
-  readonly arriving: readonly StoredShot[];
-  readonly waiting: readonly StoredShot[];
-  readonly good: readonly StoredShot[];
-}
-
-/** When it is looked at, and what epochs mean. */
-interface Scene {
-  readonly now: number;
-  readonly epochs: ReadonlyMap<string, Epoch>;
-}
-
-/** No more are looked at, whatever a task has. */
+/** No more are read for a batch, whatever a task has. */
 const MOST = 40_000;
+/** And no more are ended at a time: the next look ends others. */
+const ENDED_AT_ONCE = 1_000;
 /** A batch is made this long before the time to vote for it runs out. */
 const MARGIN_MS = 60_000;
+/** Admission is told again after this many times the time that it took to tell it. */
+const TELLING_SHARE = 10;
 
 export class Batcher {
   readonly #options: BatcherOptions;
   /** Versions that admission knows uploads of. */
   #tracked: ReadonlySet<number> = new Set();
+  /** What it was told, and when it may be told again. */
+  #told = '';
+  #tellAgainAt = Number.NEGATIVE_INFINITY;
+  /** As of the last look; undefined before it. */
+  pending: PendingShots | undefined;
 
   constructor(options: BatcherOptions) {
     this.#options = options;
   }
 
+  /** Uploads are counted by the store, and read only for a batch that is due. */
   async look(fence: Fence): Promise<void> {
-    const { store } = this.#options;
-    const found = await this.#found();
-    const scene = { now: await store.now(), epochs: await this.#epochs(found) };
-    const ended = await this.#endHopeless(found, scene, fence);
-    const left = without(found, ended);
-    const batched = new Set<StoredShot>();
-    for (const group of groupsOf(left.good))
-      for (const shot of await this.#batch(group, left, scene, fence)) batched.add(shot);
-    this.#track(without(left, batched));
-  }
-
-  async #found(): Promise<Waiting> {
     const { store, task } = this.#options;
-    const of = (status: ShotStatus): Promise<readonly StoredShot[]> => store.shotsOf(task, status, MOST);
-    return { arriving: await of('arriving'), waiting: await of('waiting'), good: await of('good') };
+    const now = await store.now();
+    const found = await store.shotGroups(task);
+    const isEnded = await this.#endHopeless(found, now, fence);
+    let isChanged = isEnded;
+    for (const group of isEnded ? await store.shotGroups(task) : found)
+      if (await this.#batch(group, now, fence)) isChanged = true;
+    const left = isChanged ? await store.shotGroups(task) : found;
+    this.pending = left.reduce(together, { arriving: 0, waiting: 0, good: 0 });
+    await this.#track(left);
   }
 
-  #epochs({ arriving, waiting, good }: Waiting): Promise<ReadonlyMap<string, Epoch>> {
-    const headers = [...arriving, ...waiting, ...good].map(({ upload }) => upload.header);
-    return this.#options.standings.epochs(headers.flatMap(({ epochs }) => epochs.map(({ statement }) => statement)));
-  }
-
-  #window(shot: StoredShot, epochs: ReadonlyMap<string, Epoch>): ReturnType<typeof voteWindow> {
-    const { voteMs } = this.#options.policy.oneShot;
-    return voteWindow(shot, { voteMs, epoch: (statement) => epochs.get(toHex(statement)) });
-  }
-
-  /** Returns the uploads that are in batches from now on. */
-  async #batch(
-    group: Group,
-    { arriving, waiting }: Waiting,
-    { now, epochs }: Scene,
-    fence: Fence,
-  ): Promise<ReadonlySet<StoredShot>> {
-    const { task, policy, store, batches, coming, stallMs = Number.POSITIVE_INFINITY } = this.#options;
-    const { version } = group;
-    const others = [...arriving, ...waiting].filter(({ upload }) => upload.header.version === version);
-    const taken = new Set<StoredShot>();
-    for (;;) {
-      const rest = group.shots.filter((shot) => !taken.has(shot));
+  /** Returns whether some are in batches from now on. */
+  async #batch(group: ShotGroup, now: number, fence: Fence): Promise<boolean> {
+    const { task, policy, store, batches } = this.#options;
+    const marginMs = Math.min(MARGIN_MS, policy.oneShot.voteMs / 2);
+    const pace = this.#pace(group, now);
+    if (!isBatchDue(policy, group.good, { pace, leftMs: group.votesFirst - now, marginMs })) return false;
+    let rest = await store.goodShots(task, group.entry, MOST);
+    for (let made = 0; ; made++) {
       const picked = pickBatch(policy, rest);
-      const lastAt = latest([...rest, ...others]);
-      const pace = { quietMs: coming.quietMs(version), idleMs: now - lastAt, stallMs, isAwaited: others.length > 0 };
-      const leftMs = earliest(picked.map((shot) => this.#window(shot, epochs).first)) - now;
-      const marginMs = Math.min(MARGIN_MS, policy.oneShot.voteMs / 2);
-      if (!isBatchDue(policy, picked, { pace, leftMs, marginMs })) return taken;
+      const leftMs = earliest(picked.map(({ votes }) => votes.first)) - now;
+      if (!isBatchDue(policy, picked.length, { pace, leftMs, marginMs })) return made > 0;
       const uploads = picked.map(({ name }) => name);
       if ((await batches.add({ task, number: await store.nextBatch(task), uploads }, fence)) === undefined)
-        return taken;
-      for (const shot of picked) taken.add(shot);
+        return made > 0;
+      const taken = new Set(picked);
+      rest = rest.filter((shot) => !taken.has(shot));
     }
   }
 
-  /** Of versions that are too old or cannot have enough updates any more, and of epochs that nobody votes for any more. */
-  async #endHopeless(found: Waiting, { now, epochs }: Scene, fence: Fence): Promise<ReadonlySet<StoredShot>> {
-    const { inspector } = this.#options;
-    const all = [...found.arriving, ...found.waiting, ...found.good];
-    const over = this.#versionsOver(all);
-    const ended = new Set<StoredShot>();
-    for (const shot of all) {
-      const isOver = over.has(shot.upload.header.version);
-      if (!isOver && now < this.#window(shot, epochs).last) continue;
-      await (isOver ? this.#end(shot, fence) : inspector.refuse(shot, 'epoch-over', fence));
-      ended.add(shot);
-    }
-    return ended;
+  #pace({ version, lastAt, arriving, waiting }: ShotGroup, now: number): Pace {
+    const { coming, stallMs = Number.POSITIVE_INFINITY } = this.#options;
+    return { quietMs: coming.quietMs(version), idleMs: now - lastAt, stallMs, isAwaited: arriving + waiting > 0 };
   }
 
-  #versionsOver(all: readonly StoredShot[]): ReadonlySet<number> {
+  /**
+   * Ends uploads on versions that are too old or cannot have enough updates any more, and of epochs that nobody votes for any more. Returns
+   * whether there were any.
+   */
+  async #endHopeless(groups: readonly ShotGroup[], now: number, fence: Fence): Promise<boolean> {
+    const { store, task } = this.#options;
+    const over = groups.filter(({ version }) => this.#isOver(version, groups));
+    for (const { entry } of over)
+      await this.#end(await store.shotsOn(task, entry, ENDED_AT_ONCE), { to: 'over', reason: 'version-over' }, fence);
+    const isLate = groups.some((group) => !over.includes(group) && group.votesLast <= now);
+    if (isLate)
+      await this.#end(
+        await store.shotsPastVotes(task, now, ENDED_AT_ONCE),
+        { to: 'refused', reason: 'epoch-over' },
+        fence,
+      );
+    return over.length > 0 || isLate;
+  }
+
+  #end(shots: readonly StoredShot[], end: ShotEnd, fence: Fence): Promise<void> {
+    return endShots(this.#options, shots, end, fence);
+  }
+
+  #isOver(version: number, groups: readonly ShotGroup[]): boolean {
     const { coming, policy, models } = this.#options;
     const newest = models.newest?.version ?? 0;
-    const counts = new Map<number, number>();
-    for (const { upload } of all) counts.set(upload.header.version, (counts.get(upload.header.version) ?? 0) + 1);
-    const isOver = ([version, own]: readonly [number, number]): boolean => {
-      const isShort = own + (coming.coming(version) ?? Number.POSITIVE_INFINITY) < policy.minimum;
-      return newest - version > policy.maxStaleness || (version < newest && isShort);
-    };
-    return new Set([...counts].filter(isOver).map(([version]) => version));
+    const own = groups.filter((group) => group.version === version).reduce((sum, group) => sum + sizeOf(group), 0);
+    const isShort = own + (coming.coming(version) ?? Number.POSITIVE_INFINITY) < policy.minimum;
+    return newest - version > policy.maxStaleness || (version < newest && isShort);
   }
 
-  async #end({ name, status }: StoredShot, fence: Fence): Promise<void> {
-    const { store, task, blobs } = this.#options;
-    await store.decideShots(task, [name], { from: status, to: 'over', reason: 'version-over' }, fence);
-    await blobs.removeBelow(bodiesOf(name));
-  }
-
-  #track({ waiting, good }: Waiting): void {
-    const { coming } = this.#options;
+  /** Only if something has changed, and of many uploads not at every look: there is another one at every tick. */
+  async #track(groups: readonly ShotGroup[]): Promise<void> {
+    const { coming, clock, store, task } = this.#options;
+    const whole = groups.map(({ entry, waiting, good }) => `${toHex(entry)} ${waiting + good}`).join(', ');
+    const began = clock();
+    if (whole === this.#told || (began < this.#tellAgainAt && groups.length > 0)) return;
     const byVersion = new Map<number, UserId[]>([...this.#tracked].map((version) => [version, []]));
-    for (const { upload } of [...waiting, ...good]) {
-      const { version, user } = upload.header;
+    for (const { version, user } of await store.waitingUsers(task)) {
       const users = byVersion.get(version);
       if (users === undefined) byVersion.set(version, [user]);
       else users.push(user);
     }
     for (const [version, users] of byVersion) coming.trackWaiting(version, users);
     this.#tracked = new Set([...byVersion].filter(([, users]) => users.length > 0).map(([version]) => version));
+    [this.#told, this.#tellAgainAt] = [whole, clock() + TELLING_SHARE * (clock() - began)];
   }
 }
 
-function without({ arriving, waiting, good }: Waiting, gone: ReadonlySet<StoredShot>): Waiting {
-  const left = (shots: readonly StoredShot[]): readonly StoredShot[] => shots.filter((shot) => !gone.has(shot));
-  return { arriving: left(arriving), waiting: left(waiting), good: left(good) };
+function together(one: PendingShots, other: PendingShots): PendingShots {
+  return {
+    arriving: one.arriving + other.arriving,
+    waiting: one.waiting + other.waiting,
+    good: one.good + other.good,
+  };
 }
 
-function latest(shots: readonly StoredShot[]): number {
-  return shots.reduce((last, { at }) => Math.max(last, at), 0);
+function sizeOf({ arriving, waiting, good }: ShotGroup): number {
+  return arriving + waiting + good;
 }
 
 function earliest(times: readonly number[]): number {

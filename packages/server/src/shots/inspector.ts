@@ -14,10 +14,11 @@ import type { AuthorityLink, Unsigned } from '../authority/authority-link.ts';
 import { Backoff } from '../authority/backoff.ts';
 import { gather } from '../authority/gather.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
-import { bodiesOf } from '../blobs/body-key.ts';
 import type { Fence } from '../store/leases.ts';
+import type { NamedAt } from '../store/pending-shots.ts';
 import type { StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
+import { endShots } from './end-shots.ts';
 import { firstWords, type ShownTools, shownUploads, statementsOf } from './shown.ts';
 
 export interface InspectorOptions extends ShownTools {
@@ -31,13 +32,15 @@ export interface InspectorOptions extends ShownTools {
 const GRACE_MS = 500;
 /** An authority is shown entries of at most so many versions at once. */
 const MAX_VERSIONS = 64;
-/** Waiting uploads that are looked at to find some that are due. */
-const LOOKED_AT = 4 * MAX_INSPECTED;
+/** The names of this many waiting uploads are looked at to find some that are due; the next look goes on after them. */
+const LOOKED_AT = 16 * MAX_INSPECTED;
 
 export class Inspector {
   readonly #options: InspectorOptions;
   /** Of uploads that nobody could decide about. */
   readonly #backoff: Backoff;
+  /** The last name of those that were looked at, until the end of the list. */
+  #after: NamedAt | undefined;
 
   constructor(options: InspectorOptions) {
     this.#options = options;
@@ -47,14 +50,33 @@ export class Inspector {
   /** Inspects some that wait. Returns whether there may be more. */
   async look(fence: Fence): Promise<boolean> {
     const { store, task } = this.#options;
-    const waiting = await store.shotsOf(task, 'waiting', LOOKED_AT);
-    const due = waiting.filter(({ name }) => this.#backoff.isDue(toHex(name))).slice(0, MAX_INSPECTED);
-    const some = due.filter(({ upload }) => withinVersions(due, upload.header.version));
-    if (some.length === 0) return false;
+    const names = await store.namesOf(task, 'waiting', this.#after, LOOKED_AT);
+    const isLast = names.length < LOOKED_AT;
+    if (isLast && this.#after === undefined) this.#backoff.keepOnly(new Set(names.map(({ name }) => toHex(name))));
+    const due = this.#inTurn(names.map(({ name }) => name));
+    const hasMore = due.length > MAX_INSPECTED;
+    if (!hasMore) this.#after = isLast ? undefined : names.at(-1);
+    await this.#decide(await store.shotsNamed(task, due.slice(0, MAX_INSPECTED)), fence);
+    return hasMore || !isLast;
+  }
+
+  /** Those that are due: first those that nobody was asked about, then those that were not asked about for longest. */
+  #inTurn(names: readonly Ctx[]): readonly Ctx[] {
+    const failedAt = (name: Ctx): number => this.#backoff.failedAt(toHex(name)) ?? 0;
+    return names
+      .filter((name) => this.#backoff.isDue(toHex(name)))
+      .map((name) => ({ name, at: failedAt(name) }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ name }) => name);
+  }
+
+  async #decide(found: readonly StoredShot[], fence: Fence): Promise<void> {
+    const waiting = found.filter(({ status }) => status === 'waiting');
+    const some = waiting.filter(({ upload }) => withinVersions(waiting, upload.header.version));
+    if (some.length === 0) return;
     const verdicts = await this.#inspect(some);
     const decided = await Promise.all(some.map((shot) => this.#verdictOn(shot, verdicts)));
     await this.#write(some, decided, fence);
-    return waiting.length > some.length;
   }
 
   /** Shows uploads to one authority that has not seen them since it started. Returns what it says of them. */
@@ -104,10 +126,8 @@ export class Inspector {
   }
 
   /** Its device hears the reason when it asks; the body goes. */
-  async refuse({ name, status }: StoredShot, reason: RefusalReason, fence: Fence | undefined): Promise<void> {
-    const { store, task, blobs } = this.#options;
-    await store.decideShots(task, [name], { from: status, to: 'refused', reason }, fence);
-    await blobs.removeBelow(bodiesOf(name));
+  refuse(shot: Pick<StoredShot, 'name' | 'status'>, reason: RefusalReason, fence: Fence | undefined): Promise<void> {
+    return endShots(this.#options, [shot], { to: 'refused', reason }, fence);
   }
 }
 

@@ -2,7 +2,9 @@
 import { equalBytes, toHex } from '@basa/masking';
 import {
   type Ctx,
+  type Epoch,
   millis,
+  type OneShotPolicy,
   type Refused,
   refused,
   type ServerPorts,
@@ -15,15 +17,17 @@ import {
   uploadNameOf,
 } from '@basa/protocol';
 import { fail } from '@basa/service';
+import { bodyKey } from '../blobs/body-key.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
-import type { Body } from '../uploads/bodies.ts';
+import type { Body } from '../uploads/body.ts';
+import { type VoteTime, voteWindow } from './batching.ts';
 import type { Standings } from './standings.ts';
 
 export interface IntakeOptions {
   readonly task: TaskId;
-  readonly policy: TaskPolicy;
+  readonly policy: TaskPolicy & { readonly oneShot: OneShotPolicy };
   readonly ports: ServerPorts;
   readonly store: Store;
   readonly models: ModelKeeper;
@@ -31,13 +35,19 @@ export interface IntakeOptions {
 }
 
 /** The blob of an upload, as if it were the only slot of a buffer with its name. */
-export function shotBody(policy: TaskPolicy, name: Ctx, { header }: ShotUpload): Body {
+function shotBody(policy: TaskPolicy, name: Ctx, { header }: ShotUpload): Body {
   const { epochs, bodyHash } = header;
   return {
     name: { ctx: name, slot: 0 as Slot, bodyHash },
     layout: shotLayout(policy, epochs),
     modulus: policy.modulus,
   };
+}
+
+/** Where it lies. */
+export function shotKey(policy: TaskPolicy, name: Ctx, upload: ShotUpload): string {
+  const body = shotBody(policy, name, upload);
+  return bodyKey(body.name, body.layout);
 }
 
 export class ShotIntake {
@@ -61,26 +71,29 @@ export class ShotIntake {
 
   /** A new upload, from now on expected; or why it is not taken. */
   async begin(name: Ctx, upload: ShotUpload): Promise<StoredShot | Refused> {
-    const { store, task } = this.#options;
-    const problem = await this.#problem(upload);
+    const { store, task, policy, standings } = this.#options;
+    const { header } = upload;
+    const known = await standings.epochs(header.epochs.map(({ statement }) => statement));
+    const epoch = (statement: Uint8Array): Epoch | undefined => known.get(toHex(statement));
+    const problem = await this.#problem(upload, epoch);
     if (problem !== undefined) return problem;
-    const begun = await store.beginShot(task, name, upload);
+    const votes = voteWindow(header, { voteMs: policy.oneShot.voteMs, epoch });
+    const begun = await store.beginShot(task, name, upload, votes);
     if (begun.kind === 'begun') return begun.shot;
     return refused(begun.kind === 'differs' ? 'upload-differs' : 'version-given');
   }
 
-  async #problem(upload: ShotUpload): Promise<Refused | undefined> {
+  async #problem(upload: ShotUpload, epoch: VoteTime['epoch']): Promise<Refused | undefined> {
     const { suite } = this.#options.ports;
-    const { task, policy, models, store, standings } = this.#options;
-    const { version, epochs } = upload.header;
+    const { task, policy, models, store } = this.#options;
+    const { version } = upload.header;
     if (version > (models.newest?.version ?? -1)) await models.refresh(); // another node may have made it
     const logged = (await models.stored(version))?.entry;
-    const known = await standings.epochs(epochs.map(({ statement }) => statement));
     const view = {
       suite,
       task,
       policy,
-      epoch: (statement: Uint8Array) => known.get(toHex(statement)),
+      epoch,
       entry: () => logged,
       newest: models.newest?.version ?? 0,
       now: millis(await store.now()),

@@ -4,12 +4,13 @@
  *     waiting --inspected--> good --enough of one version--> in a batch
  *         \--> refused           \--> version over
  */
-import { toHex } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
 import {
   type Batch,
   type ClosingBatch,
   type Ctx,
   epochEnd,
+  isGranted,
   isRefusalReason,
   loseBatch,
   meanAgeOf,
@@ -23,18 +24,20 @@ import {
 } from '@basa/protocol';
 import { AuthorityUnreachable } from '../authority/authority-http.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
-import { bodiesOf, bodyKey } from '../blobs/body-key.ts';
+import { bodiesOf } from '../blobs/body-key.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
-import { granted } from '../closing/closer.ts';
 import type { Gatherer } from '../closing/gatherer.ts';
+import { granted } from '../closing/granted.ts';
 import { type OpenedSum, type OpeningTools, openShards } from '../closing/opening.ts';
+import { isStalled } from '../closing/when-to-end.ts';
 import { packTerms } from '../closing/work/packed-terms.ts';
 import type { GoodPrefix } from '../closing/work/tasks.ts';
 import type { Fence } from '../store/leases.ts';
 import type { RefusedShot } from '../store/shots.ts';
 import { askForVotes, heldBatch, refusedUploads, type VotedBatch, type Voting } from './batch-votes.ts';
+import type { Coming } from './batcher.ts';
 import type { Inspector } from './inspector.ts';
-import { shotBody } from './intake.ts';
+import { shotKey } from './intake.ts';
 import { BatchLost, MaskSums } from './mask-sums.ts';
 import { type ShownTools, shownUploads, statementsOf } from './shown.ts';
 
@@ -44,6 +47,8 @@ export interface ShotGathererOptions extends OpeningTools, ShownTools {
   readonly authorities: TaskAuthorities;
   readonly ports: ServerPorts;
   readonly inspector: Inspector;
+  readonly coming: Coming;
+  readonly stallMs: number | undefined;
 }
 
 export class ShotGatherer implements Gatherer<ShotBatch> {
@@ -68,10 +73,10 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     const { ctx, rules } = sum;
     const voted = await this.#voted(sum);
     try {
-      const votes = sum.status === 'granted' ? sum.votes : await this.#close(voted, fence);
+      const votes = isGranted(sum) ? sum.votes : await this.#close(voted, fence);
       const { watch } = this.#options;
       const subtracted = await watch.traces.step('close', { ctx }, () => this.#masks(voted, votes));
-      const keys = voted.shots.map(({ name, upload }) => bodyKey(shotBody(rules, name, upload).name));
+      const keys = voted.shots.map(({ name, upload }) => shotKey(this.#options.policy, name, upload));
       return await openShards(this.#options, { ctx, rules, keys, subtracted, terms: packTerms([]) });
     } catch (error) {
       if (error instanceof BatchLost) await this.#lose(ctx, 'unknown', fence);
@@ -125,7 +130,8 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     const { blobs } = this.#options;
     await this.#lose(sum.ctx, 'aborted', fence, bad);
     const names = new Set(bad.map(({ name }) => toHex(name)));
-    for (const { name } of shots) if (names.has(toHex(name))) await blobs.removeBelow(bodiesOf(name));
+    const gone = shots.filter(({ name }) => names.has(toHex(name)));
+    await blobs.removeBelow(...gone.map(({ name }) => bodiesOf(name)));
   }
 
   /**
@@ -164,7 +170,17 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
   }
 
   async lost(sum: ShotBatch, fence: Fence | undefined): Promise<void> {
-    if (await this.#isTooLate(await this.#voted(sum))) await this.#lose(sum.ctx, 'unknown', fence);
+    const voted = await this.#voted(sum);
+    const isLost = (await this.#isTooLate(voted)) || (sum.status === 'opened' && (await this.#isForgotten(voted)));
+    if (isLost) await this.#lose(sum.ctx, 'unknown', fence);
+  }
+
+  /** An authority that lost its memory of an opened batch never logs it: asked for its masks once more, it says so. */
+  async #isForgotten(voted: VotedBatch): Promise<boolean> {
+    return this.#masks(voted, voted.sum.votes).then(
+      () => false,
+      (error: unknown) => error instanceof BatchLost,
+    );
   }
 
   votesFor({ task, ctx, votes }: ShotBatch): readonly Vote[] {
@@ -184,10 +200,22 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     return meanAgeOf(rules, { ...prefix, accepted: users.length, now });
   }
 
+  /** By the rule that closes a small batch, and at the latest when an epoch has passed. */
+  async isLast({ firstAt, lastAt }: { readonly firstAt: number; readonly lastAt: number }): Promise<boolean> {
+    const { store, task, policy, models, coming, stallMs = Number.POSITIVE_INFINITY } = this.#options;
+    const now = await store.now();
+    if (now - firstAt >= policy.oneShot.epochMs) return true;
+    const waiting = await store.shotGroups(task);
+    const hasOthers = this.keeper.living.some((sum) => equalBytes(sum.task, task) && sum.status !== 'opened');
+    const idleMs = now - Math.max(lastAt, ...waiting.map((group) => group.lastAt));
+    const quietMs = coming.quietMs(models.newest?.version ?? 0);
+    return isStalled({ quietMs, idleMs, stallMs, isAwaited: hasOthers || waiting.length > 0 });
+  }
+
   async ended({ ctx, status, batch }: ShotBatch): Promise<void> {
     const { blobs } = this.#options;
     await blobs.removeBelow(bodiesOf(ctx));
     if (status === 'aborted') return; // its uploads wait again
-    for (const name of batch.uploads) await blobs.removeBelow(bodiesOf(name));
+    await blobs.removeBelow(...batch.uploads.map(bodiesOf));
   }
 }

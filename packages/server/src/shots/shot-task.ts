@@ -14,6 +14,7 @@ import type { BlobStore } from '../blobs/blob-store.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Fence } from '../store/leases.ts';
+import type { PendingShots } from '../store/pending-shots.ts';
 import type { StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
@@ -68,7 +69,12 @@ export class ShotTask {
     const { standings } = this;
     this.intake = new ShotIntake({ ...parts, standings });
     this.inspector = new Inspector({ ...parts, standings });
-    this.#batcher = new Batcher({ ...parts, standings, inspector: this.inspector, coming, stallMs });
+    this.#batcher = new Batcher({ ...parts, coming, stallMs });
+  }
+
+  /** Uploads in no batch, as of the last look of this node. */
+  get pending(): PendingShots | undefined {
+    return this.#batcher.pending;
   }
 
   /** Has what waits inspected, and makes batches of what is good. */

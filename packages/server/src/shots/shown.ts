@@ -11,10 +11,9 @@ import {
   type TaskPolicy,
 } from '@basa/protocol';
 import { type BlobStore, collect } from '../blobs/blob-store.ts';
-import { bodyKey } from '../blobs/body-key.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { StoredShot } from '../store/shots.ts';
-import { shotBody } from './intake.ts';
+import { shotKey } from './intake.ts';
 import type { Standings } from './standings.ts';
 
 export interface ShownTools {
@@ -52,7 +51,7 @@ export function shownUploads(tools: ShownTools, shots: readonly StoredShot[]): P
 
 async function shownUpload({ policy, blobs }: ShownTools, { name, upload }: StoredShot): Promise<ShownUpload> {
   const { vectorBytes, partsBytes, bodyBytes } = shotLayout(policy, upload.header.epochs);
-  const key = bodyKey(shotBody(policy, name, upload).name);
+  const key = shotKey(policy, name, upload);
   return { ...upload, sealed: await collect(blobs.read(key, vectorBytes, bodyBytes), partsBytes) };
 }
 
@@ -64,7 +63,7 @@ export async function firstWords({ policy, blobs }: ShownTools, { name, upload }
   const { elements, vectorBytes } = shotLayout(policy, upload.header.epochs);
   const count = Math.min(elements, WHOLE_BYTES);
   const bytes = count < WHOLE_BYTES ? vectorBytes : (WHOLE_BYTES * elementBits(policy.modulus)) / 8;
-  const key = bodyKey(shotBody(policy, name, upload).name);
+  const key = shotKey(policy, name, upload);
   const packed = await collect(blobs.read(key, 0, bytes), packedLength(count, policy.modulus));
   const unpacked = unpackVector(packed, count, policy.modulus);
   if (unpacked.kind === 'malformed') throw new Error(`a stored vector is damaged: ${unpacked.problem}`);

@@ -8,6 +8,7 @@ import {
   decodePolicy,
   ENGINE,
   type TaskPolicy,
+  versionRule,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { Type } from '@basa/service';
@@ -70,12 +71,14 @@ export const taskSpecificationSchema = Type.Object(
       Type.Object(
         {
           accuracy: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+          r2: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
           version: Type.Optional(Type.Integer({ minimum: 1 })),
           afterMs: Type.Optional(Type.Integer({ minimum: 1 })),
         },
         { additionalProperties: false },
       ),
     ),
+    target: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     stallMs: Type.Optional(Type.Integer({ minimum: 1 })),
     admission: Type.Optional(
       Type.Object(
@@ -140,7 +143,15 @@ function readAdmission(asked: TaskSpecification['admission'], policy: TaskPolicy
   if (places !== 'auto' && places < bufferSize)
     throw new RangeError(`admission.places must be at least the size of a buffer (${bufferSize}), got ${places}`);
   const oneVersion = versions === 'one' ? { minimum, isHeld: asked?.hold === 'version' } : undefined;
-  return { bufferSize, places, targetAge, maxWaitingBuffers: waitingBuffers, ...(oneVersion && { oneVersion }) };
+  // Places are counted by what a version is made of.
+  const ofVersion = bufferSize * versionRule(policy).sumsPerVersion;
+  return {
+    bufferSize: ofVersion,
+    places,
+    targetAge,
+    maxWaitingBuffers: waitingBuffers,
+    ...(oneVersion && { oneVersion }),
+  };
 }
 
 function checkInitial(hex: string | undefined, { dimension }: TaskPolicy): void {

@@ -10,7 +10,8 @@ import {
   type TaskPolicy,
   type UserId,
 } from '@basa/protocol';
-import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
+import { column, type Dialect, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
+import { inChunks } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
 import { readShot, type StoredShot } from './shots.ts';
 import { OPEN } from './tasks.ts';
@@ -23,8 +24,6 @@ export interface KeptBatch extends StoredBatch {
 
 const BATCHES = 'SELECT b.*, t.policy FROM buffers b JOIN tasks t ON t.task = b.task WHERE b.batch_number IS NOT NULL';
 const MEMBERS = 'SELECT name, usr, version FROM shots WHERE ctx = ? ORDER BY position';
-const TAKE = `UPDATE shots SET status = 'batched', ctx = ?, position = ? WHERE task = ? AND name = ? AND ctx IS NULL
-  AND status IN ('waiting', 'good')`;
 const LAST = 'SELECT COALESCE(MAX(batch_number), -1) AS last_number FROM buffers WHERE task = ?';
 
 export function batchTables(database: SqlDatabase) {
@@ -56,7 +55,7 @@ export function batchTables(database: SqlDatabase) {
         .transaction(async (session) => {
           await checkFence(database, session, fence);
           const ctx = batchCtxOf(suite, batch);
-          await insertBatch(session, ctx, batch);
+          await insertBatch(database.dialect, session, ctx, batch);
           return ctx;
         })
         .catch((error: unknown) => {
@@ -82,12 +81,26 @@ export function batchTables(database: SqlDatabase) {
 
 class ShotMissing extends Error {}
 
-async function insertBatch(session: SqlSession, ctx: Ctx, { task, number, uploads }: Batch): Promise<void> {
+async function insertBatch(
+  dialect: Dialect,
+  session: SqlSession,
+  ctx: Ctx,
+  { task, number, uploads }: Batch,
+): Promise<void> {
   const { query } = session;
   const add = `INSERT INTO buffers (ctx, task, status, last_record, drawn_at, batch_number) VALUES (?, ?, 'frozen', 0, ?, ?)
     ON CONFLICT (ctx) DO NOTHING`;
   await query(add, ctx, task, await session.now(), number);
-  for (const [position, name] of uploads.entries()) await query(TAKE, ctx, position, task, name);
+  const placed = uploads.map((name, position) => [name, position] as const);
+  for (const some of inChunks(placed)) await query(takingSome(dialect, some.length), ...some.flat(), ctx, task);
   const taken = await query('SELECT name FROM shots WHERE ctx = ?', ctx);
   if (taken.length !== uploads.length) throw new ShotMissing('an upload of the batch is not there');
+}
+
+/** Names and positions are listed with their types: PostgreSQL takes untyped values in a list for text. */
+function takingSome({ blob, integer }: Dialect, count: number): string {
+  const values = Array<string>(count).fill(`(CAST(? AS ${blob}), CAST(? AS ${integer}))`).join(', ');
+  return `WITH taken (own_name, own_position) AS (VALUES ${values})
+    UPDATE shots SET status = 'batched', ctx = ?, position = taken.own_position FROM taken
+    WHERE task = ? AND name = taken.own_name AND ctx IS NULL AND status IN ('waiting', 'good')`;
 }

@@ -8,6 +8,7 @@ import {
   decodePolicy,
   descriptorCodec,
   encodeBufferRecord,
+  isGranted,
   type ModelEntry,
   type SecureBuffer,
   type Slot,
@@ -18,7 +19,8 @@ import {
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 import { insertRows } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
-import { logModel } from './models.ts';
+import { dropPendingModel, logModel } from './models.ts';
+import { insertOpened, type OpenedRow } from './opened.ts';
 import { freeShots, type RefusedShot } from './shots.ts';
 import { type BegunSlot, beginSlot, finishSlot } from './slots.ts';
 import { judge, type Verdict } from './suspicions.ts';
@@ -36,9 +38,11 @@ export interface BufferChange {
   readonly status: SecureBuffer['status'];
   /** The deposit that came with a slot, and what it seals to each later slot, the next one first. */
   readonly deposit?: BegunSlot & { readonly bytes: Uint8Array; readonly outbox: readonly Uint8Array[] };
+  /** What the sum was opened as. */
+  readonly opened?: OpenedRow;
   /** The pending model that the authority has logged: in the same transaction as "included". */
   readonly logged?: ModelEntry;
-  /** The pending model of a buffer that was lost. */
+  /** The sum was lost: the pending model that it is in comes to nothing. */
   readonly withoutModel?: true;
   /** Users whose slots came to nothing. */
   readonly burnt?: { readonly users: readonly UserId[]; readonly at: number };
@@ -58,7 +62,7 @@ const BURNT = `SELECT (SELECT COUNT(*) FROM burnt_slots WHERE usr = ? AND at >= 
 /** A nonce whose buffer is drawn, or cannot be used. */
 export const FORGET_DRAW = 'UPDATE tasks SET draw_nonce = NULL WHERE task = ? AND draw_nonce = ?';
 /** What a buffer has in other tables until it ends. */
-const WHILE_OPEN = ['deposits', 'inboxes', 'pieces'];
+const WHILE_OPEN = ['deposits', 'inboxes', 'pieces', 'opened'];
 
 export function bufferTables(database: SqlDatabase) {
   const facts = async ({ query }: Pick<SqlSession, 'query'>, ctx: Ctx, known: number): Promise<readonly BufferFact[]> =>
@@ -152,7 +156,7 @@ async function writeChange(
   { ctx, last, now }: { readonly ctx: Ctx; readonly last: number; readonly now: number },
   change: BufferChange,
 ): Promise<number> {
-  const { facts, status, deposit, logged, withoutModel, burnt, verdict, freed } = change;
+  const { facts, status, deposit, opened, logged, withoutModel, burnt, verdict, freed } = change;
   const records = facts.map((fact, n) => [ctx, last + 1 + n, encodeBufferRecord(fact)]);
   await insertRows(session, 'records (ctx, number, record)', records);
   if (deposit !== undefined) {
@@ -161,7 +165,8 @@ async function writeChange(
   }
   for (const fact of facts) if (fact.kind === 'accepted') await finishSlot(session, ctx, fact.header.slot);
   if (logged !== undefined) await logModel(session, logged);
-  if (withoutModel) await session.query('DELETE FROM models WHERE ctx = ? AND entry IS NULL', ctx);
+  if (opened !== undefined) await insertOpened(session, { ...opened, ctx, at: now });
+  if (withoutModel) await dropPendingModel(session, ctx);
   const users = (burnt?.users ?? []).map((user) => [user, ctx, burnt?.at ?? 0]);
   await insertRows(session, 'burnt_slots (usr, ctx, at)', users, ' ON CONFLICT DO NOTHING');
   if (verdict !== undefined) await judge(database, session, ctx, verdict, now);
@@ -201,5 +206,5 @@ export function readDescriptor(row: Row): Descriptor {
 
 /** Whether a buffer has come to its end, one way or another. */
 export function isEnded(status: SecureBuffer['status']): boolean {
-  return status !== 'filling' && status !== 'frozen' && status !== 'granted';
+  return status !== 'filling' && status !== 'frozen' && !isGranted({ status });
 }

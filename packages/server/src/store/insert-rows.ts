@@ -11,11 +11,22 @@ export async function insertRows(
   rows: readonly (readonly SqlValue[])[],
   end = '',
 ): Promise<void> {
-  for (let at = 0; at < rows.length; ) {
-    const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(rows.length - at)));
-    const some = rows.slice(at, at + count);
-    const marks = some.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ');
-    await session.query(`INSERT INTO ${into} VALUES ${marks}${end}`, ...some.flat());
+  for (const some of inChunks(rows)) {
+    const values = some.map((row) => `(${marksFor(row)})`).join(', ');
+    await session.query(`INSERT INTO ${into} VALUES ${values}${end}`, ...some.flat());
+  }
+}
+
+/** The items in their order, as many at a time as one statement takes. */
+export function* inChunks<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let at = 0; at < items.length; ) {
+    const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(items.length - at)));
+    yield items.slice(at, at + count);
     at += count;
   }
+}
+
+/** A question mark for each of the values. */
+export function marksFor(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ');
 }

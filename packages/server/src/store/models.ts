@@ -1,15 +1,14 @@
 /** The versions of a model, with what made them. */
-import { equalBytes } from '@basa/masking';
-import { type Ctx, type ModelEntry, modelEntryCodec, type TaskId } from '@basa/protocol';
+import { equalBytes, toHex } from '@basa/masking';
+import { type Ctx, type ModelEntry, modelEntryCodec, SCORES, type Scores, scoresIn, type TaskId } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
+import { insertRows } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
 
-export interface StoredModel {
+export interface StoredModel extends Scores {
   readonly task: TaskId;
   readonly version: number;
   readonly modelHash: Uint8Array;
-  /** The buffer whose sum made it; zeros for version 0. */
-  readonly ctx: Ctx;
   /** Where the parameters lie, and what the server's step remembers after it, if anything. */
   readonly blobKey: string;
   readonly stepKey?: string;
@@ -24,25 +23,40 @@ export interface StoredModel {
   readonly meanAge?: number;
   /** Means over its devices of the metrics that the task names. */
   readonly metrics?: Readonly<Record<string, number>>;
-  readonly accuracy?: number;
   readonly loss?: number;
 }
+
+/** The sums that a version is made of, and those that it leaves out. */
+export interface SumsOfVersion {
+  readonly sums: readonly Ctx[];
+  readonly spoilt: readonly Ctx[];
+}
+
+const OF_SUM =
+  'SELECT m.* FROM models m JOIN model_sums s ON s.task = m.task AND s.version = m.version WHERE s.ctx = ?';
+const LAST_SUMS = 'SELECT ctx FROM model_sums WHERE task = ? ORDER BY version DESC, ctx LIMIT ?';
 
 export function modelTables(database: SqlDatabase) {
   return {
     /** The same again changes nothing; another one of its version or buffer is refused. */
-    addModel: (model: StoredModel, fence?: Fence): Promise<void> =>
+    addModel: (model: StoredModel, named: SumsOfVersion, fence?: Fence): Promise<void> =>
       database.transaction(async (session) => {
         await checkFence(database, session, fence);
-        await insertModel(session, model);
+        await insertModel(session, model, named);
       }),
-    /** Version 0 comes from no buffer. */
+    /** Version 0 comes from no sum. */
     logFirstModel: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
     model: async (task: TaskId, version: number): Promise<StoredModel | undefined> =>
       (await database.query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel)[0],
-    /** The version made of this buffer's sum, logged or not. */
+    /** The version that the sum is in, or was left out of, logged or not. */
     modelOf: async (ctx: Ctx): Promise<StoredModel | undefined> =>
-      (await database.query('SELECT * FROM models WHERE ctx = ?', ctx)).map(readModel)[0],
+      (await database.query(OF_SUM, ctx)).map(readModel)[0],
+    /** The sums of each version. */
+    sumsOf: async (task: TaskId): Promise<ReadonlyMap<number, SumsOfVersion>> =>
+      grouped(await database.query('SELECT * FROM model_sums WHERE task = ? ORDER BY version, ctx', task)),
+    /** The sums of the last versions. */
+    lastSums: async (task: TaskId, limit: number): Promise<readonly Ctx[]> =>
+      (await database.query(LAST_SUMS, task, limit)).map(readCtx),
     /** The last version; `logged`: that the authority has logged. */
     newestModel: async (task: TaskId, which: 'logged' | 'any'): Promise<StoredModel | undefined> => {
       const logged = which === 'logged' ? 'AND entry IS NOT NULL' : '';
@@ -77,10 +91,10 @@ export function modelTables(database: SqlDatabase) {
     async setEvaluation(
       task: TaskId,
       version: number,
-      { accuracy, loss }: { readonly accuracy: number; readonly loss: number },
+      { accuracy, r2, loss }: Scores & { readonly loss: number },
     ): Promise<void> {
-      const statement = 'UPDATE models SET accuracy = ?, loss = ? WHERE task = ? AND version = ?';
-      await database.query(statement, accuracy, loss, task, version);
+      const statement = 'UPDATE models SET accuracy = ?, r2 = ?, loss = ? WHERE task = ? AND version = ?';
+      await database.query(statement, accuracy ?? null, r2 ?? null, loss, task, version);
     },
   };
 }
@@ -95,15 +109,24 @@ export async function logModel(session: SqlSession, entry: ModelEntry): Promise<
   await session.query('UPDATE models SET entry = ? WHERE task = ? AND version = ?', ...values);
 }
 
-async function insertModel({ query }: SqlSession, model: StoredModel): Promise<void> {
-  const { task, version, modelHash, ctx, blobKey, stepKey, madeAt, accepted, dropped, meanAge, metrics } = model;
+/** The pending version that a lost sum is in: the others of it wait for another one. */
+export async function dropPendingModel({ query }: SqlSession, ctx: Ctx): Promise<void> {
+  const [row] = await query(`${OF_SUM} AND m.entry IS NULL`, ctx);
+  if (row === undefined) return;
+  const { task, version } = readModel(row);
+  await query('DELETE FROM model_sums WHERE task = ? AND version = ?', task, version);
+  await query('DELETE FROM models WHERE task = ? AND version = ?', task, version);
+}
+
+async function insertModel(session: SqlSession, model: StoredModel, { sums, spoilt }: SumsOfVersion): Promise<void> {
+  const { query } = session;
+  const { task, version, modelHash, blobKey, stepKey, madeAt, accepted, dropped, meanAge, metrics } = model;
   await query(
-    `INSERT INTO models (task, version, model_hash, ctx, blob_key, step_key, made_at, accepted, dropped, mean_age, metrics)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO models (task, version, model_hash, blob_key, step_key, made_at, accepted, dropped, mean_age, metrics)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     task,
     version,
     modelHash,
-    ctx,
     blobKey,
     stepKey ?? null,
     madeAt,
@@ -112,15 +135,40 @@ async function insertModel({ query }: SqlSession, model: StoredModel): Promise<v
     meanAge ?? null,
     metrics === undefined ? null : JSON.stringify(metrics),
   );
+  const rows = [...sums.map((ctx) => [ctx, task, version, 0]), ...spoilt.map((ctx) => [ctx, task, version, 1])];
+  await insertRows(session, 'model_sums (ctx, task, version, spoilt)', rows, ' ON CONFLICT DO NOTHING');
   const [found] = (await query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel);
-  const isSame = found !== undefined && equalBytes(found.ctx, ctx) && equalBytes(found.modelHash, modelHash);
-  if (!isSame) throw new Error(`there is another version ${version}, or another version of this buffer`);
+  const named = await query('SELECT ctx, spoilt FROM model_sums WHERE task = ? AND version = ?', task, version);
+  const isSame = found !== undefined && equalBytes(found.modelHash, modelHash) && isSameSums(named, { sums, spoilt });
+  if (!isSame) throw new Error(`there is another version ${version}, or another version of one of its sums`);
+}
+
+function isSameSums(rows: readonly Row[], { sums, spoilt }: SumsOfVersion): boolean {
+  const nameOf = (ctx: Ctx, isSpoilt: boolean): string => `${toHex(ctx)} ${isSpoilt}`;
+  const found = new Set(rows.map((row) => nameOf(readCtx(row), column.number(row, 'spoilt') === 1)));
+  const asked = [...sums.map((ctx) => nameOf(ctx, false)), ...spoilt.map((ctx) => nameOf(ctx, true))];
+  return found.size === asked.length && asked.every((name) => found.has(name));
+}
+
+function grouped(rows: readonly Row[]): ReadonlyMap<number, SumsOfVersion> {
+  const found = new Map<number, { readonly sums: Ctx[]; readonly spoilt: Ctx[] }>();
+  for (const row of rows) {
+    const version = column.number(row, 'version');
+    const own = found.get(version) ?? { sums: [], spoilt: [] };
+    (column.number(row, 'spoilt') === 1 ? own.spoilt : own.sums).push(readCtx(row));
+    found.set(version, own);
+  }
+  return found;
+}
+
+function readCtx(row: Row): Ctx {
+  return column.bytes(row, 'ctx') as Ctx;
 }
 
 function readModel(row: Row): StoredModel {
   const stepKey = column.optional(row, 'step_key', column.text);
   const entry = column.optional(row, 'entry', column.bytes);
-  const accuracy = column.optional(row, 'accuracy', column.number);
+  const scores = SCORES.map((name) => [name, column.optional(row, name, column.number)] as const);
   const loss = column.optional(row, 'loss', column.number);
   const meanAge = column.optional(row, 'mean_age', column.number);
   const metrics = column.optional(row, 'metrics', column.text);
@@ -128,7 +176,6 @@ function readModel(row: Row): StoredModel {
     task: column.bytes(row, 'task') as TaskId,
     version: column.number(row, 'version'),
     modelHash: column.bytes(row, 'model_hash'),
-    ctx: column.bytes(row, 'ctx') as Ctx,
     blobKey: column.text(row, 'blob_key'),
     madeAt: column.number(row, 'made_at'),
     accepted: column.number(row, 'accepted'),
@@ -138,7 +185,7 @@ function readModel(row: Row): StoredModel {
     ...(entry !== undefined && { entry: modelEntryCodec.decode(entry) }),
     ...(meanAge !== undefined && { meanAge }),
     ...(metrics !== undefined && { metrics: JSON.parse(metrics) as Record<string, number> }),
-    ...(accuracy !== undefined && { accuracy }),
+    ...scoresIn(Object.fromEntries(scores)),
     ...(loss !== undefined && { loss }),
   };
 }

@@ -21,6 +21,8 @@ export function pieceTables(database: SqlDatabase) {
   const found = `SELECT * FROM pieces WHERE ctx = ? AND slot = ?`;
   const locked = found + database.dialect.forUpdate;
   return {
+    /** Whether some of an upload came in pieces before; not to be told to its device. */
+    hasPiece: async (ctx: Ctx, slot: Slot): Promise<boolean> => (await database.peek(found, ctx, slot)).length > 0,
     /** What is durable of an upload that comes in several pieces, and of which body it is. */
     piece: async (ctx: Ctx, slot: Slot) =>
       (await database.query(found, ctx, slot)).map((row) => ({

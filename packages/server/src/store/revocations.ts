@@ -36,6 +36,6 @@ export function revocationTables(database: SqlDatabase) {
       }),
     /** How many authorities have revoked it. */
     revokedBy: async (task: TaskId, user: UserId): Promise<number> =>
-      (await database.query('SELECT authority FROM revoked_devices WHERE task = ? AND usr = ?', task, user)).length,
+      (await database.peek('SELECT authority FROM revoked_devices WHERE task = ? AND usr = ?', task, user)).length,
   };
 }

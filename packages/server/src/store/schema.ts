@@ -1,11 +1,12 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
 import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
-/** The first format whose entries of the model log name several sums: older data is not read, so nothing brings it further. */
-const OLDEST = 12;
+/** The first format with versions that are made of several sums: older data is not read, so nothing brings it further. */
+const OLDEST = 13;
 
 export function migrationsFor(dialect: Dialect): readonly string[] {
-  return [...Array<string>(OLDEST - 1).fill(''), tablesFor(dialect).join(';\n')];
+  const scores = `ALTER TABLE models ADD COLUMN r2 ${dialect.real}`;
+  return [...Array<string>(OLDEST - 1).fill(''), tablesFor(dialect).join(';\n'), scores];
 }
 
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
@@ -24,12 +25,16 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     // A model is pending until the authority has logged it: entry is its word for it. forgotten: its blobs are gone, or on their way out.
     `CREATE TABLE models (
         task ${blob} NOT NULL REFERENCES tasks (task), version ${integer} NOT NULL, model_hash ${blob} NOT NULL,
-        ctx ${blob} NOT NULL, blob_key TEXT NOT NULL, step_key TEXT, entry ${blob}, made_at ${integer} NOT NULL,
+        blob_key TEXT NOT NULL, step_key TEXT, entry ${blob}, made_at ${integer} NOT NULL,
         accepted ${integer} NOT NULL, dropped ${integer} NOT NULL, accuracy ${real}, loss ${real},
         forgotten ${integer} NOT NULL DEFAULT 0, mean_age ${real}, metrics TEXT,
-        PRIMARY KEY (task, version), UNIQUE (task, ctx)
+        PRIMARY KEY (task, version)
       )`,
-    'CREATE INDEX models_by_buffer ON models (ctx)',
+    // The sums that a version is made of, and those that were left out of it as spoilt: each is in one version.
+    `CREATE TABLE model_sums (
+        ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL, version ${integer} NOT NULL, spoilt ${integer} NOT NULL
+      )`,
+    'CREATE INDEX model_sums_by_version ON model_sums (task, version)',
     'CREATE INDEX models_kept ON models (task, version) WHERE forgotten = 0',
     // A batch of the one-shot mode is a buffer that begins frozen. It has a number, its uploads are in `shots`, and it was drawn by nobody.
     `CREATE TABLE buffers (
@@ -52,13 +57,22 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         ctx ${blob} NOT NULL REFERENCES buffers (ctx), to_slot ${integer} NOT NULL, from_slot ${integer} NOT NULL,
         entry ${blob} NOT NULL, PRIMARY KEY (ctx, to_slot, from_slot)
       )`,
+    // Sums that are opened and in no logged version yet: what the mean beside them weighs, or why they are spoilt.
+    `CREATE TABLE opened (
+        ctx ${blob} PRIMARY KEY REFERENCES buffers (ctx), task ${blob} NOT NULL, at ${integer} NOT NULL, weight_sum ${real},
+        version_sum ${integer}, metrics TEXT, why TEXT, slots TEXT
+      )`,
+    'CREATE INDEX opened_by_task ON opened (task, at)',
     // Uploads of the one-shot mode, by the hash of what their devices signed; ctx and position once they are in a batch.
     `CREATE TABLE shots (
         task ${blob} NOT NULL, name ${blob} NOT NULL, usr ${blob} NOT NULL, join_tag ${blob} NOT NULL, version ${integer} NOT NULL,
         entry ${blob} NOT NULL, upload ${blob} NOT NULL, status TEXT NOT NULL, reason TEXT, ctx ${blob}, position ${integer},
-        at ${integer} NOT NULL, PRIMARY KEY (task, name), UNIQUE (task, usr, join_tag)
+        votes_first ${integer} NOT NULL, votes_last ${integer} NOT NULL, at ${integer} NOT NULL,
+        PRIMARY KEY (task, name), UNIQUE (task, usr, join_tag)
       )`,
-    'CREATE INDEX shots_by_status ON shots (task, status, at)',
+    'CREATE INDEX shots_by_status ON shots (task, status, at, name)',
+    // Holds what is counted at every look, so that no row is read for it.
+    'CREATE INDEX shots_by_group ON shots (task, status, entry, version, at, votes_first, votes_last)',
     'CREATE INDEX shots_by_entry ON shots (task, usr, entry)',
     'CREATE INDEX shots_by_batch ON shots (ctx, position)',
     // Epochs of authorities that devices were told of, by the hash of their statements.
@@ -114,15 +128,15 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         task ${blob} PRIMARY KEY, judged ${integer} NOT NULL, first_at ${integer} NOT NULL, last_at ${integer} NOT NULL,
         trusted ${integer} NOT NULL, mild ${integer} NOT NULL
       )`,
-    ...(name === 'postgres' ? CHUNKS : []),
+    ...(name === 'postgres' ? CHUNKS : ['CREATE TABLE bodies (name TEXT PRIMARY KEY, bytes BLOB NOT NULL)']),
   ];
 }
 
-/** Blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */
-const CHUNKS = [
-  'CREATE TABLE chunks (name TEXT COLLATE "C" PRIMARY KEY, bytes BYTEA NOT NULL)',
-  'ALTER TABLE chunks ALTER COLUMN bytes SET STORAGE EXTERNAL',
-];
+/** Small bodies, and blobs of servers that have no other place for them: vectors do not compress, and names are compared byte by byte. */
+const CHUNKS = ['bodies', 'chunks'].flatMap((table) => [
+  `CREATE TABLE ${table} (name TEXT COLLATE "C" PRIMARY KEY, bytes BYTEA NOT NULL)`,
+  `ALTER TABLE ${table} ALTER COLUMN bytes SET STORAGE EXTERNAL`,
+]);
 
 const databaseOf = (dialect: Dialect): DatabaseOptions => ({
   application: 'server',

@@ -9,6 +9,7 @@ import {
   type UserId,
 } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession, type SqlValue } from '@basa/service';
+import { inChunks, marksFor } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
 import { OPEN } from './tasks.ts';
 
@@ -28,6 +29,13 @@ export interface StoredShot {
   readonly ctx: Ctx | undefined;
   /** When it began, or was whole. */
   readonly at: number;
+  readonly votes: VoteWindow;
+}
+
+/** When the first authority that an upload names stops voting for it, and when the last one does. */
+export interface VoteWindow {
+  readonly first: number;
+  readonly last: number;
 }
 
 export interface RefusedShot {
@@ -41,8 +49,8 @@ export type BegunShot = { readonly kind: 'begun'; readonly shot: StoredShot } | 
 const ONE = 'SELECT * FROM shots WHERE task = ? AND name = ?';
 const RIVAL = `SELECT name, join_tag FROM shots WHERE task = ? AND usr = ? AND name <> ?
   AND (join_tag = ? OR (entry = ? AND status NOT IN ('refused', 'over')))`;
-const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, 'arriving', ?)`;
+const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, votes_first, votes_last, at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, 'arriving', ?, ?, ?)`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
 const NEEDED = `SELECT s.* FROM shots s LEFT JOIN buffers b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
   OR (s.status = 'batched' AND b.status IN ${OPEN})`;
@@ -51,8 +59,13 @@ const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') 
 export function shotTables(database: SqlDatabase) {
   return {
     /** The same upload again is the one that there is. */
-    beginShot: (task: TaskId, name: Ctx, upload: ShotUpload): Promise<BegunShot> =>
-      database.transaction((session) => beginShot(database, session, task, name, upload)),
+    beginShot: async (task: TaskId, name: Ctx, upload: ShotUpload, votes: VoteWindow): Promise<BegunShot> => {
+      const work = (session: SqlSession) => beginShot(database, session, task, { name, upload, votes });
+      const begun = await database.transaction(work, { mayBeLost: true });
+      // Nothing is acknowledged by it yet, unless another request has ended meanwhile.
+      if (begun.kind === 'begun' && begun.shot.status !== 'arriving') await database.query(ONE, task, name);
+      return begun;
+    },
     /** Its body is durable: the place of its device is used up. Returns what it has become, with another request perhaps. */
     acceptShot: (task: TaskId, name: Ctx, user: UserId): Promise<StoredShot | undefined> =>
       database.transaction(async ({ query, now }) => {
@@ -61,12 +74,9 @@ export function shotTables(database: SqlDatabase) {
         await query('DELETE FROM tickets WHERE task = ? AND usr = ?', task, user);
         return (await query(ONE, task, name)).map(readShot)[0];
       }),
-    shot: async (task: TaskId, name: Ctx): Promise<StoredShot | undefined> =>
-      (await database.query(ONE, task, name)).map(readShot)[0],
-    /** The oldest first. */
-    shotsOf: async (task: TaskId, status: ShotStatus, limit: number): Promise<readonly StoredShot[]> => {
-      const found = 'SELECT * FROM shots WHERE task = ? AND status = ? ORDER BY at, name LIMIT ?';
-      return (await database.query(found, task, status, limit)).map(readShot);
+    shot: async (task: TaskId, name: Ctx): Promise<StoredShot | undefined> => {
+      if ((await database.peek(ONE, task, name)).length === 0) return undefined;
+      return (await database.query(ONE, task, name)).map(readShot)[0];
     },
     /** Those that still are what they are taken for. */
     decideShots: (
@@ -77,10 +87,12 @@ export function shotTables(database: SqlDatabase) {
     ): Promise<void> =>
       database.transaction(async (session) => {
         await checkFence(database, session, fence);
-        const decide = 'UPDATE shots SET status = ?, reason = ? WHERE task = ? AND name = ? AND status = ?';
-        for (const name of names) await session.query(decide, to, reason ?? null, task, name, from);
-        if (to !== 'refused' && to !== 'over') return;
-        for (const name of names) await session.query('DELETE FROM pieces WHERE ctx = ?', name);
+        for (const some of inChunks(names)) {
+          const decide = `UPDATE shots SET status = ?, reason = ? WHERE task = ? AND status = ? AND name IN (${marksFor(some)})`;
+          await session.query(decide, to, reason ?? null, task, from, ...some);
+          if (to !== 'refused' && to !== 'over') continue;
+          await session.query(`DELETE FROM pieces WHERE ctx IN (${marksFor(some)})`, ...some);
+        }
       }),
     /** The names of all uploads whose bodies are needed, or on their way in. */
     shotsWithBodies: async (): Promise<readonly Ctx[]> =>
@@ -105,8 +117,7 @@ async function beginShot(
   { dialect }: SqlDatabase,
   session: SqlSession,
   task: TaskId,
-  name: Ctx,
-  upload: ShotUpload,
+  { name, upload, votes }: Pick<StoredShot, 'name' | 'upload' | 'votes'>,
 ): Promise<BegunShot> {
   const { query } = session;
   const { user, joinTag, version, entry } = upload.header;
@@ -118,9 +129,9 @@ async function beginShot(
   if (rivals.some((row) => equalBytes(column.bytes(row, 'join_tag'), joinTag))) return { kind: 'differs' };
   if (rivals.length > 0) return { kind: 'given' };
   const at = await session.now();
-  const values: readonly SqlValue[] = [task, name, user, joinTag, version, entry, shotUploadCodec.encode(upload), at];
-  await query(BEGIN, ...values);
-  return { kind: 'begun', shot: { name, upload, status: 'arriving', reason: undefined, ctx: undefined, at } };
+  const named: readonly SqlValue[] = [task, name, user, joinTag, version, entry, shotUploadCodec.encode(upload)];
+  await query(BEGIN, ...named, votes.first, votes.last, at);
+  return { kind: 'begun', shot: { name, upload, status: 'arriving', reason: undefined, ctx: undefined, at, votes } };
 }
 
 /** In the transaction of the end of a batch that nobody voted for. */
@@ -138,5 +149,6 @@ export function readShot(row: Row): StoredShot {
     reason: column.optional(row, 'reason', column.text) as RefusalReason | undefined,
     ctx: column.optional(row, 'ctx', column.bytes) as Ctx | undefined,
     at: column.number(row, 'at'),
+    votes: { first: column.number(row, 'votes_first'), last: column.number(row, 'votes_last') },
   };
 }

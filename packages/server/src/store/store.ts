@@ -5,6 +5,8 @@ import { bufferTables } from './buffers.ts';
 import { epochTables } from './epochs.ts';
 import { leaseTables } from './leases.ts';
 import { modelTables } from './models.ts';
+import { openedTables } from './opened.ts';
+import { pendingShotTables } from './pending-shots.ts';
 import { pieceTables } from './pieces.ts';
 import { revocationTables } from './revocations.ts';
 import { shotTables } from './shots.ts';
@@ -18,10 +20,12 @@ export type Store = ReturnType<typeof taskTables> &
   ReturnType<typeof bufferTables> &
   ReturnType<typeof slotTables> &
   ReturnType<typeof shotTables> &
+  ReturnType<typeof pendingShotTables> &
   ReturnType<typeof batchTables> &
   ReturnType<typeof epochTables> &
   ReturnType<typeof revocationTables> &
   ReturnType<typeof suspicionTables> &
+  ReturnType<typeof openedTables> &
   ReturnType<typeof pieceTables> &
   ReturnType<typeof modelTables> &
   ReturnType<typeof leaseTables> &
@@ -33,10 +37,12 @@ export function createStore(database: SqlDatabase): Store {
     ...bufferTables(database),
     ...slotTables(database),
     ...shotTables(database),
+    ...pendingShotTables(database),
     ...batchTables(database),
     ...epochTables(database),
     ...revocationTables(database),
     ...suspicionTables(database),
+    ...openedTables(database),
     ...pieceTables(database),
     ...modelTables(database),
     ...leaseTables(database),

@@ -18,9 +18,10 @@ export interface StoredTask {
 }
 
 /** Statuses of buffers that have not ended. */
-export const OPEN = `('filling', 'frozen', 'granted')`;
+export const OPEN = `('filling', 'frozen', 'granted', 'opened')`;
 /** Tables with a row for a task, each before the one it refers to. Burnt slots count against a device whatever the task. */
 const OF_TASKS = [
+  'model_sums',
   'tickets',
   'unfinished_slots',
   'revoked_devices',
@@ -33,7 +34,7 @@ const OF_TASKS = [
   'buffers',
   'tasks',
 ];
-const OF_BUFFERS = ['records', 'deposits', 'inboxes', 'pieces'];
+const OF_BUFFERS = ['records', 'deposits', 'inboxes', 'pieces', 'opened'];
 
 export function taskTables(database: SqlDatabase) {
   return {

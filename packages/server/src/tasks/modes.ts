@@ -2,10 +2,12 @@
 import { type Ctx, ENGINE, type LiveBuffer, type SecureBuffer, type ShotBatch, type SumState } from '@basa/protocol';
 import type { TaskAdmission } from '../admission/task-admission.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
-import { liveBatch, liveBuffer } from '../buffers/live-sums.ts';
+import { fillingBatch, liveBatch, liveBuffer } from '../buffers/live-sums.ts';
 import { Closer } from '../closing/closer.ts';
+import type { Gatherer } from '../closing/gatherer.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import { SlotGatherer } from '../closing/slot-gatherer.ts';
+import { VersionMaker } from '../closing/version-maker.ts';
 import { ShotGatherer } from '../shots/shot-gatherer.ts';
 import { ShotTask } from '../shots/shot-task.ts';
 import type { ReadTask } from '../specification/task-specification.ts';
@@ -25,6 +27,8 @@ export interface TaskMode {
   buffers(living: readonly Ctx[]): Promise<readonly SecureBuffer[]>;
   /** A sum of the task, as everybody may see it. */
   show(ctx: Ctx): Promise<LiveBuffer | undefined>;
+  /** Batches that still fill, the oldest version first; a buffer that fills is among the sums of the task. */
+  filling(): Promise<readonly LiveBuffer[]>;
   /** What may be forgotten, at times. */
   tidy(before: number): Promise<void>;
 }
@@ -45,7 +49,16 @@ export function modeOf(parts: ModeParts): TaskMode {
   return parts.read.policy.engine === ENGINE.oneShot ? shotMode(parts) : slotMode(parts);
 }
 
-function slotMode({ tools, read, authorities, models, admission, idleMs, onIncluded, onEnded }: ModeParts): TaskMode {
+/** From `frozen` on, all modes go the same way. */
+function closerOf<Sum extends SumState>(parts: ModeParts, gatherer: Gatherer<Sum>): Closer<Sum> {
+  const { tools, task, read, models, admission, onIncluded, onEnded } = parts;
+  const onUnanswered = (sum: Sum): void => admission.setAside(sum);
+  const versions = new VersionMaker<Sum>({ ...tools, task, read, gatherer, models, onIncluded, onUnanswered });
+  return new Closer<Sum>({ ...tools, gatherer, versions, onUnanswered, onEnded });
+}
+
+function slotMode(parts: ModeParts): TaskMode {
+  const { tools, read, authorities, models, admission, idleMs } = parts;
   const gatherer = new SlotGatherer({
     ...tools,
     authorities,
@@ -56,9 +69,8 @@ function slotMode({ tools, read, authorities, models, admission, idleMs, onInclu
     coming: ({ rules }) => admission.coming(rules),
     versionsOf: (ctx, user) => admission.versionsOf(ctx, user),
   });
-  const onUnanswered = (sum: SumState): void => admission.setAside(sum);
   return {
-    closer: new Closer<SecureBuffer>({ ...tools, gatherer, models, onIncluded, onUnanswered, onEnded }),
+    closer: closerOf<SecureBuffer>(parts, gatherer),
     shots: undefined,
     listen: async () => undefined,
     look: async () => undefined,
@@ -70,11 +82,13 @@ function slotMode({ tools, read, authorities, models, admission, idleMs, onInclu
       const buffer = await tools.keeper.find(ctx);
       return buffer && liveBuffer(buffer);
     },
+    filling: async () => [],
     tidy: async () => undefined,
   };
 }
 
-function shotMode({ tools, task, read, authorities, models, admission, onIncluded, onEnded }: ModeParts): TaskMode {
+function shotMode(parts: ModeParts): TaskMode {
+  const { tools, task, read, authorities, models, admission } = parts;
   const { oneShot } = read.policy;
   if (oneShot === undefined) throw new RangeError('the policy has the engine of the one-shot mode, and not its lines');
   const policy = { ...read.policy, oneShot };
@@ -87,10 +101,19 @@ function shotMode({ tools, task, read, authorities, models, admission, onInclude
   const { stallMs } = read.specification;
   const shots = new ShotTask({ ...tools, task, policy }, { authorities, models, coming, stallMs });
   const { standings, inspector } = shots;
-  const gatherer = new ShotGatherer({ ...tools, task, policy, authorities, models, standings, inspector });
-  const onUnanswered = (sum: SumState): void => admission.setAside(sum);
+  const gatherer = new ShotGatherer({
+    ...tools,
+    task,
+    policy,
+    authorities,
+    models,
+    standings,
+    inspector,
+    coming,
+    stallMs,
+  });
   return {
-    closer: new Closer<ShotBatch>({ ...tools, gatherer, models, onIncluded, onUnanswered, onEnded }),
+    closer: closerOf<ShotBatch>(parts, gatherer),
     shots,
     listen: () => standings.look(),
     look: (under) => under((fence) => shots.look(fence)),
@@ -98,6 +121,10 @@ function shotMode({ tools, task, read, authorities, models, admission, onInclude
     async show(ctx) {
       const batch = await tools.batches.find(ctx);
       return batch && liveBatch(batch);
+    },
+    async filling() {
+      const groups = await tools.store.shotGroups(task);
+      return groups.filter(({ waiting, good }) => waiting + good > 0).map((group) => fillingBatch(policy, group));
     },
     async tidy(before) {
       await standings.forget();

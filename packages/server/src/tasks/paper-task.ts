@@ -101,7 +101,10 @@ export class PaperTask {
     const mean = dequantizeSum(sum, { level, modulus }, { weightSum, weightScale: 1 });
     const made =
       (await models.of(buffer.ctx)) ??
-      (await models.make(buffer.ctx, inOnePiece(mean), { counts: { accepted: buffer.position, dropped: 0 } }));
+      (await models.make({ sums: [buffer.ctx], spoilt: [] }, async () => ({
+        mean: inOnePiece(mean),
+        counts: { accepted: buffer.position, dropped: 0 },
+      })));
     await models.refresh();
     await this.#keep(this.#fresh(made.version));
     await tools.blobs.remove(this.#sumKey(buffer));

@@ -241,7 +241,9 @@ export class RunningTask {
     this.#listening = this.#tried('the authorities could not be heard', () => this.mode.listen()); // nobody waits for the slowest
     await this.#gathering.run();
     await this.#attendIfDue(this.living);
-    const isEvaluated = this.read.specification.model === undefined || this.models.newest?.accuracy !== undefined;
+    const { policy, specification } = this.read;
+    const isNeverEvaluated = specification.model === undefined || policy.training.loss === 'own';
+    const isEvaluated = isNeverEvaluated || this.models.newest?.loss !== undefined;
     if (this.#state === 'finished' && isEvaluated) return;
     await this.#tried('the task could not be looked after', () =>
       this.#tools.nodes.leases.under(this.task, () => this.#review()),

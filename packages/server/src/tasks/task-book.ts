@@ -157,7 +157,7 @@ export class TaskBook {
     this.#tasks.delete(toHex(task));
     nodes.tell.task(task);
     await this.#removeBlobs(task);
-    for (const name of uploads) await this.#tools.blobs.removeBelow(bodiesOf(name));
+    await this.#tools.blobs.removeBelow(...uploads.map(bodiesOf));
   }
 
   async #removeBlobs(task: TaskId): Promise<void> {

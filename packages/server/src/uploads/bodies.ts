@@ -1,7 +1,7 @@
 /** Takes bodies in pieces, each held to its digest, in memory of a block: late bytes are not kept. */
 import type { Readable } from 'node:stream';
-import { equalBytes, type Modulus } from '@basa/masking';
-import { type Ctx, refused, type Slot } from '@basa/protocol';
+import { equalBytes } from '@basa/masking';
+import { refused } from '@basa/protocol';
 import { giveBack } from '@basa/runtime/node';
 import { answerRefusal, fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
@@ -9,17 +9,11 @@ import { bodiesOfSlot, bodyKey } from '../blobs/body-key.ts';
 import { WriteBehind } from '../blobs/write-behind.ts';
 import type { PieceStore } from '../store/pieces.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
-import { type BodyLayout, isExpected } from './body-check.ts';
+import type { Body } from './body.ts';
+import { isExpected } from './body-check.ts';
 import type { BodyHashing } from './body-hash.ts';
 import type { Pieces } from './pieces.ts';
 import { readBody } from './read-body.ts';
-
-/** A body by its name, and what it must be. */
-export interface Body {
-  readonly name: { readonly ctx: Ctx; readonly slot: Slot; readonly bodyHash: Uint8Array };
-  readonly layout: BodyLayout;
-  readonly modulus: Modulus;
-}
 
 /** One request with bytes of a body. */
 export interface PieceRequest {
@@ -57,7 +51,7 @@ export class Bodies {
   async standing({ name, layout }: Body): Promise<number> {
     const { blobs, store } = this.#options;
     // Committed, and the process died before it was recorded.
-    if ((await blobs.size(bodyKey(name))) !== undefined) return layout.bodyBytes;
+    if ((await blobs.size(bodyKey(name, layout))) !== undefined) return layout.bodyBytes;
     const piece = await store.piece(name.ctx, name.slot);
     return piece !== undefined && equalBytes(piece.bodyHash, name.bodyHash) ? piece.received : 0;
   }
@@ -92,7 +86,7 @@ export class Bodies {
 
   async #takeAlone(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
     const { bodyBytes } = body.layout;
-    if ((await this.#options.blobs.size(bodyKey(body.name))) === undefined) {
+    if ((await this.#options.blobs.size(bodyKey(body.name, body.layout))) === undefined) {
       const received = await this.#append(body, request);
       if (received < bodyBytes) return { received, accepted: false };
     }
@@ -101,10 +95,11 @@ export class Bodies {
   }
 
   /** How much is durable with this piece; where that is everything, it is the body its header names. */
-  async #append({ name, layout, modulus }: Body, request: PieceRequest): Promise<number> {
+  async #append(body: Body, request: PieceRequest): Promise<number> {
+    const { name, layout, modulus } = body;
     const { offset, digest, declaredBytes } = request;
     const isWhole = offset === 0 && declaredBytes === layout.bodyBytes;
-    const { staging, settle, fail: forget, ...open } = await this.#options.pieces.open(name, isWhole);
+    const { staging, settle, fail: forget, ...open } = await this.#options.pieces.open(body, isWhole);
     let { standing } = open;
     try {
       if (offset !== standing) fail('offset-mismatch', { detail: `the upload stands at ${standing}` });

@@ -1,14 +1,13 @@
 /** Where the next piece of a body is appended: each attempt stages its own, and goes on from what the last one has settled. */
 import { toHex } from '@basa/masking';
-import type { UploadHeader } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
-import { bodyKey } from '../blobs/body-key.ts';
+import { bodyKey, isRowKey } from '../blobs/body-key.ts';
 import type { PieceStore } from '../store/pieces.ts';
+import type { Body } from './body.ts';
 
-/** A slot and the bytes that are uploaded there. */
-type BodyName = Pick<UploadHeader, 'ctx' | 'slot' | 'bodyHash'>;
+type NamedBody = Pick<Body, 'name' | 'layout'>;
 
 interface OpenPiece {
   readonly staging: Staging;
@@ -22,7 +21,7 @@ interface OpenPiece {
 
 export interface Pieces {
   /** `isWhole`: the piece is the whole body. */
-  open(header: BodyName, isWhole: boolean): Promise<OpenPiece>;
+  open(body: NamedBody, isWhole: boolean): Promise<OpenPiece>;
 }
 
 interface PiecesOptions {
@@ -32,15 +31,16 @@ interface PiecesOptions {
 
 /** An attempt that is overtaken by one at another node, or the same, writes where nobody reads, and does not count. */
 export function openPieces({ blobs, store }: PiecesOptions): Pieces {
-  const claimed = async (header: BodyName, attempt: string): Promise<OpenPiece> => {
-    const { ctx, slot, bodyHash } = header;
+  const claimed = async ({ name: body, layout }: NamedBody, attempt: string): Promise<OpenPiece> => {
+    const { ctx, slot, bodyHash } = body;
+    const key = bodyKey(body, layout);
     const { received, staged = attempt, isOurs, obsolete } = await store.claimPiece(ctx, slot, bodyHash, attempt);
     if (obsolete !== undefined)
-      await (await blobs.stage(bodyKey({ ...header, bodyHash: obsolete.bodyHash }), obsolete.staged)).discard();
+      await (await blobs.stage(bodyKey({ ...body, bodyHash: obsolete.bodyHash }, layout), obsolete.staged)).discard();
     const name = isOurs ? staged : attempt;
-    const staging = await blobs.stage(bodyKey(header), name);
+    const staging = await blobs.stage(key, name);
     const standing = await closingOnError(staging, async () => {
-      if (name !== staged) await copy(await blobs.stage(bodyKey(header), staged), staging, received);
+      if (name !== staged) await copy(await blobs.stage(key, staged), staging, received);
       if (staging.size > received) await staging.truncate(received);
       return staging.size;
     });
@@ -50,7 +50,7 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
       async settle(size) {
         if (!(await store.settlePiece(ctx, slot, attempt, { received: size, staged: name })))
           fail('offset-mismatch', { detail: 'the upload went on at another connection' });
-        if (name !== staged) await (await blobs.stage(bodyKey(header), staged)).discard();
+        if (name !== staged) await (await blobs.stage(key, staged)).discard();
       },
       async fail(size) {
         await store.settlePiece(ctx, slot, attempt, { received: size, staged: name });
@@ -58,11 +58,13 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
     };
   };
   return {
-    async open(header, isWhole) {
+    async open(body, isWhole) {
       const attempt = toHex(nodeRandomBytes(8));
       // A body in one piece needs no record, unless there is one of another attempt, whose pieces go.
-      if (!isWhole || (await store.piece(header.ctx, header.slot)) !== undefined) return claimed(header, attempt);
-      const staging = await blobs.stage(bodyKey(header), attempt);
+      const { ctx, slot } = body.name;
+      if (!isWhole || (await store.hasPiece(ctx, slot))) return claimed(body, attempt);
+      const key = bodyKey(body.name, body.layout);
+      const staging = await blobs.stage(key, isRowKey(key) ? undefined : attempt);
       const settle = (): Promise<never> => Promise.reject(new Error('a whole body ended early'));
       return { staging, standing: 0, settle, fail: async () => {} };
     },

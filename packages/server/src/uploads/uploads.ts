@@ -1,18 +1,12 @@
 /** Uploads into slots: a body that is whole is accepted by its buffer. */
-import {
-  acceptUpload,
-  type SecureBuffer,
-  type ServerPorts,
-  type UploadHeader,
-  type UploadLayout,
-  uploadLayout,
-} from '@basa/protocol';
+import { acceptUpload, type SecureBuffer, type ServerPorts, type UploadHeader } from '@basa/protocol';
 import { answerRefusal } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { bodyKey } from '../blobs/body-key.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
-import { sealedIn } from '../buffers/messages.ts';
-import type { Bodies, Body, PieceRequest, Received } from './bodies.ts';
+import { layoutOf, sealedIn } from '../buffers/messages.ts';
+import type { Bodies, PieceRequest, Received } from './bodies.ts';
+import type { Body } from './body.ts';
 
 /** What is uploaded: the header was judged before. */
 export interface Upload {
@@ -25,10 +19,6 @@ export interface UploadsOptions {
   readonly blobs: BlobStore;
   readonly ports: ServerPorts;
   readonly bodies: Bodies;
-}
-
-export function layoutOf({ buffer, header }: Upload): UploadLayout {
-  return uploadLayout(buffer.descriptor, header, sealedIn(buffer.descriptor));
 }
 
 export class Uploads {
@@ -60,7 +50,7 @@ export class Uploads {
     const now = await keeper.find(buffer.ctx);
     const slot = now?.slots[header.slot];
     const isOver = slot?.status === 'dropped' || (now?.status !== 'filling' && slot?.status !== 'accepted');
-    if (isOver) await blobs.remove(bodyKey(header));
+    if (isOver) await blobs.remove(bodyKey(header, { bodyBytes }));
     answerRefusal(answer);
   }
 }

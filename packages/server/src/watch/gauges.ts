@@ -10,6 +10,7 @@ import {
 } from '@basa/protocol';
 import type { Metrics, Sample } from '@basa/service';
 import type { StoredModel } from '../store/models.ts';
+import type { PendingShots } from '../store/pending-shots.ts';
 
 /** What is read of a task at work. */
 export interface WatchedTask {
@@ -18,6 +19,7 @@ export interface WatchedTask {
   readonly read: { readonly policy: Pick<TaskPolicy, 'name' | 'openMs' | 'privacy'> };
   readonly models: { readonly newest: StoredModel | undefined };
   readonly admission: { readonly view: AdmissionView };
+  readonly mode: { readonly shots: { readonly pending: PendingShots | undefined } | undefined };
   readonly suspicion: { readonly counts: { readonly suspects: number; readonly suspended: number } };
 }
 
@@ -52,10 +54,17 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
   metrics.gauge('basa_buffers', () =>
     eachTask((task, buffers) => {
       const sums: readonly SumState[] = [...buffers, ...sources.batches().filter((batch) => isOf(batch, task))];
-      return counted(['filling', 'frozen', 'granted'], sums, ({ status }) => status).map(
+      return counted(['filling', 'frozen', 'granted', 'opened'], sums, ({ status }) => status).map(
         ([status, count]): Sample<'basa_buffers'> => [{ task: taskLabel(task), status }, count],
       );
     }),
+  );
+  metrics.gauge('basa_shots', () =>
+    eachTask((task) =>
+      Object.entries(task.mode.shots?.pending ?? {}).map(
+        ([state, count]): Sample<'basa_shots'> => [{ task: taskLabel(task), state }, count],
+      ),
+    ),
   );
   metrics.gauge('basa_buffer_fill_ratio', () =>
     eachTask((task, buffers) => {
@@ -120,6 +129,7 @@ export function serverGauges(metrics: Metrics, sources: GaugeSources): void {
     }),
   );
   metrics.gauge('basa_model_accuracy', () => eachTask((task) => one(task, task.models.newest?.accuracy)));
+  metrics.gauge('basa_model_r2', () => eachTask((task) => one(task, task.models.newest?.r2)));
 }
 
 function isOf(sum: SumState, { task }: WatchedTask): boolean {

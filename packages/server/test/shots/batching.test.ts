@@ -1,7 +1,7 @@
 /** Which uploads become a batch, and when. */
 import { type Ctx, ONE_SHOT_DEFAULTS, type ShotHeader, type TaskPolicy, type UserId } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { groupsOf, isBatchDue, pickBatch, voteWindow } from '../../src/shots/batching.ts';
+import { isBatchDue, pickBatch, voteWindow } from '../../src/shots/batching.ts';
 import type { StoredShot } from '../../src/store/shots.ts';
 import { bytes, policy as sample } from '../support/store-samples.ts';
 
@@ -20,7 +20,8 @@ function shotOf(id: number, change: Partial<ShotHeader> = {}, named = [0, 1, 2, 
   const epochs = named.map((authority) => ({ authority, statement: bytes(authority) }));
   const header = { user: bytes(id) as UserId, version: 1, entry: bytes(7), epochs, ...change } as ShotHeader;
   const upload = { header } as StoredShot['upload'];
-  return { name: bytes(id) as Ctx, upload, status: 'good', reason: undefined, ctx: undefined, at: id };
+  const votes = { first: 0, last: 0 };
+  return { name: bytes(id) as Ctx, upload, status: 'good', reason: undefined, ctx: undefined, at: id, votes };
 }
 
 describe('a batch', () => {
@@ -38,34 +39,25 @@ describe('a batch', () => {
     const shots = [shotOf(1, {}, [0, 1, 2]), shotOf(2, {}, [1, 2, 3]), shotOf(3), shotOf(4, {}, [0, 1, 2])];
     expect(pickBatch(policy, shots).map(({ at }) => at)).toEqual([1, 3, 4]);
   });
-
-  it('is of one entry of the model log', () => {
-    const groups = groupsOf([shotOf(1, { version: 2, entry: bytes(8) }), shotOf(2), shotOf(3)]);
-    expect(groups.map(({ version, shots }) => [version, shots.length])).toEqual([
-      [1, 2],
-      [2, 1],
-    ]);
-  });
 });
 
 describe('a batch is made', () => {
-  const four = [1, 2, 3, 4].map((id) => shotOf(id));
   const busy = { quietMs: 0, idleMs: 0, stallMs: Number.POSITIVE_INFINITY, isAwaited: false };
   const far = { pace: busy, leftMs: 10_000, marginMs: 100 };
 
   it.each([
-    ['at once if it is full', four, far, true],
-    ['not while others come', four.slice(1), far, false],
-    ['if nobody else comes', four.slice(1), { ...far, pace: { ...busy, quietMs: 2000, idleMs: 2000 } }, true],
-    ['if none came for long', four.slice(1), { ...far, pace: { ...busy, stallMs: 50, idleMs: 60 } }, true],
-    ['if the time to vote runs out', four.slice(1), { ...far, leftMs: 90 }, true],
-    ['of nothing never', [], { ...far, leftMs: 0 }, false],
-  ] as const)('%s', (_, picked, scene, isDue) => {
-    expect(isBatchDue(policy, picked, scene)).toBe(isDue);
+    ['at once if it is full', 4, far, true],
+    ['not while others come', 3, far, false],
+    ['if nobody else comes', 3, { ...far, pace: { ...busy, quietMs: 2000, idleMs: 2000 } }, true],
+    ['if none came for long', 3, { ...far, pace: { ...busy, stallMs: 50, idleMs: 60 } }, true],
+    ['if the time to vote runs out', 3, { ...far, leftMs: 90 }, true],
+    ['of fewer than Kmin never', 2, { ...far, leftMs: 0 }, false],
+  ] as const)('%s', (_, uploads, scene, isDue) => {
+    expect(isBatchDue(policy, uploads, scene)).toBe(isDue);
   });
 
   it('within the time in which the authorities vote for its uploads', () => {
     const closes = (statement: Uint8Array) => ({ closes: 1000 * ((statement[0] as number) + 1) }) as never;
-    expect(voteWindow(shotOf(1), { voteMs: 500, epoch: closes })).toEqual({ first: 1500, last: 4500 });
+    expect(voteWindow(shotOf(1).upload.header, { voteMs: 500, epoch: closes })).toEqual({ first: 1500, last: 4500 });
   });
 });

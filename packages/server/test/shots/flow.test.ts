@@ -1,5 +1,6 @@
 /** The one message of a device, from its first byte to the version that it is in. */
 
+import { toHex } from '@basa/masking';
 import { SERVER_PATH } from '@basa/protocol';
 import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -27,9 +28,26 @@ describe.each([1, 4] as const)('with %i authorities', (count) => {
     expect([...(await scene.reached(1))]).toEqual(stepOf(four));
     for (const shot of four) expect(await scene.fateIs(shot, 'included')).toMatchObject({ version: 1 });
     const [first] = four as [SentShot];
+    const { ctx } = await scene.fate(first);
+    const state = await (await scene.operatorGet(SERVER_PATH.buffer(String(ctx)))).json();
+    expect(state).toMatchObject({ ctx, status: 'included', version: 0, bufferSize: 4, accepted: [0, 1, 2, 3] });
+    expect(state.slots.map(({ user }: { user: string }) => user).sort()).toEqual(
+      four.map(({ device }) => toHex(device.user)).sort(),
+    );
     expect(await scene.send(first)).toMatchObject({ status: 200, json: { accepted: true } });
   }, 60_000);
 });
+
+it('uploads that wait are counted for operators', async () => {
+  const two = await shots(2);
+  await scene.send(two[0] as SentShot);
+  await scene.send(two[1] as SentShot, 0, 40);
+  const counted = async (): Promise<readonly string[]> => {
+    const text = await (await scene.operatorGet('/metrics')).text();
+    return [...text.matchAll(/^basa_shots\{.*state="(\w+)"\} (\d+)/gm)].map(([, state, count]) => `${state} ${count}`);
+  };
+  await expect.poll(counted, { timeout: 20_000 }).toEqual(['arriving 1', 'waiting 0', 'good 1']);
+}, 60_000);
 
 describe('an upload', () => {
   it('in pieces goes on where it stood, also after a restart', async () => {

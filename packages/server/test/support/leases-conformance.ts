@@ -34,13 +34,13 @@ export function testLeases(scene: NodesScene): void {
       await write(); // nobody has taken it
       expect(await scene.store.takeLease('close', 'b', AGES)).toBe(2);
       await expect(write()).rejects.toThrow(LeaseLost);
-      const { model } = scene;
-      await expect(scene.store.addModel(model, old)).rejects.toThrow(LeaseLost);
+      const { model, sums } = scene;
+      await expect(scene.store.addModel(model, sums, old)).rejects.toThrow(LeaseLost);
       await expect(scene.store.forgetModels(task, [0], old)).rejects.toThrow(LeaseLost);
       await expect(scene.store.forgetBuffers(task, { drawnBefore: AGES, limit: 1 }, old)).rejects.toThrow(LeaseLost);
       expect(await scene.store.facts(scene.ctx, 0)).toHaveLength(1);
       expect(await scene.store.models(task)).toEqual([]);
-      await scene.store.addModel(model, { name: 'close', number: 2 });
+      await scene.store.addModel(model, sums, { name: 'close', number: 2 });
       expect(await scene.store.takeLease('close', 'a', AGES)).toBeUndefined();
     });
 

@@ -35,9 +35,9 @@ export function testNodes(
       await scene.store.addTask(same);
       await expect(scene.store.addTask({ ...same, specification: '{"b":1}' })).rejects.toThrow('another specification');
       expect(await scene.store.task(task)).toMatchObject({ createdAt: 5 });
-      const { model } = scene;
-      await Promise.all([scene.store.addModel(model), scene.store.addModel(model)]);
-      await expect(scene.store.addModel({ ...model, modelHash: bytes(9) })).rejects.toThrow('another version 1');
+      const { model, sums } = scene;
+      await Promise.all([scene.store.addModel(model, sums), scene.store.addModel(model, sums)]);
+      await expect(scene.store.addModel({ ...model, modelHash: bytes(9) }, sums)).rejects.toThrow('another version 1');
       expect(await scene.store.taskStates()).toEqual([{ task, state: 'running' }]);
       expect(await scene.store.burntSince(bytes(1) as UserId, 0)).toBe(0);
     });

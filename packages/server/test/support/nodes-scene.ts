@@ -1,7 +1,7 @@
 /** A store with a running task and one buffer, as several nodes find it. */
 import { type Ctx, millis } from '@basa/protocol';
 import type { Tickets } from '../../src/admission/tickets.ts';
-import type { StoredModel } from '../../src/store/models.ts';
+import type { StoredModel, SumsOfVersion } from '../../src/store/models.ts';
 import type { Store } from '../../src/store/store.ts';
 import { buffersOf, bytes, policy, task } from './store-samples.ts';
 
@@ -33,9 +33,13 @@ export class NodesScene {
     return this.#here.ctx;
   }
 
+  get sums(): SumsOfVersion {
+    return { sums: [this.ctx], spoilt: [] };
+  }
+
   /** The first version, made of its buffer. */
   get model(): StoredModel {
-    return { task, version: 1, modelHash: bytes(8), ctx: this.ctx, blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
+    return { task, version: 1, modelHash: bytes(8), blobKey: 'm', madeAt: 3, accepted: 3, dropped: 1 };
   }
 
   get #here(): Opened {

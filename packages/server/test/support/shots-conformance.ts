@@ -46,11 +46,14 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
     });
     afterEach(() => store.close());
 
+    const begin = (one: Ctx, upload: ShotUpload, votes = { first: 40, last: 50 }) =>
+      store.beginShot(task, one, upload, votes);
+
     /** So many that are good. */
     const good = async (count: number): Promise<Batch> => {
       const names = Array.from({ length: count }, (_, n) => nameOf(n));
       for (const [n, one] of names.entries()) {
-        await store.beginShot(task, one, uploadOf(n));
+        await begin(one, uploadOf(n));
         await store.acceptShot(task, one, bytes(n) as UserId);
       }
       await store.decideShots(task, names, { from: 'waiting', to: 'good' });
@@ -58,29 +61,35 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
     };
 
     it('begin once, wait once they are whole, and are the same after a restart', async () => {
-      const begun = await store.beginShot(task, nameOf(1), uploadOf(1));
+      const begun = await begin(nameOf(1), uploadOf(1));
       expect(begun).toMatchObject({ kind: 'begun', shot: { status: 'arriving', upload: uploadOf(1) } });
-      expect(await store.beginShot(task, nameOf(1), uploadOf(1))).toMatchObject({ shot: { status: 'arriving' } });
+      expect(await begin(nameOf(1), uploadOf(1))).toMatchObject({ shot: { status: 'arriving' } });
       expect(await store.acceptShot(task, nameOf(1), bytes(1) as UserId)).toMatchObject({ status: 'waiting' });
       store = await reopen();
       expect(await store.shot(task, nameOf(1))).toMatchObject({ status: 'waiting', upload: uploadOf(1) });
       expect(await store.shotsWithBodies()).toEqual([nameOf(1)]);
-      expect(await store.beginShot(task, nameOf(1), uploadOf(1))).toMatchObject({ shot: { status: 'waiting' } });
+      expect(await begin(nameOf(1), uploadOf(1))).toMatchObject({ shot: { status: 'waiting' } });
     });
 
     it('are one for each tag, and one of a device on each entry until that is refused', async () => {
-      await store.beginShot(task, nameOf(1), uploadOf(1));
+      await begin(nameOf(1), uploadOf(1));
       const user = bytes(1) as UserId;
-      expect(await store.beginShot(task, nameOf(2), uploadOf(1, { bodyHash: bytes(9) }))).toEqual({ kind: 'differs' });
+      expect(await begin(nameOf(2), uploadOf(1, { bodyHash: bytes(9) }))).toEqual({ kind: 'differs' });
       const next = uploadOf(2, { user });
-      expect(await store.beginShot(task, nameOf(3), next)).toEqual({ kind: 'given' });
-      expect(await store.beginShot(task, nameOf(4), uploadOf(4, { user, entry: bytes(6) }))).toMatchObject({
+      expect(await begin(nameOf(3), next)).toEqual({ kind: 'given' });
+      expect(await begin(nameOf(4), uploadOf(4, { user, entry: bytes(6) }))).toMatchObject({
         kind: 'begun',
       });
       const refused = { from: 'arriving', to: 'refused', reason: 'body-mismatch' } as const;
       await store.decideShots(task, [nameOf(1)], refused);
       expect(await store.shot(task, nameOf(1))).toMatchObject({ status: 'refused', reason: 'body-mismatch' });
-      expect(await store.beginShot(task, nameOf(3), next)).toMatchObject({ kind: 'begun' });
+      expect(await begin(nameOf(3), next)).toMatchObject({ kind: 'begun' });
+    });
+
+    it('are counted by version while they are in no batch', async () => {
+      await good(2);
+      await begin(nameOf(7), uploadOf(7));
+      expect(await store.shotGroups(task)).toMatchObject([{ version: 2, arriving: 1, waiting: 0, good: 2 }]);
     });
 
     it('are decided only if they still are what they are taken for', async () => {
@@ -103,6 +112,52 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.addBatch(nodeSuite, other)).toBeUndefined();
       expect(await store.batch(batchCtxOf(nodeSuite, other))).toBeUndefined();
       expect(await store.addBatch(nodeSuite, batch)).toEqual(ctx);
+    });
+
+    it('are in one batch with all of its hundreds', async () => {
+      const names = Array.from({ length: 300 }, (_, n) => new Uint8Array([...bytes(1).subarray(2), n >> 8, n & 255]));
+      const give = async (one: Uint8Array): Promise<void> => {
+        await begin(one as Ctx, uploadOf(0, { user: one as UserId, joinTag: one as JoinTag }));
+        await store.acceptShot(task, one as Ctx, one as UserId);
+      };
+      await Promise.all(names.map(give));
+      await store.decideShots(task, names as Ctx[], { from: 'waiting', to: 'good' });
+      const batch = { task, number: 0, uploads: [...names].reverse() as Ctx[] };
+      const ctx = (await store.addBatch(nodeSuite, batch)) as Ctx;
+      expect((await store.batch(ctx))?.batch).toEqual(batch);
+    });
+
+    it('are counted by the entry of the model log that they are on, without those in batches', async () => {
+      await good(2);
+      await begin(nameOf(5), uploadOf(5), { first: 20, last: 30 });
+      await begin(nameOf(6), uploadOf(6, { version: 1, entry: bytes(9) }));
+      const counts = { arriving: 0, waiting: 0, good: 0 };
+      const never = Number.POSITIVE_INFINITY;
+      expect(await store.shotGroups(task)).toMatchObject([
+        { ...counts, version: 1, entry: bytes(9), arriving: 1, votesFirst: never, votesLast: 50 },
+        { ...counts, version: 2, entry: bytes(5), arriving: 1, good: 2, votesFirst: 40, votesLast: 30 },
+      ]);
+      expect((await store.shotsOn(task, bytes(5), 9)).map(({ name: one }) => one).sort()).toHaveLength(3);
+      expect((await store.goodShots(task, bytes(5), 9)).map(({ status }) => status)).toEqual(['good', 'good']);
+      expect((await store.shotsPastVotes(task, 30, 9)).map(({ name: one }) => one)).toEqual([nameOf(5)]);
+      expect(await store.waitingUsers(task)).toHaveLength(2);
+      await store.addBatch(nodeSuite, { task, number: 0, uploads: [nameOf(0), nameOf(1)] });
+      expect(await store.shotGroups(task)).toMatchObject([{ version: 1 }, { version: 2, good: 0, arriving: 1 }]);
+      expect(await store.waitingUsers(task)).toEqual([]);
+    });
+
+    it('are listed by name, the oldest first, from any of them on', async () => {
+      for (const id of [3, 1, 2]) {
+        await begin(nameOf(id), uploadOf(id));
+        await store.acceptShot(task, nameOf(id), bytes(id) as UserId);
+      }
+      const all = await store.namesOf(task, 'waiting', undefined, 9);
+      expect(all).toHaveLength(3);
+      expect([...all].sort((a, b) => a.at - b.at)).toEqual(all);
+      expect(await store.namesOf(task, 'waiting', undefined, 2)).toEqual(all.slice(0, 2));
+      expect(await store.namesOf(task, 'waiting', all[1], 9)).toEqual(all.slice(2));
+      const [first] = all.map(({ name: one }) => one) as [Ctx];
+      expect((await store.shotsNamed(task, [first, nameOf(8)])).map(({ name: one }) => one)).toEqual([first]);
     });
 
     it('wait again if their batch is dissolved, without those that were refused', async () => {
@@ -132,7 +187,7 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.shotNames(task)).toEqual([nameOf(0)]);
       await store.forgetShots(task, Number.MAX_SAFE_INTEGER);
       expect(await store.shotNames(task)).toEqual([]);
-      await store.beginShot(task, nameOf(1), uploadOf(1));
+      await begin(nameOf(1), uploadOf(1));
       await store.setTaskState(task, 'finished');
       expect(await store.removeTask(task)).toEqual({ isRemoved: true, openBuffers: 0 });
       expect(await store.shotNames(task)).toEqual([]);

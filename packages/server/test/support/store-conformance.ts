@@ -24,7 +24,8 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     const buffer = buffersOf(1, {});
     const { ctx } = buffer;
     const parts = { version: 1, modelHash: bytes(8), blobKey: 'models/1', madeAt: 3, accepted: 3, dropped: 1 };
-    const model = { ...parts, task, ctx };
+    const model = { ...parts, task };
+    const ofBuffer = { sums: [ctx], spoilt: [] };
 
     beforeEach(async () => {
       ({ store, reopen } = await open());
@@ -119,7 +120,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('keeps a model pending until the buffer that made it is included with its entry', async () => {
-      await store.addModel({ ...model, stepKey: 'models/1-step' });
+      await store.addModel({ ...model, stepKey: 'models/1-step' }, ofBuffer);
       expect((await store.model(task, 1))?.entry).toBeUndefined();
       const entry = entryOf(ctx, 1, 8);
       await write([{ kind: 'included', version: 1 }], { status: 'included', logged: entry });
@@ -127,23 +128,63 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       expect(await store.models(task)).toEqual([
         { ...model, stepKey: 'models/1-step', entry, accuracy: 0.5, loss: 1.25 },
       ]);
+      await store.setEvaluation(task, 1, { r2: -0.5, loss: 2 });
+      expect((await store.models(task))[0]).toEqual({ ...model, stepKey: 'models/1-step', entry, r2: -0.5, loss: 2 });
     });
 
     it('refuses an entry of another model than the stored one, and then writes nothing', async () => {
-      await store.addModel(model);
+      await store.addModel(model, ofBuffer);
       const logged = entryOf(ctx, 1, 9);
       await expect(write([{ kind: 'included', version: 1 }], { status: 'included', logged })).rejects.toThrow(
         'not the stored one',
       );
       expect(await facts()).toEqual([]);
-      await expect(store.addModel({ ...model, version: 2 })).rejects.toThrow(); // one version of a buffer
+      await expect(store.addModel({ ...model, version: 2 }, ofBuffer)).rejects.toThrow(); // one version of a buffer
+    });
+
+    it('keeps what a sum was opened as until it has ended, also through a restart', async () => {
+      const mean = { kind: 'mean', task, weightSum: 12.5, versionSum: undefined, metrics: { loss: 0.25 } } as const;
+      await write([{ kind: 'opened' }], { status: 'opened', opened: mean });
+      const spoilt = buffersOf(2, {});
+      await store.addBuffer({ ...spoilt, task, drawnAt: 8 });
+      const lie = { kind: 'spoilt', task, why: 'a lie', slots: [2, 3] } as const;
+      await store.advance(spoilt.ctx, 0, () => ({
+        change: { facts: [{ kind: 'opened' }], status: 'opened', opened: lie },
+        result: undefined,
+      }));
+      store = await reopen();
+      const found = await store.openedSums(task);
+      expect(found).toMatchObject([
+        { ...mean, ctx },
+        { ...lie, ctx: spoilt.ctx },
+      ]);
+      await store.addModel(model, { sums: [ctx], spoilt: [spoilt.ctx] });
+      expect((await store.openedSums(task)).map(({ version }) => version)).toEqual([1, 1]);
+      expect(await store.sumsOf(task)).toEqual(new Map([[1, { sums: [ctx], spoilt: [spoilt.ctx] }]]));
+      expect([await store.modelOf(ctx), await store.modelOf(spoilt.ctx)]).toEqual([model, model]);
+      expect((await store.lastSums(task, 1)).length).toBe(1);
+      await expect(store.addModel(model, { sums: [spoilt.ctx], spoilt: [ctx] })).rejects.toThrow('another version');
+      await store.advance(ctx, 1, () => ({
+        change: { facts: [{ kind: 'included', version: 1 }], status: 'included' },
+        result: 0,
+      }));
+      expect((await store.openedSums(task)).map((one) => one.ctx)).toEqual([spoilt.ctx]);
+    });
+
+    it('lets the other sums of a pending model wait for another one if one of them is lost', async () => {
+      const other = buffersOf(2, {});
+      await store.addBuffer({ ...other, task, drawnAt: 8 });
+      await store.addModel(model, { sums: [ctx, other.ctx], spoilt: [] });
+      await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
+      expect([await store.models(task), await store.modelOf(other.ctx)]).toEqual([[], undefined]);
+      await store.addModel(model, { sums: [other.ctx], spoilt: [] });
     });
 
     it('forgets the pending model of a lost buffer, and never a logged one', async () => {
-      await store.addModel(model);
+      await store.addModel(model, ofBuffer);
       await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
       expect(await store.models(task)).toEqual([]);
-      await store.addModel(model);
+      await store.addModel(model, ofBuffer);
       await store.logFirstModel(entryOf(ctx, 1, 8));
       await write([{ kind: 'unknown' }], { status: 'unknown', withoutModel: true });
       expect(await store.models(task)).toHaveLength(1);
@@ -193,7 +234,6 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
         task,
         version,
         modelHash: bytes(version),
-        ctx: bytes(version + 100) as Ctx,
         blobKey: `models/${version}`,
         madeAt: 1,
         accepted: 0,
@@ -201,7 +241,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
         ...(stepKey !== undefined && { stepKey }),
       });
       for (const version of [0, 1, 2])
-        await store.addModel(modelOf(version, version === 1 ? 'models/1-step' : undefined));
+        await store.addModel(modelOf(version, version === 1 ? 'models/1-step' : undefined), { sums: [], spoilt: [] });
       const old = await store.keptModels(task, { before: 2, limit: 1 });
       expect(old.map(({ version }) => version)).toEqual([0]);
       await store.forgetModels(task, [0]);
@@ -224,7 +264,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('removes a finished task with everything of it once its buffers have ended, and nothing before', async () => {
-      await store.addModel(model);
+      await store.addModel(model, ofBuffer);
       await store.setNote(examplesNote(task), bytes(4));
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit: depositOf(0, { outbox: [bytes(2)] }) });
       expect(await store.removeTask(task)).toEqual({ isRemoved: false, openBuffers: 1 });
@@ -248,7 +288,7 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
 
     it('finds the model of a buffer, and the newest one, logged or not', async () => {
       expect(await store.newestModel(task, 'any')).toBeUndefined();
-      await store.addModel(model);
+      await store.addModel(model, ofBuffer);
       expect(await store.modelOf(ctx)).toEqual(model);
       expect(await store.newestModel(task, 'logged')).toBeUndefined();
       expect(await store.newestModel(task, 'any')).toEqual(model);

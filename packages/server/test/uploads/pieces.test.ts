@@ -31,6 +31,9 @@ import { buffersOf, bytes, policy, slotOf, task } from '../support/store-samples
 const drawn = buffersOf(1, {});
 const { ctx } = drawn;
 const header = { ctx, slot: 1 as Slot, bodyHash: bytes(7), voids: [] as readonly Slot[] } as UploadHeader;
+/** Longer than a row. */
+const layout = { elements: 100_000, vectorBytes: 400_000, bodyBytes: 400_000 };
+const body = { name: header, layout };
 
 let folder = '';
 let store: Store;
@@ -59,25 +62,27 @@ async function append(staging: Staging, value: number, count: number): Promise<v
 
 describe('pieces of one body at several nodes', () => {
   it('follow each other in one place', async () => {
-    const first = await nodes[0].open(header, false);
+    const first = await nodes[0].open(body, false);
     await append(first.staging, 1, 10);
     await first.settle(10);
     await first.staging.close();
-    const second = await nodes[1].open(header, false);
+    const second = await nodes[1].open(body, false);
     expect(second.standing).toBe(10);
     await append(second.staging, 2, 5);
     await second.staging.commit();
-    expect(await readWhole(blobs[0], bodyKey(header))).toEqual(Uint8Array.from([...bytes(1, 10), ...bytes(2, 5)]));
+    expect(await readWhole(blobs[0], bodyKey(header, layout))).toEqual(
+      Uint8Array.from([...bytes(1, 10), ...bytes(2, 5)]),
+    );
   });
 
   it('of an attempt that is overtaken do not count, and do not spoil those that do', async () => {
-    const first = await nodes[0].open(header, false);
+    const first = await nodes[0].open(body, false);
     await append(first.staging, 1, 10);
     await first.settle(10);
     await first.staging.close();
-    const hanging = await nodes[0].open(header, false);
+    const hanging = await nodes[0].open(body, false);
     await append(hanging.staging, 9, 3);
-    const back = await nodes[1].open(header, false);
+    const back = await nodes[1].open(body, false);
     expect(back.standing).toBe(10);
     await append(back.staging, 2, 20);
     await append(hanging.staging, 9, 4);
@@ -87,50 +92,53 @@ describe('pieces of one body at several nodes', () => {
     await hanging.staging.truncate(10);
     await hanging.fail(10);
     await hanging.staging.close();
-    const last = await nodes[0].open(header, false);
+    const last = await nodes[0].open(body, false);
     expect(last.standing).toBe(30);
     await last.staging.commit();
-    expect(await readWhole(blobs[1], bodyKey(header))).toEqual(Uint8Array.from([...bytes(1, 10), ...bytes(2, 20)]));
+    expect(await readWhole(blobs[1], bodyKey(header, layout))).toEqual(
+      Uint8Array.from([...bytes(1, 10), ...bytes(2, 20)]),
+    );
   });
 
   it('go on after a node died in the midst of one', async () => {
-    const first = await nodes[0].open(header, false);
+    const first = await nodes[0].open(body, false);
     await append(first.staging, 1, 10);
     await first.settle(10);
     await first.staging.close();
-    const dead = await nodes[0].open(header, false);
+    const dead = await nodes[0].open(body, false);
     await append(dead.staging, 9, 3);
     await dead.staging.close();
-    const next = await nodes[1].open(header, false);
+    const next = await nodes[1].open(body, false);
     expect(next.standing).toBe(10);
     expect(next.staging.size).toBe(10);
     await next.staging.close();
   });
 
   it('of another body replace it: one body of a slot is kept', async () => {
-    const first = await nodes[0].open(header, false);
+    const first = await nodes[0].open(body, false);
     await append(first.staging, 1, 10);
     await first.settle(10);
     await first.staging.close();
-    const other = await nodes[1].open({ ...header, bodyHash: bytes(8) }, false);
+    const other = await nodes[1].open({ layout, name: { ...header, bodyHash: bytes(8) } }, false);
     expect(other.standing).toBe(0);
     await other.staging.close();
-    const again = await nodes[0].open(header, false);
+    const again = await nodes[0].open(body, false);
     expect(again.standing).toBe(0);
     await again.staging.close();
   });
 
   it('that are the whole body may come twice at once', async () => {
-    const both = await Promise.all(nodes.map((node) => node.open(header, true)));
+    const both = await Promise.all(nodes.map((node) => node.open(body, true)));
     for (const { staging } of both) await append(staging, 3, 12);
     await both[0]?.staging.commit();
     await append((both[1] as (typeof both)[number]).staging, 3, 0);
     await both[1]?.staging.commit();
-    expect(await readWhole(blobs[0], bodyKey(header))).toEqual(bytes(3, 12));
+    expect(await readWhole(blobs[0], bodyKey(header, layout))).toEqual(bytes(3, 12));
   });
 });
 
 describe('a committed body whose header is refused', () => {
+  const key = bodyKey(header, { bodyBytes: 12 });
   const uploadsWith = (status: 'accepted' | 'assigned' | 'dropped', of: SecureBuffer['status']) => {
     const slots = [slotOf(ctx, 0), { ...slotOf(ctx, 1), status }];
     const buffer: SecureBuffer = { ...openSecureBuffer(nodeSuite, drawn), status: of, slots };
@@ -150,8 +158,8 @@ describe('a committed body whose header is refused', () => {
     ['dropped', 'filling', false],
     ['assigned', 'frozen', false],
   ] as const)('of a slot that is %s in a buffer that is %s stays: %s', async (status, of, stays) => {
-    await blobs[0].put(bodyKey(header), bytes(1, 12));
+    await blobs[0].put(key, bytes(1, 12));
     await expect(uploadsWith(status, of)).rejects.toThrow();
-    expect((await blobs[0].size(bodyKey(header))) !== undefined).toBe(stays);
+    expect((await blobs[0].size(key)) !== undefined).toBe(stays);
   });
 });

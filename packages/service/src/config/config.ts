@@ -8,6 +8,7 @@ import { type Static, type TObject, type TSchema, type TString, Type } from 'typ
 import { Compile } from 'typebox/compile';
 import { Value } from 'typebox/value';
 import { wrongConfiguration } from '../process/start-error.ts';
+import { parseJson } from './json-text.ts';
 
 export interface ConfigSources {
   /** Path of a JSON file. */
@@ -98,7 +99,7 @@ function readSettings(properties: Properties, { settings = [] }: ConfigSources):
 
 function readFile(path: string): Values {
   try {
-    const parsed: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const parsed = parseJson(readFileSync(path, 'utf8'));
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Values;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')

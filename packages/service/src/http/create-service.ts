@@ -170,7 +170,7 @@ function makeApp(settings: ServiceSettings): FastifyInstance {
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: settings.requestTimeoutMs,
     trustProxy: (_: string, hop: number) => hop < settings.trustedProxies,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true, // monitors and caches ask with HEAD wherever GET is answered
     return503OnClosing: false, // our own hook answers with a problem document
     forceCloseConnections: 'idle' as const,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } as const },

@@ -64,14 +64,10 @@ export function deviceRequests(
   return (route = {}) =>
     async (request) => {
       const now = clock();
-      const { at, nonce, signature, deviceKey, digest } = signedHeaders(request);
+      const words = signedHeaders(request);
+      const { at, nonce, deviceKey, digest } = words;
       if (Math.abs(now - at) > maxSkewMs) fail('clock-skew', { detail: String(now) });
-      const target = request.raw.url ?? '';
-      if (!/^[\x21-\x7e]{1,1024}$/.test(target)) fail('malformed', { detail: 'target: not ASCII, or too long' });
-      const statement = { audience, method: request.method, target, digest, at: millis(at), nonce };
-      if (!nodeSuite.verify({ signature, message: requestStatement(statement), publicKey: deviceKey })) {
-        fail('request-signature-invalid');
-      }
+      checkSignature(request, audience, words);
       // Only what a device really signed is counted.
       const name = Buffer.from(nodeSuite.sha256(deviceKey, nonce).subarray(0, 16)).toString('latin1');
       if (seen.has(name, now)) fail('replayed');
@@ -82,6 +78,33 @@ export function deviceRequests(
       rememberers.set(request, () => seen.add(name, now));
       if (route.body === 'streamed') settledBodies.add(request);
     };
+}
+
+/**
+ * In `onRequest`, for long bodies that only one party may send: it has signed the words of the request, also the digest of the body, before
+ * a byte of that is read. Its clock may be any: the same words again only bring the same body.
+ */
+export function checkSender(
+  request: FastifyRequest,
+  { audience, publicKey }: { readonly audience: Uint8Array; readonly publicKey: Uint8Array },
+): void {
+  const words = signedHeaders(request);
+  const { deviceKey, digest } = words;
+  if (!equalBytes(deviceKey, publicKey)) fail('server-unknown');
+  checkSignature(request, audience, words);
+  devices.set(request, { deviceKey, user: userIdOf(nodeSuite, deviceKey), digest });
+}
+
+function checkSignature(
+  request: FastifyRequest,
+  audience: Uint8Array,
+  { at, nonce, signature, deviceKey, digest }: ReturnType<typeof signedHeaders>,
+): void {
+  const target = request.raw.url ?? '';
+  if (!/^[\x21-\x7e]{1,1024}$/.test(target)) fail('malformed', { detail: 'target: not ASCII, or too long' });
+  const statement = { audience, method: request.method, target, digest, at: millis(at), nonce };
+  if (!nodeSuite.verify({ signature, message: requestStatement(statement), publicKey: deviceKey }))
+    fail('request-signature-invalid');
 }
 
 /** For body parsers: the bytes are what the device signed, if one did. */

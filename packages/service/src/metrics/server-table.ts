@@ -7,7 +7,14 @@ const { counter, gauge, histogram } = rowsOf('server');
 
 export const SERVER_METRICS = {
   basa_task_running: gauge(['task'], '1 while the task gives seats; 0 where it is paused or finished'),
-  basa_buffers: gauge(['task', 'status'], 'Buffers that have not ended: filling, frozen, granted'),
+  basa_buffers: gauge(
+    ['task', 'status'],
+    'Buffers that have not ended: filling, frozen, granted; batches of the one-shot mode begin frozen',
+  ),
+  basa_shots: gauge(
+    ['task', 'state'],
+    'One-shot: uploads that are in no batch: arriving, waiting (to be inspected), good. Batches that are open are in basa_buffers as frozen and granted. Only on the node that makes the batches',
+  ),
   basa_buffer_fill_ratio: gauge(['task'], 'Accepted uploads of the oldest filling buffer, of its K slots'),
   basa_buffer_age_seconds: gauge(['task'], 'Age of the oldest buffer that has not ended; 0 where there is none'),
   basa_slots: gauge(['task', 'state'], 'Slots of buffers that have not ended: free, assigned, accepted, dropped'),
@@ -28,6 +35,10 @@ export const SERVER_METRICS = {
   basa_model_version: gauge(['task'], 'Newest version that users may have'),
   basa_model_age_seconds: gauge(['task'], 'Time since that version was made'),
   basa_model_accuracy: gauge(['task'], 'Accuracy of that version on held-out examples, where it was evaluated'),
+  basa_model_r2: gauge(
+    ['task'],
+    'R2 of that version on held-out examples, if the task is a regression and it was evaluated',
+  ),
   basa_device_metric: gauge(
     ['task', 'metric'],
     "Mean of a private metric over the devices of that version, if the task names some; metric is the task's name for it. One device that lies can set it to anything in its range",
@@ -60,6 +71,6 @@ export const SERVER_METRICS = {
   basa_authority_seconds: histogram(
     ['question'],
     REQUEST_SECONDS,
-    'Questions to the authority, answered or not: policy, draw, close, log, outcome, health',
+    'Questions to the authority, answered or not: policy, draw, close, log, outcome, health; one-shot: standing, inspect, vote, release',
   ),
 } as const;

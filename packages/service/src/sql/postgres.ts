@@ -96,10 +96,12 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlDatabas
       await wait(Math.min(1_000, 10 * 2 ** tries) * (0.5 + Math.random()));
     }
   };
+  const ask: SqlDatabase['query'] = (text, ...values) => persist(({ query }) => query(text, ...values), 'alone');
   return {
     dialect: POSTGRES,
     transaction: (work) => persist(work, 'together'),
-    query: (text, ...values) => persist(({ query }) => query(text, ...values), 'alone'),
+    query: ask,
+    peek: ask,
     now: () => persist(({ now }) => now(), 'alone'),
     close: () => pool.end(),
   };

@@ -37,6 +37,11 @@ export interface SqlDatabase {
   ): Promise<Result>;
   /** One statement as a transaction of its own. It may be run again as well. */
   query(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  /**
+   * A SELECT whose rows only lead to a later transaction, which waits for everything before it: it does not wait itself until what it
+   * saw of others is durable. Whatever is answered to a client by such a row alone could be lost.
+   */
+  peek(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
   /** Milliseconds on the shared clock, outside of any transaction. */
   now(): Promise<number>;
   close(): Promise<void>;

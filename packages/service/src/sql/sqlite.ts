@@ -80,6 +80,7 @@ export function sqliteDatabase(
     dialect: SQLITE,
     transaction,
     query: (text, ...values) => transaction(({ query }) => query(text, ...values)),
+    peek: (text, ...values) => transaction(({ query }) => query(text, ...values), { mayBeLost: true }),
     now: async () => clock(),
     checkpoint: () => queue(async () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
     close: () =>

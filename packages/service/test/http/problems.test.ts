@@ -37,7 +37,7 @@ describe('a no', () => {
     const { app } = await serviceWith();
     expect(codeOf(await app.inject('/v1/nowhere'))).toBe('not-found');
     const wrong = await app.inject({ method: 'PUT', url: '/v1/fails/x?y=1' });
-    expect([codeOf(wrong), wrong.headers.allow]).toEqual(['method-not-allowed', 'GET']);
+    expect([codeOf(wrong), wrong.headers.allow]).toEqual(['method-not-allowed', 'GET, HEAD']);
   });
 
   it('answers bytes of an unknown type, and an address that does not decode', async () => {

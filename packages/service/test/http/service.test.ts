@@ -32,6 +32,18 @@ describe('the service', () => {
     expect((await app.inject('/v1/health')).json()).toEqual({ status: 'ok' });
   });
 
+  it('answers HEAD wherever it answers GET: the same head, and no body', async () => {
+    const { app } = await serviceWith();
+    const head = async (url: string) => {
+      const [got, asked] = [await app.inject(url), await app.inject({ method: 'HEAD', url })];
+      expect([url, asked.statusCode, asked.body]).toEqual([url, got.statusCode, '']);
+      expect(asked.headers['content-type']).toBe(got.headers['content-type']);
+    };
+    for (const url of ['/v1/health', '/v1/openapi.json', '/healthz', '/readyz']) await head(url);
+    const { paths } = (await app.inject('/v1/openapi.json')).json();
+    expect(paths['/v1/health']).not.toHaveProperty('head');
+  });
+
   it('answers other origins only if it is configured to, with our headers', async () => {
     const preflight = {
       method: 'OPTIONS' as const,

@@ -51,7 +51,7 @@ export class FederationCouncil {
   readonly #world: World;
   readonly #ports: ServerPorts;
   /** The entries of the model log that enough authorities signed, by version. */
-  readonly #log: ModelEntry[] = [];
+  readonly log: ModelEntry[] = [];
 
   constructor(world: World, ports: ServerPorts) {
     this.#world = world;
@@ -59,8 +59,8 @@ export class FederationCouncil {
   }
 
   /** The entry of a version, of the newest one unless told otherwise. */
-  entry(version: number = this.#log.length - 1): ModelEntry {
-    const entry = this.#log[version];
+  entry(version: number = this.log.length - 1): ModelEntry {
+    const entry = this.log[version];
     if (entry === undefined) throw new Error(`no version ${version} is logged`);
     return entry;
   }
@@ -110,10 +110,16 @@ export class FederationCouncil {
   }
 
   append(body: Omit<ModelAppend, 'signature'>): ModelEntry {
+    return granted(this.tryAppend(body));
+  }
+
+  /** Refused if nobody signs it. */
+  tryAppend(body: Omit<ModelAppend, 'signature'>): ModelEntry | Refused {
     const { policy } = this.#world;
     const signature = this.#ports.signer.sign(modelAppendCodec.statement(body));
     const bytes = modelAppendCodec.encode({ ...body, signature });
-    const signed = this.#answersOf('append', (authority) => authority.appendModel(bytes));
+    const { answers: signed, no } = askAll(this.#world, 'append', (authority) => authority.appendModel(bytes));
+    if (signed.length === 0 && no !== undefined) return no;
     const entry = agreedOn(
       modelEntryCodec,
       policy,
@@ -122,7 +128,7 @@ export class FederationCouncil {
     if (entry === undefined) throw new Error('too few authorities signed the model');
     if (policy.threshold > 1)
       this.#answersOf('adopt', (authority) => authority.adoptModel(modelEntryCodec.encode(entry)));
-    this.#log[entry.version] = entry;
+    this.log[entry.version] = entry;
     return entry;
   }
 

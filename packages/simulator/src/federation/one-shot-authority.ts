@@ -56,7 +56,7 @@ export class ShotAuthority {
   clockMs = 0;
   onSum: SumWatcher | undefined;
   /** On disk, by public key; never in a copy that is restored. */
-  readonly #secrets = new Map<string, Uint8Array>();
+  readonly secrets = new Map<string, Uint8Array>();
   readonly #guardTools: Environment['tools'];
   /** In memory. */
   readonly #examined = new Map<string, ExaminedUpload>();
@@ -76,7 +76,7 @@ export class ShotAuthority {
     if (!this.base.core.isEpochDue(task, this.now)) return;
     const secret = randomBytes(32);
     const key = environment.tools.suite.x25519(secret).publicKey;
-    this.#secrets.set(toHex(key), secret);
+    this.secrets.set(toHex(key), secret);
     this.base.persist(this.base.core.draft().openEpoch(task, key, this.now));
   }
 
@@ -147,7 +147,7 @@ export class ShotAuthority {
     const tools = this.#guardTools;
     const epochSecret = (statement: Uint8Array): Uint8Array | undefined => {
       const live = this.base.core.liveEpochs.find((one) => toHex(one.statement) === toHex(statement));
-      return live && this.#secrets.get(toHex(live.epoch.key));
+      return live && this.secrets.get(toHex(live.epoch.key));
     };
     return { suite: tools.suite, authority: this.base.index, epochSecret, tools };
   }
@@ -186,7 +186,7 @@ export class ShotAuthority {
     const named = new Set(headers.flatMap(({ epochs }) => epochs.map(({ statement }) => toHex(statement))));
     const live = this.base.core.liveEpochs.filter(({ statement }) => named.has(toHex(statement)));
     const [newest] = live.sort((a, b) => b.epoch.number - a.epoch.number);
-    return newest && this.#secrets.get(toHex(newest.epoch.key));
+    return newest && this.secrets.get(toHex(newest.epoch.key));
   }
 
   #signedSum(ctx: Ctx, part: Part, packed: Uint8Array): MaskSum {
@@ -198,6 +198,6 @@ export class ShotAuthority {
   /** Secrets of epochs that ended. */
   #forget(): void {
     const live = new Set(this.base.core.liveEpochs.map(({ epoch }) => toHex(epoch.key)));
-    for (const key of this.#secrets.keys()) if (!live.has(key)) this.#secrets.delete(key);
+    for (const key of this.secrets.keys()) if (!live.has(key)) this.secrets.delete(key);
   }
 }

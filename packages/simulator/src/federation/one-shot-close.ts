@@ -13,7 +13,6 @@ import {
   joined,
   judgeSum,
   type MaskSumOf,
-  modelEntryCodec,
   type Part,
   type Refused,
   refused,
@@ -28,7 +27,8 @@ import {
 } from '@basa/protocol';
 import type { ShotAuthority } from './one-shot-authority.ts';
 import { newBatch, type StoredBatch } from './one-shot-store.ts';
-import { type ClosingStore, shotsOf } from './one-shot-world.ts';
+import { makeVersion } from './one-shot-version.ts';
+import { type ClosingStore, present, shotsOf } from './one-shot-world.ts';
 
 export function closeBatch(server: ClosingStore, ctx: Ctx): SumVerdict | Refused {
   const voted = gatherVotes(server, server.batch(ctx));
@@ -94,10 +94,6 @@ function adopted(server: ClosingStore, batch: Batch): StoredBatch | Refused {
   const ctx = batchCtxOf(server.view.suite, batch);
   const known = server.batches.get(toHex(ctx)) ?? server.keepBatch(newBatch(ctx, batch));
   return gatherVotes(server, known);
-}
-
-function present({ world }: ClosingStore): readonly ShotAuthority[] {
-  return world.keepers.filter(({ base }) => !world.isAway(base.index));
 }
 
 /** Plans again without those that failed, until every part has a sum that enough holders signed alike. */
@@ -172,26 +168,12 @@ function opened(server: ClosingStore, { batch, sums }: StoredBatch): SumVerdict 
   return judgeSum(sumRules(policy, version), first, shots.length);
 }
 
-/** A good sum makes the next version; a spoilt one is left out. Asked again, a batch that has ended gives the same verdict. */
+/** The opened sum is durable, and makes a version with the others that wait. Asked again, it gives the same verdict. */
 function applied(server: ClosingStore, stored: StoredBatch, verdict: SumVerdict): SumVerdict {
-  if (stored.end !== undefined) return verdict;
-  if (verdict.kind === 'quarantine') server.keepBatch({ ...stored, end: 'quarantined' });
-  else {
-    logVersion(server, stored);
-    server.keepBatch({ ...stored, end: 'included' });
+  if (stored.opened === undefined) {
+    const isSpoilt = verdict.kind === 'quarantine';
+    server.keepBatch({ ...stored, opened: isSpoilt ? 'spoilt' : 'good', ...(isSpoilt && { end: 'quarantined' }) });
   }
+  makeVersion(server, false);
   return verdict;
-}
-
-/** Asked again after a crash it finds the entry there. */
-function logVersion(server: ClosingStore, { ctx, votes }: StoredBatch): void {
-  const { world } = server;
-  const newest = world.server.entry();
-  if (newest.sums.some((sum) => equalBytes(sum, ctx))) return;
-  // An authority that was away or restored does not know the newest version.
-  for (const { base } of present(server)) world.call('adopt', () => base.adoptModel(modelEntryCodec.encode(newest)));
-  const version = newest.version + 1;
-  const modelHash = server.view.suite.sha256(world.server.modelBytes(version));
-  const closed = [{ task: world.task, ctx, closing: ctx, endorsements: votes }];
-  world.server.logModel({ task: world.task, version, modelHash, sums: [ctx], spoilt: [], closed });
 }

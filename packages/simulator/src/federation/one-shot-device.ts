@@ -40,7 +40,7 @@ export class ShotDevice {
   /** Called with every plan before it is applied. */
   onMask: ((masking: Masking) => void) | undefined;
   /** On disk: the newest head of each authority's log that it saw. */
-  readonly #heads = new Map<number, HeadBody>();
+  readonly heads = new Map<number, HeadBody>();
 
   constructor(world: OneShotWorld, own: FederationDevice) {
     this.world = world;
@@ -100,12 +100,12 @@ export class ShotDevice {
       isPast: (head: HeadBody, authority: number) => this.#isPast(head, authority),
     };
     const answer = this.own.persist(receiveStandings(question, this.own, standings));
-    if (!isRefused(answer)) for (const { authority, beacon } of standings) this.#heads.set(authority, beacon.head);
+    if (!isRefused(answer)) for (const { authority, beacon } of standings) this.heads.set(authority, beacon.head);
     return answer;
   }
 
   #isPast(head: HeadBody, authority: number): boolean {
-    const seen = this.#heads.get(authority);
+    const seen = this.heads.get(authority);
     return seen !== undefined && equalBytes(seen.branch, head.branch) && head.sequence < seen.sequence;
   }
 

@@ -14,6 +14,8 @@ export interface OneShotOptions extends Omit<FederationOptions, 'sealings' | 'on
   /** f; none unless said otherwise. */
   readonly tolerated?: number;
   readonly authorityNoise?: boolean;
+  /** H; one unless said otherwise. */
+  readonly sumsPerVersion?: number;
   /** What authorities expand guard words with; the same as everything else unless said otherwise. */
   readonly guardTools?: Environment['tools'];
 }
@@ -25,12 +27,12 @@ export class OneShotFederation extends Federation implements OneShotWorld {
 
   constructor(
     environment: Environment,
-    { tolerated = 0, authorityNoise = false, guardTools, ...options }: OneShotOptions,
+    { tolerated = 0, authorityNoise = false, sumsPerVersion = 1, guardTools, ...options }: OneShotOptions,
   ) {
     super(environment, {
       ...options,
       sealings: sealingsOf(environment, options.council?.authorities ?? 1),
-      oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise },
+      oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, sumsPerVersion },
     });
     this.keepers = this.authorities.map((authority) => new ShotAuthority(authority, guardTools));
     for (const keeper of this.keepers) keeper.openEpoch();

@@ -28,7 +28,8 @@ import {
 } from '@basa/protocol';
 import { ACCEPTED, type Accepted } from './drive.ts';
 import { closeBatch } from './one-shot-close.ts';
-import { newBatch, type StoredBatch, type StoredShot } from './one-shot-store.ts';
+import { newBatch, type ShotDisk, type StoredBatch, type StoredShot } from './one-shot-store.ts';
+import { makeVersion } from './one-shot-version.ts';
 import type { ClosingStore, OneShotWorld, ShotPeer } from './one-shot-world.ts';
 
 /** The first words of y, that show whether it is one. */
@@ -44,6 +45,25 @@ export class ShotServer implements ShotPeer, ClosingStore {
 
   constructor(world: OneShotWorld) {
     this.world = world;
+  }
+
+  /** All that it counts on. */
+  get disk(): ShotDisk {
+    return {
+      uploads: [...this.uploads.values()],
+      batches: [...this.batches.values()],
+      epochs: [...this.epochs],
+      models: [...this.world.server.modelLog],
+    };
+  }
+
+  /** Starts from this. */
+  restore({ uploads, batches, epochs, models }: ShotDisk): void {
+    for (const map of [this.uploads, this.batches, this.epochs, this.#byTag]) map.clear();
+    for (const shot of uploads) this.#file(shot);
+    for (const batch of batches) this.batches.set(toHex(batch.ctx), batch);
+    for (const [statement, epoch] of epochs) this.epochs.set(statement, epoch);
+    this.world.server.modelLog.splice(0, Number.POSITIVE_INFINITY, ...models);
   }
 
   get view(): IntakeView {
@@ -96,15 +116,25 @@ export class ShotServer implements ShotPeer, ClosingStore {
   }
 
   keep(shot: StoredShot): void {
-    this.uploads.set(toHex(shot.name), shot);
-    this.#byTag.set(tagOf(shot.upload.header), shot);
+    this.#file(shot);
     this.world.persisted('server');
   }
 
+  #file(shot: StoredShot): void {
+    this.uploads.set(toHex(shot.name), shot);
+    this.#byTag.set(tagOf(shot.upload.header), shot);
+  }
+
   keepBatch(batch: StoredBatch): StoredBatch {
-    this.batches.set(toHex(batch.ctx), batch);
-    this.world.persisted('server');
+    this.keepBatches([batch]);
     return batch;
+  }
+
+  /** Together, or none of them. */
+  keepBatches(batches: readonly StoredBatch[]): readonly StoredBatch[] {
+    for (const batch of batches) this.batches.set(toHex(batch.ctx), batch);
+    this.world.persisted('server');
+    return batches;
   }
 
   shot(name: Uint8Array): StoredShot {
@@ -202,6 +232,11 @@ export class ShotServer implements ShotPeer, ClosingStore {
   /** Votes, sums of masks, the opened sum and the next version; from wherever the batch stands. */
   close(ctx: Ctx): SumVerdict | Refused {
     return this.world.call('close', () => closeBatch(this, ctx));
+  }
+
+  /** No further batch is expected: those that are opened make a version, though they are fewer than usual. */
+  closeVersion(): void {
+    this.world.call('close', () => makeVersion(this, true));
   }
 
   batch(ctx: Ctx): StoredBatch {

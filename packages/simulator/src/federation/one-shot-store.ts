@@ -1,5 +1,5 @@
 /** What the server of a one-shot federation has on disk: uploads with their verdicts, batches with their votes and sums of masks. */
-import type { Batch, Ctx, Endorsement, Part, RefusalReason, ShotUpload } from '@basa/protocol';
+import type { Batch, Ctx, Endorsement, Epoch, ModelEntry, Part, RefusalReason, ShotUpload } from '@basa/protocol';
 
 export interface StoredShot {
   readonly name: Ctx;
@@ -17,10 +17,22 @@ export interface StoredBatch {
   readonly votes: readonly Endorsement[];
   /** The agreed sums of masks, packed, by part. */
   readonly sums: ReadonlyMap<Part, Uint8Array>;
+  /** What its sum turned out to be, once it is opened: it waits for a version then. */
+  readonly opened: 'good' | 'spoilt' | undefined;
+  /** The version that names it. */
+  readonly version: number | undefined;
   readonly end: BatchEnd | undefined;
+}
+
+export interface ShotDisk {
+  readonly uploads: readonly StoredShot[];
+  readonly batches: readonly StoredBatch[];
+  /** By the hash of the statement. */
+  readonly epochs: readonly (readonly [string, Epoch])[];
+  readonly models: readonly ModelEntry[];
 }
 
 /** A batch that is not there yet. */
 export function newBatch(ctx: Ctx, batch: Batch): StoredBatch {
-  return { ctx, batch, votes: [], sums: new Map(), end: undefined };
+  return { ctx, batch, votes: [], sums: new Map(), opened: undefined, version: undefined, end: undefined };
 }

@@ -38,6 +38,7 @@ export interface ClosingStore {
   readonly batches: ReadonlyMap<string, StoredBatch>;
   batch(ctx: Ctx): StoredBatch;
   keepBatch(batch: StoredBatch): StoredBatch;
+  keepBatches(batches: readonly StoredBatch[]): readonly StoredBatch[];
   shot(name: Uint8Array): StoredShot;
   shown(shot: StoredShot): ShownUpload;
   vector(shot: StoredShot): Uint32Array;
@@ -49,4 +50,9 @@ export interface ClosingStore {
 /** The uploads of a batch, as they lie in the store. */
 export function shotsOf(store: Pick<ClosingStore, 'shot'>, { uploads }: Batch): readonly StoredShot[] {
   return uploads.map((name) => store.shot(name));
+}
+
+/** The authorities that are there. */
+export function present({ world }: Pick<ClosingStore, 'world'>): readonly ShotAuthority[] {
+  return world.keepers.filter(({ base }) => !world.isAway(base.index));
 }

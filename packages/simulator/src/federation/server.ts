@@ -87,6 +87,11 @@ export class FederationServer implements ServerPeer {
     return buffer;
   }
 
+  /** On disk: the entries that enough authorities signed, by version. */
+  get modelLog(): ModelEntry[] {
+    return this.#council.log;
+  }
+
   entry(version?: number): ModelEntry {
     return this.#council.entry(version);
   }
@@ -244,6 +249,10 @@ export class FederationServer implements ServerPeer {
   /** Signed by enough authorities, in the log. */
   logModel(body: Omit<ModelAppend, 'signature'>): ModelEntry {
     return this.#council.append(body);
+  }
+
+  tryLogModel(body: Omit<ModelAppend, 'signature'>): ModelEntry | Refused {
+    return this.#council.tryAppend(body);
   }
 
   /** What is logged as the model of a version: here no more than its number. */

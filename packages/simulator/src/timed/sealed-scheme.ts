@@ -1,4 +1,5 @@
 /** BASA in `sealed` mode: users work side by side; the authority is one queue, all threads of a pool open one sum after the other. */
+import { type Buffer, closeWhenQuiet, newBuffer } from './filling.ts';
 import { downSeconds, upSeconds } from './link.ts';
 import { Station } from './station.ts';
 import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
@@ -28,19 +29,6 @@ export interface SealedCosts {
   /** How long a slot waits for its upload. */
   readonly leaseSeconds: number;
 }
-
-interface Buffer {
-  /** The version of its updates; undefined if versions are mixed. */
-  readonly version: number | undefined;
-  seats: number;
-  slots: number;
-  dropped: number;
-  isClosed: boolean;
-  readonly accepted: Included[];
-}
-
-/** Nobody is under way to a seat for so long: nobody will come. */
-const NOBODY_COMES_SECONDS = 1;
 
 export class SealedScheme implements Scheme {
   readonly #timeline: Timeline;
@@ -146,29 +134,8 @@ export class SealedScheme implements Scheme {
     else this.#closeWhenQuiet(buffer.version);
   }
 
-  /** A buffer with enough updates does not wait if nobody is under way to it; one that can never have enough ends. */
   #closeWhenQuiet(version: number | undefined): void {
-    const timeline = this.#timeline;
-    const { gate, fleet } = timeline;
-    const buffer = this.#open.get(version);
-    if (gate === undefined || buffer === undefined) return;
-    const minimum = fleet.minimum ?? fleet.bufferSize;
-    const coming = (): number => (version === undefined ? gate.underWay : gate.comingOn(version));
-    // Nobody sets out on an older version any more.
-    const isLast = version !== undefined && version < timeline.version;
-    if (isLast && buffer.slots - buffer.dropped + coming() < minimum) {
-      this.#open.delete(version);
-      gate.became(buffer, 'over', timeline.now);
-      return;
-    }
-    const isEnough = (): boolean => coming() === 0 && !buffer.isClosed && buffer.accepted.length >= minimum;
-    if (!isEnough()) return;
-    const { slots } = buffer;
-    timeline.at(timeline.now + (isLast ? 0 : NOBODY_COMES_SECONDS), PRIORITY.step, () => {
-      if (!isEnough() || buffer.slots !== slots || buffer.accepted.length + buffer.dropped < slots) return;
-      if (this.#open.get(version) === buffer) this.#open.delete(version);
-      this.#close(buffer);
-    });
+    closeWhenQuiet(this.#timeline, this.#open, version, (buffer) => this.#close(buffer));
   }
 
   #close(buffer: Buffer): void {
@@ -191,8 +158,4 @@ export class SealedScheme implements Scheme {
   #stageOf({ slots }: Buffer): 'begun' | 'full' {
     return slots < this.#timeline.fleet.bufferSize ? 'begun' : 'full';
   }
-}
-
-function newBuffer(version: number | undefined): Buffer {
-  return { version, seats: 0, slots: 0, dropped: 0, isClosed: false, accepted: [] };
 }

@@ -9,6 +9,7 @@ import {
   LightSecAggScheme,
   type Link,
   NO_NETWORK,
+  OneShotScheme,
   type PaperCosts,
   PaperScheme,
   PlainScheme,
@@ -30,6 +31,7 @@ export const PROTOCOLS = [
   'BASA paper',
   'BASA sealed (CP-ABE)',
   'BASA sealed (slot keys)',
+  'BASA one-shot',
   'SecAgg',
   'SecAgg+',
   'LSA sync',
@@ -52,7 +54,7 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   /** Users that train at the same time; of a round in synchronous protocols. */
   readonly concurrency: number;
   readonly bufferSize: number;
-  /** Whether sealed buffers are of one version of the model, as new tasks have it, or mix them as the paper does. */
+  /** Whether sealed buffers are of one version of the model, as new tasks have it, or mix them as the paper does. One-shot batches never mix them. */
   readonly versions: Versions;
   readonly seed: number;
   /** `closed` keeps so many training; others come at a rate, and at most so many train. */
@@ -66,7 +68,7 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   readonly level: number;
   /** Sums in the ring of so many bits with a clip of 1, as new tasks have it; in the field by default. */
   readonly ringBits?: number;
-  /** Threads of the server that open sums in sealed mode. */
+  /** Threads of the server that open sums in sealed and one-shot mode. */
   readonly openers: number;
   /** What an ablation changes about the paper's turn. */
   readonly turn: Partial<Pick<PaperCosts, 'parallelBuffers'>> & { readonly isDepositFirst?: boolean };
@@ -122,7 +124,7 @@ function admissionOf(cell: Cell<ScheduledTask>): Pick<Fleet, 'admission'> {
 }
 
 function isOneVersion({ protocol, versions }: Pick<Cell, 'protocol' | 'versions'>): boolean {
-  return versions === 'one' && protocol.startsWith('BASA sealed');
+  return protocol === 'BASA one-shot' || (versions === 'one' && protocol.startsWith('BASA sealed'));
 }
 
 /** All examples of a user are charged, whatever part of them a smaller network learns. */
@@ -180,6 +182,8 @@ function schemeOf(cell: Cell<ScheduledTask>, timeline: Timeline, charges: Charge
     case 'BASA sealed (CP-ABE)':
     case 'BASA sealed (slot keys)':
       return new SealedScheme(timeline, charges.sealed(protocol, bufferSize, openers));
+    case 'BASA one-shot':
+      return new OneShotScheme(timeline, charges.oneShot(bufferSize, openers));
     case 'LSA async':
       return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'sequential'));
     case 'LSA async, barrier':
@@ -214,7 +218,9 @@ export function needsOf({
   const { dimension } = task;
   const profiles = PROFILED_NAMES.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
     const users = name.startsWith('BASA') ? bufferSize : concurrency;
-    return (name === 'BASA paper' || dropouts === 0 ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
+    // In these two a drop-out costs nobody else anything.
+    const isAlone = name === 'BASA paper' || name === 'BASA one-shot';
+    return (isAlone || dropouts === 0 ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
   });
   const isLightSecAgg = protocol.startsWith('LSA');
   const summed = protocol === 'LSA sync' ? concurrency : bufferSize;

@@ -8,7 +8,7 @@ import {
   secAgg,
   secAggPlus,
 } from '@basa/baselines';
-import { basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { basaOneShot, basaSealed, unsafeBasaPaper } from '@basa/simulator';
 import { nodeTools } from '../costs/needs.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import type { ProtocolName } from './cell.ts';
@@ -24,6 +24,8 @@ export function partiesOf(protocol: ProtocolName, users: number): AggregationPro
     case 'BASA sealed (CP-ABE)':
     case 'BASA sealed (slot keys)':
       return basaSealed(nodeEnvironment);
+    case 'BASA one-shot':
+      return basaOneShot(nodeEnvironment);
     case 'SecAgg':
       return secAgg(tools);
     case 'SecAgg+':

@@ -1,6 +1,6 @@
 /** From prices and profiles to what a scheme charges: seconds and bytes of one protocol, size and dimension. */
 import { publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
-import type { LightSecAggCosts, PaperCosts, PlainCosts, RoundCosts, SealedCosts } from '@basa/simulator';
+import type { LightSecAggCosts, OneShotCosts, PaperCosts, PlainCosts, RoundCosts, SealedCosts } from '@basa/simulator';
 import type { Costs, LightSecAggPrices, Share } from './costs.ts';
 import type { ProfiledName } from './profiles.ts';
 import { type ModulusKind, type Phase, Tariff } from './tariff.ts';
@@ -61,11 +61,10 @@ export class Charges {
     const closing = this.#tariff.seconds(close.authority, 'seal');
     const closingOne = (): number => this.#tariff.seconds(lossy().authority, 'seal');
     const seeds = (share: Share): number => this.#tariff.opening(share) / Math.min(openers, bufferSize);
-    // Seeds are opened in shares of the slots, then the vector in shards: masks, bodies, range, mean. A ring unpacks by adding.
-    const shards = Math.min(openers, Math.ceil(this.#dimension / MIN_SHARD_ELEMENTS));
+    // Seeds are opened in shares of the slots, then the vector in shards: masks, bodies, range, mean.
     const vector = (accepted: number, dropped: number): number =>
       scaled(this.#tariff.expansions(close.server), () => this.#tariff.expansions(lossy().server), accepted, dropped) +
-      accepted * this.#tariff.vectors('unpack', ...(this.#modulus === 'field' ? (['add'] as const) : [])) +
+      this.#summing(accepted) +
       this.#tariff.vectors('judge', 'dequantise');
     /** A whole buffer's work, for so many slots, and what one drop-out adds to those that are left. */
     const scaled = (whole: number, withOne: () => number, accepted: number, dropped: number): number => {
@@ -88,9 +87,41 @@ export class Charges {
       closeSeconds: (accepted, dropped) => scaled(closing, closingOne, accepted, dropped) + durable,
       openSeconds: (accepted, dropped) =>
         scaled(seeds(close.server), () => seeds(lossy().server), accepted, dropped) +
-        vector(accepted, dropped) / shards,
+        vector(accepted, dropped) / this.#shards(openers),
       leaseSeconds: LEASE_SECONDS,
     };
+  }
+
+  /** One authority. Nothing of a device's work depends on K; the authority expands every mask of a batch. */
+  oneShot(bufferSize: number, openers: number): OneShotCosts {
+    const { upload, close } = this.#tariff.phases('BASA one-shot', bufferSize, 0);
+    const { durable } = this.#tariff;
+    const each = (share: Share): number => this.#tariff.seconds(share, 'seal') / bufferSize;
+    const device = mean(upload.users.map((share) => this.#tariff.ofDevice(share, 'seal')));
+    return {
+      deviceSeconds: this.#tariff.vectors('quantise') + this.#framing + device + durable,
+      uploadBytes: this.#tariff.withVector(mean(upload.up)),
+      intakeSeconds: each(upload.server) + this.#tariff.receiving + durable,
+      inspectSeconds: each(upload.authority),
+      releaseSeconds: (size) => size * each(close.authority) + this.#tariff.vectors('pack', 'hashBody') + durable,
+      openSeconds: (size) =>
+        size * each(close.server) +
+        (this.#summing(size + 1) + this.#tariff.vectors('judge', 'dequantise')) / this.#shards(openers),
+    };
+  }
+
+  /** What a device of this mode does to its vector beside expanding a mask: copied, packed, hashed, framed. */
+  get #framing(): number {
+    return this.#tariff.words('copy', 'copy') + this.#tariff.vectors('pack', 'hashBody');
+  }
+
+  /** Vectors read and added. A ring unpacks by adding. */
+  #summing(vectors: number): number {
+    return vectors * this.#tariff.vectors('unpack', ...(this.#modulus === 'field' ? (['add'] as const) : []));
+  }
+
+  #shards(openers: number): number {
+    return Math.min(openers, Math.ceil(this.#dimension / MIN_SHARD_ELEMENTS));
   }
 
   /** SecAgg and SecAgg+: keys are agreed anew in every round. */
@@ -177,6 +208,12 @@ export class Charges {
       return { user: this.#tariff.vectors('quantise') + copy, upload: this.#tariff.vectors('add'), sum: 0 };
     if (name === 'SecAgg' || name === 'SecAgg+')
       return { user: this.#tariff.vectors('pack') + copy, upload: this.#tariff.vectors('unpack', 'add'), sum: 0 };
+    if (name === 'BASA one-shot')
+      return {
+        user: this.#framing,
+        upload: this.#tariff.vectors('hashBody', 'unpack', 'add'),
+        sum: this.#tariff.vectors('unpack', 'add', 'judge', 'dequantise'),
+      };
     return {
       user: this.#tariff.vectors('quantise') + this.#tariff.words('hashInput') + this.#tariff.masking,
       upload: this.#tariff.receiving + this.#tariff.vectors('unpack', 'add'),

@@ -2,7 +2,7 @@
 import { type AggregationProtocol, type AggregationTools, secAgg, secAggPlus } from '@basa/baselines';
 import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import { basaSealed, type Environment, overAttributes, unsafeBasaPaper } from '@basa/simulator';
+import { basaOneShot, basaSealed, type Environment, overAttributes, unsafeBasaPaper } from '@basa/simulator';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import type { SealingSizes } from '../simulation/padded-sealings.ts';
 import { slotKeySealings } from '../simulation/real-sealings.ts';
@@ -20,6 +20,7 @@ export const PROFILED_NAMES = [
   'BASA paper',
   'BASA sealed (CP-ABE)',
   'BASA sealed (slot keys)',
+  'BASA one-shot',
 ] as const;
 export type ProfiledName = (typeof PROFILED_NAMES)[number];
 
@@ -71,6 +72,8 @@ function oneProfile(
       basaSealed(environment, { sealings: overAttributes(nodeSuite, ENGINE.unsafeTransparent, sealings) }),
     // Really sealed, at its own price and length: a deposit shares work between its seeds, which single prices would miss.
     'BASA sealed (slot keys)': () => basaSealed(environment, { sealings: slotKeySealings() }),
+    // Guard words are a few words of a mask: timed as they are, and not counted as masks.
+    'BASA one-shot': () => basaOneShot(environment, { guardTools: tools.masks }),
   };
   const protocol = protocols[name]();
   const upload = protocol.phases.find((phase) => phase.name === 'upload' || phase.name === 'masked-input')?.name;

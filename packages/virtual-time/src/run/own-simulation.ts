@@ -1,5 +1,6 @@
 /** A model and data of one's own, trained by so many virtual devices under any of the protocols: real updates, virtual time. */
-import { DEFAULT_DAMPING, type Samples, type Trainer } from '@basa/learning';
+import { createHash } from 'node:crypto';
+import { DEFAULT_DAMPING, type Evaluation, type Samples, type Score, scoreOf, type Trainer } from '@basa/learning';
 import type { Delay } from '@basa/simulator';
 import {
   CELL,
@@ -24,6 +25,7 @@ import { trainUpdate } from '../training/train-update.ts';
 const OWN_PROTOCOLS = {
   none: 'no SA',
   sealed: 'BASA sealed (slot keys)',
+  'one-shot': 'BASA one-shot',
   paper: 'BASA paper',
   secagg: 'SecAgg',
   'secagg+': 'SecAgg+',
@@ -49,7 +51,7 @@ export interface SimulateOptions {
   /** Seconds that a device trains, or as long as it takes here. */
   readonly compute: 'measured' | number;
   readonly versions: number;
-  /** Accuracy at which a run ends, from 0 to 1. */
+  /** Score at which a run ends: the accuracy from 0 to 1, or what the trainer names first. */
   readonly target: number;
   readonly seed: number;
   readonly date: string;
@@ -63,7 +65,8 @@ export interface SimulatedVersion {
   readonly version: number;
   /** Virtual. */
   readonly seconds: number;
-  readonly accuracy: number;
+  /** On the test set: the accuracy, or what the trainer names first. */
+  readonly score: Score;
   readonly loss: number;
   readonly trainLoss: number;
   readonly updates: number;
@@ -80,6 +83,10 @@ export interface OwnRun {
   /** Sums that the real parties of the protocol made, bit for bit the plain ones. */
   readonly partySums: number;
   readonly clipped: number;
+  /** Updates that were left out because they had vanished or repeated an earlier one of their device. */
+  readonly nothingNew: number;
+  /** The run ended early: fewer than two devices of the next version had anything new to contribute. */
+  readonly isConverged: boolean;
   readonly parameters: Float32Array;
 }
 
@@ -101,10 +108,24 @@ export async function simulateOwn(options: SimulateOptions): Promise<readonly Ow
 }
 
 /** What a trainer refuses, it refuses at once and not after minutes of measuring. */
-function tryOneStep({ trainer, training: { batchSize, learningRate }, shares, seed }: SimulateOptions): void {
-  const [samples] = shares;
-  if (samples !== undefined)
-    trainer.train({ start: trainer.init(seed), samples, steps: 1, batchSize, learningRate, seed });
+function tryOneStep({ trainer, training: { batchSize, learningRate }, shares, test, seed }: SimulateOptions): void {
+  const [start, { dimension }] = [trainer.init(seed), trainer.model];
+  for (const samples of new Map(shares.map((share) => [share.dataset, share])).values()) {
+    const { delta } = trainer.train({ start, samples, steps: 1, batchSize, learningRate, seed });
+    const wrong = delta.findIndex((value) => !Number.isFinite(value));
+    if (delta.length !== dimension)
+      throw new RangeError(
+        `the trainer gave an update of ${delta.length} numbers; the model has ${dimension} parameters`,
+      );
+    if (wrong >= 0)
+      throw new RangeError(
+        `number ${wrong} of the first update is ${delta[wrong]}: lower the learning rate, or check the data`,
+      );
+  }
+  if (scoreOf(trainer.evaluate(start, test)) === undefined)
+    throw new RangeError(
+      'evaluate of the trainer must return loss, samples and a score by its name, such as { loss, samples, accuracy }; the larger the score the better',
+    );
 }
 
 /** Few devices of a round may be too few for a protocol to lose one of them. */
@@ -125,8 +146,9 @@ async function simulate(
   const task = taskOf(options);
   const { order, times } = scheduleCell(cell, costs, task.countOf);
   const curve: SimulatedVersion[] = [];
-  let parameters = new Float32Array();
-  const { reached, partySums, clipped } = await trainOrder(
+  let parameters = trainer.init(seed);
+  const isRepeated = repeats();
+  const { reached, partySums, clipped, nothingNew, isConverged } = await trainOrder(
     {
       order,
       seed,
@@ -141,22 +163,36 @@ async function simulate(
     async (request) => {
       await new Promise((resolve) => setImmediate(resolve)); // Ctrl-C is heard between two updates
       signal.throwIfAborted();
-      return trainUpdate(request, task, trainer);
+      const update = trainUpdate(request, task, trainer);
+      return { ...update, isRepeated: isRepeated(request.user, update.delta) };
     },
     async (made) => {
       const { version, trainLoss, evaluation } = made;
-      const { accuracy = Number.NaN, loss = Number.NaN } = evaluation ?? {};
+      const score = scoreOf(evaluation as Evaluation) as Score; // every version is evaluated, and the first step was checked
       const seconds = times[version - 1] ?? Number.NaN;
       const updates = order[version - 1]?.length ?? 0;
       parameters = made.parameters.slice();
-      const found = { protocol, version, seconds, accuracy, loss, trainLoss, updates };
+      const found = { protocol, version, seconds, score, loss: evaluation?.loss ?? Number.NaN, trainLoss, updates };
       curve.push(found);
       options.onVersion(found);
     },
   );
   const isReached = reached !== undefined;
-  const { trips, droppedOut, meanAge } = scheduleCell(endingAt(cell, curve.length), costs, task.countOf);
-  return { protocol, curve, isReached, trips, droppedOut, meanAge, partySums, clipped, parameters };
+  const { trips, droppedOut, meanAge } = scheduleCell(endingAt(cell, Math.max(1, curve.length)), costs, task.countOf);
+  const met = { trips, droppedOut, meanAge, partySums, clipped, nothingNew, isConverged };
+  return { protocol, curve, isReached, ...met, parameters };
+}
+
+/** Tells whether a user had an update of the same numbers before. */
+function repeats(): (user: number, delta: Float32Array) => boolean {
+  const seen = new Set<string>();
+  return (user, delta) => {
+    const bytes = new Uint8Array(delta.buffer, delta.byteOffset, delta.byteLength);
+    const name = `${user} ${createHash('sha256').update(bytes).digest('hex')}`;
+    const isSeen = seen.has(name);
+    seen.add(name);
+    return isSeen;
+  };
 }
 
 /** The same virtual time, told until this version. */

@@ -6,6 +6,7 @@ import {
   type Evaluation,
   initialParameters,
   randomStream,
+  scoreOf,
   type Trainer,
   WeightedMean,
 } from '@basa/learning';
@@ -33,7 +34,7 @@ export interface TrainOrder {
 }
 
 export interface Trained {
-  /** Accuracy by version that was evaluated. */
+  /** By version that was evaluated: the accuracy, or the score that the trainer names first. */
   readonly accuracy: readonly (readonly [version: number, accuracy: number])[];
   /** The first version with the target by the mean of its last evaluations, or none. */
   readonly reached: number | undefined;
@@ -42,6 +43,13 @@ export interface Trained {
   readonly clipped: number;
   /** Sums that real parties made. */
   readonly partySums: number;
+}
+
+export interface TrainedRun extends Trained {
+  /** Updates that were left out because they rounded to zero or repeated an earlier one. */
+  readonly nothingNew: number;
+  /** Fewer than two updates of a version were new, so that nobody could sum them: the run ended before it. */
+  readonly isConverged: boolean;
 }
 
 /** A version that was just made; `parameters` change with the next one. */
@@ -53,6 +61,8 @@ export interface MadeVersion {
   readonly parameters: Float32Array;
 }
 
+/** A sum of fewer updates is opened by no protocol. */
+const FEWEST = 2;
 const FIELD_CLIP = 16;
 const RING_CLIP = 1;
 
@@ -63,24 +73,27 @@ export async function trainOrder(
   trainer: Trainer,
   train: (request: UpdateRequest) => Promise<TrainedUpdate> = async (request) => trainUpdate(request, task, trainer),
   onVersion: (made: MadeVersion) => Promise<void> = async () => {},
-): Promise<Trained> {
+): Promise<TrainedRun> {
   const parameters = initialParameters(task.model, run.seed);
   const models = new Map([[0, parameters.slice()]]);
   const lastUse = lastUses(run.order);
   const step = createServerStep({ kind: 'fedavg', ...run.step });
   const accuracy: [number, number][] = [];
-  const totals = { samples: 0, clipped: 0, partySums: 0 };
+  const totals = { samples: 0, clipped: 0, partySums: 0, nothingNew: 0 };
   let reached: number | undefined;
+  let isConverged = false;
   for (const [n, updates] of run.order.entries()) {
     const version = n + 1;
     const trained = await Promise.all(updates.map((update) => train(requestOf(run, update, models))));
     const mean = meanOf(run, updates, trained, task.model.dimension, totals, version);
+    isConverged = mean === undefined;
+    if (mean === undefined) break;
     step.applyInPlace(parameters, mean, run.step.damping === undefined ? 0 : meanAgeOf(updates, n));
     models.set(version, parameters.slice());
     for (const old of models.keys()) if ((lastUse.get(old) ?? -1) <= n && old !== version) models.delete(old);
     const isLooked = version % task.evaluateEvery === 0;
     const evaluation = isLooked ? trainer.evaluate(parameters, task.quickTest) : undefined;
-    if (evaluation !== undefined) accuracy.push([version, evaluation.accuracy]);
+    if (evaluation !== undefined) accuracy.push([version, scoreValue(evaluation)]);
     const trainLoss = trained.reduce((sum, { loss }) => sum + loss, 0) / trained.length;
     await onVersion({ version, trainLoss, evaluation, parameters });
     if (evaluation !== undefined && lastMean(accuracy, run.evaluations ?? 1) >= run.target) {
@@ -88,8 +101,12 @@ export async function trainOrder(
       break;
     }
   }
-  const { accuracy: wholeAccuracy } = trainer.evaluate(parameters, task.wholeTest);
-  return { accuracy, reached, wholeAccuracy, ...totals };
+  const wholeAccuracy = scoreValue(trainer.evaluate(parameters, task.wholeTest));
+  return { accuracy, reached, wholeAccuracy, isConverged, ...totals };
+}
+
+function scoreValue(evaluation: Evaluation): number {
+  return scoreOf(evaluation)?.value ?? Number.NaN;
 }
 
 /** Of the last so many evaluations; nothing where there are fewer. */
@@ -103,9 +120,9 @@ function meanOf(
   updates: readonly OrderedUpdate[],
   trained: readonly TrainedUpdate[],
   dimension: number,
-  totals: { samples: number; clipped: number; partySums: number },
+  totals: { samples: number; clipped: number; partySums: number; nothingNew: number },
   version: number,
-): Float32Array | Float64Array {
+): Float32Array | Float64Array | undefined {
   const { level, ringBits } = run;
   const modulus = ringBits === undefined ? FIELD : ring(ringBits);
   const clip = ringBits === undefined ? FIELD_CLIP : RING_CLIP;
@@ -113,23 +130,31 @@ function meanOf(
   const inputs: Uint32Array[] = [];
   let weightSum = 0;
   for (const [n, update] of updates.entries()) {
-    const { delta, samples } = trained[n] as TrainedUpdate;
+    const { delta, samples, isRepeated = false } = trained[n] as TrainedUpdate;
     totals.samples += samples;
-    weightSum += update.weight;
     if (level === undefined) floats.add(delta, update.weight);
     else {
       const words = seededWords(randomStream(run.seed, 'quant', update.trip).u32());
       const quantized = quantize(delta, { level, clip, modulus }, words, update.weight);
       if (quantized.kind === 'refused')
-        throw new Error(`trip ${update.trip} diverged at coordinate ${quantized.index}`);
+        throw new RangeError(
+          `the training of device ${update.user} diverged before version ${version}: coordinate ${quantized.index} of its update is ${quantized.value}. Lower the learning rate, or check the data`,
+        );
       totals.clipped += quantized.clipped;
+      // As a device does, which waits for a newer version then.
+      if (isRepeated || quantized.vector.every((word) => word === 0)) {
+        totals.nothingNew++;
+        continue;
+      }
+      weightSum += update.weight;
       inputs.push(quantized.vector);
     }
   }
   if (level === undefined) return floats.take('weights');
+  if (inputs.length < FEWEST) return undefined;
   const sum = new Uint32Array(dimension);
   for (const input of inputs) addInPlace(sum, input, modulus, plainVectorKernel());
-  if (version % run.partiesEvery === 0) {
+  if (version % run.partiesEvery === 0 && inputs.length === updates.length) {
     for (const protocol of run.parties(inputs.length)) {
       checkSum(protocol, inputs, sum);
       totals.partySums++;

@@ -1,5 +1,5 @@
 /** One update: the trip of a user, trained from the model it fetched. */
-import { randomStream, type Trainer } from '@basa/learning';
+import { randomStream, type Trainer, type TrainResult } from '@basa/learning';
 import type { LearnTask } from '../tasks/learning-tasks.ts';
 
 export interface UpdateRequest {
@@ -9,7 +9,10 @@ export interface UpdateRequest {
   readonly start: Float32Array;
 }
 
-export type TrainedUpdate = ReturnType<Trainer['train']>;
+export interface TrainedUpdate extends TrainResult {
+  /** The same numbers as an earlier update of this user: a device does not give them twice. */
+  readonly isRepeated?: boolean;
+}
 
 export function trainUpdate(
   { seed, user, trip, start }: UpdateRequest,

@@ -7,7 +7,7 @@ import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
 import { loadMnist, noProgress } from '@basa/datasets';
 import { createServerStep, encodeDataset, logisticRegression, manifestText, modelJson } from '@basa/learning';
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
-import { ENGINE } from '@basa/protocol';
+import { ENGINE, ONE_SHOT_DEFAULTS } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service/free-port';
 import { bundleProcesses } from '../processes/bundle.ts';
@@ -39,6 +39,7 @@ export class TestPages {
       policy: {
         name: ascii('MNIST'),
         engine,
+        ...(engine === ENGINE.oneShot && { oneShot: ONE_SHOT_DEFAULTS }),
         dimension: model.dimension,
         bufferSize: BUFFER_SIZE,
         minimum: BUFFER_SIZE,
@@ -91,6 +92,19 @@ export class TestPages {
     return client;
   }
 
+  /** Two Node clients contribute to a buffer on this version; gives their updates as they are quantised. */
+  async contributeFromNode(version: number): Promise<readonly Uint32Array[]> {
+    const updates: Uint32Array[] = [];
+    for (const [n, name] of ['ann', 'bob'].entries()) {
+      const client = await this.client(`${name}-${version}`);
+      const update = wholeUpdate(this.processes.policy.dimension, 10 * version + n);
+      const result = await client.contribute(update, { trainedOn: (await client.model()).version });
+      if (result.kind !== 'accepted') throw new Error(`an update was not accepted: ${JSON.stringify(result)}`);
+      updates.push(quantisedOf(update));
+    }
+    return updates;
+  }
+
   async version(): Promise<number> {
     return (await this.processes.server.task(this.processes.task)).version ?? 0;
   }
@@ -125,6 +139,6 @@ export function versionOf(before: Float32Array, updates: readonly ArrayLike<numb
 }
 
 /** A whole update as it is quantised. */
-export function quantisedOf(update: Float32Array): Uint32Array {
+function quantisedOf(update: Float32Array): Uint32Array {
   return Uint32Array.from(update, (value) => Math.round(value * LEVEL) >>> 0);
 }

@@ -1,14 +1,21 @@
 /** The backends learning tests run on. */
-import { type Backend, createKernelBackend, createReferenceBackend, type Model } from '@basa/learning';
+import {
+  type Backend,
+  type BackendOptions,
+  createKernelBackend,
+  createReferenceBackend,
+  type Model,
+} from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
 
-export function wasmBackend(model: Model, batchCapacity?: number): Backend {
+export function wasmBackend(model: Model, batchCapacity = 32, loss?: BackendOptions['loss']): Backend {
   const kernel = createTrainingKernel();
   if (kernel === undefined) throw new Error('this Node has no wasm SIMD');
-  return createKernelBackend(model, kernel, batchCapacity);
+  return createKernelBackend(model, kernel, { batchCapacity, ...(loss !== undefined && { loss }) });
 }
 
-export const BACKENDS: Readonly<Record<string, (model: Model, batchCapacity?: number) => Backend>> = {
+export const BACKENDS: Readonly<Record<string, typeof wasmBackend>> = {
   wasm: wasmBackend,
-  reference: createReferenceBackend,
+  reference: (model, batchCapacity = 32, loss) =>
+    createReferenceBackend(model, { batchCapacity, ...(loss !== undefined && { loss }) }),
 };

@@ -190,6 +190,7 @@ function bufferSamples(world: Federation, ctx: Ctx): SampleMessage[] {
     { kind: 'dropped', slot: slot.ticket.slot },
     { kind: 'extended', byMs: 77 },
     { kind: 'frozen', accepted: [slot.ticket.slot], why: 'stalled' },
+    { kind: 'opened' },
     { kind: 'granted', votes: [{ authority: 0, signature: new Uint8Array(64).fill(2) }] },
     { kind: 'included', version: 3 },
     { kind: 'quarantined', why: 'guards', slots: [0, 2] },

@@ -29,10 +29,3 @@ export async function basaHere(
 export function lastLine(text: string): Readonly<Record<string, unknown>> {
   return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
 }
-
-/** The variables that a program or command told its reader to set. */
-export function exportsOf(said: string): Record<string, string> {
-  return Object.fromEntries(
-    [...said.matchAll(/export (\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
-  );
-}

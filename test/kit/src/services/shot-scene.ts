@@ -307,6 +307,11 @@ export class ShotScene {
     return this.fate(shot);
   }
 
+  /** Asked by an operator, with a token. */
+  async operatorGet(path: string): Promise<Response> {
+    return fetch(new URL(path, this.server.url), { headers: { authorization: `Bearer ${TOKEN}` } });
+  }
+
   /** The parameters of a version, once there is one. */
   async reached(version: number): Promise<Float32Array> {
     const address = new URL(SERVER_PATH.model(this.task, version), this.server.url);

@@ -106,7 +106,7 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
     ...byte('epochs', training({ epochs: 1 }), training({ epochs: 2 }), [0]),
     ...byte('batch size', training({ batchSize: 1 }), training({ batchSize: 2 }), [0]),
     ...double('learning rate', training({ learningRate: MARK }), notPositive),
-    ...byte('loss', training({ loss: 'own' }), training({ loss: 'softmaxCrossEntropy' }), [2, 255]),
+    ...byte('loss', training({ loss: 'own' }), training({ loss: 'softmaxCrossEntropy' }), [4, 255]),
   ];
 }
 

@@ -1,4 +1,5 @@
 /** Policies of the one-shot mode: those that nobody can use, and those at their borders. */
+import type { Floor } from '@basa/client/internal/device/floor.ts';
 import { RING_32 } from '@basa/masking';
 import { ENGINE, ONE_SHOT_DEFAULTS, type OneShotPolicy, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol';
 
@@ -12,6 +13,24 @@ function shot(n: number, t: number, f: number, lines: Partial<OneShotPolicy> = {
     engine: ENGINE.oneShot,
     oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: f, ...lines },
   };
+}
+
+/** What a device's own floor may demand of them. */
+export function shotFloors(usual: Floor, privacy: PrivacyPolicy): readonly (readonly [Floor, Partial<TaskPolicy>])[] {
+  const [checked, own] = [
+    { ...usual, checkedSums: true },
+    { ...usual, deviceNoise: true },
+  ];
+  return [
+    [usual, shot(2, 2, 1, { uncheckedSums: true })],
+    [checked, shot(2, 2, 1, { uncheckedSums: true })],
+    [checked, shot(1, 1, 0)],
+    [checked, shot(4, 3, 1)],
+    [checked, {}],
+    [usual, { ...shot(1, 1, 0, { authorityNoise: true }), privacy }],
+    [own, { ...shot(1, 1, 0, { authorityNoise: true }), privacy }],
+    [own, { ...shot(1, 1, 0), privacy }],
+  ];
 }
 
 export function unusableShots(privacy: PrivacyPolicy): readonly Case[] {
@@ -29,6 +48,7 @@ export function unusableShots(privacy: PrivacyPolicy): readonly Case[] {
     ['one-shot: mixed versions', { ...shot(1, 1, 0), versions: 'unsafeMixed' }],
     ['one-shot: noise of the authority in a task without noise', shot(1, 1, 0, { authorityNoise: true })],
     ['one-shot: noise of one of several authorities', { ...shot(4, 3, 1, { authorityNoise: true }), privacy }],
+    ['one-shot: a trimmed mean of four sums', shot(1, 1, 0, { sumsPerVersion: 4, combine: 'trimmed' })],
     ['one-shot: a batch of 10,001', { ...shot(1, 1, 0), ...large, bufferSize: 10_001 }],
   ];
 }
@@ -48,6 +68,8 @@ export function usableShots(privacy: PrivacyPolicy): readonly Case[] {
     ['one-shot: 2 of 2 authorities with sums that nobody checks, by its word', shot(2, 2, 1, { uncheckedSums: true })],
     ['one-shot: a private task', { ...shot(4, 3, 1), privacy }],
     ['one-shot: noise of the one authority', { ...shot(1, 1, 0, { authorityNoise: true }), privacy }],
+    ['one-shot: 64 sums a version', shot(1, 1, 0, { sumsPerVersion: 64 })],
+    ['one-shot: a trimmed mean of five sums', shot(1, 1, 0, { sumsPerVersion: 5, combine: 'trimmed' })],
     ['one-shot: a batch of 10,000', { ...shot(1, 1, 0), ...large, bufferSize: 10_000 }],
   ];
 }

@@ -4,7 +4,7 @@ import { type Floor, floorProblem } from '@basa/client/internal/device/floor.ts'
 import { ascii, ring, toHex } from '@basa/masking';
 import { ENGINE, encodePolicy, epsilonBudget, POLICY_DEFAULTS, type TaskPolicy } from '@basa/protocol';
 import { malformedPolicies } from './malformed-policies.ts';
-import { unusableShots, usableShots } from './one-shot-policies.ts';
+import { shotFloors, unusableShots, usableShots } from './one-shot-policies.ts';
 import { unusablePolicies, usablePolicies } from './unusable-policies.ts';
 
 /** Why a client refuses: the bytes are none of a policy, nobody can use it, or its engine hides nothing. */
@@ -125,6 +125,7 @@ function floorVectors(): readonly FloorVector[] {
     [{ ...usual, privacy: { epsilon: 1e9, delta: 0 } }, noisy],
     [{ ...usual, privacy: { epsilon: 1e9, delta: 1 } }, noisy],
     [{ ...usual, privacy: { epsilon: 0, delta: 1e-6 } }, noisy],
+    ...shotFloors(usual, GOOD_PRIVACY).map(([floor, changes]) => [floor, { ...GOOD_POLICY, ...changes }] as const),
   ];
   return asked.map(([floor, policy]) => ({
     floor,

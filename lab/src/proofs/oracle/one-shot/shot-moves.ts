@@ -9,8 +9,8 @@ import {
   standingsCodec,
 } from '@basa/protocol';
 import type { ShotAuthority, ShotDevice } from '@basa/simulator';
+import type { ShotOracle } from '../../../attacks/one-shot/shot-oracle.ts';
 import type { Dice } from '../dice.ts';
-import type { ShotOracle } from './shot-oracle.ts';
 
 /** What moves are made with. */
 export interface Scene {

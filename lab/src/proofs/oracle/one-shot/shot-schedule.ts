@@ -1,8 +1,10 @@
 /** A schedule of the one-shot mode, named by one number: honest devices come, and the adversary asks the authorities what it likes. */
+
+import type { AttackReport } from '../../../attacks/judgement.ts';
+import { ShotOracle } from '../../../attacks/one-shot/shot-oracle.ts';
+import { symbolicEnvironment } from '../../world/symbolic-federation.ts';
 import { Dice } from '../dice.ts';
-import type { AttackReport } from '../trace.ts';
 import { keep, MOVES, type Scene } from './shot-moves.ts';
-import { ShotOracle } from './shot-oracle.ts';
 
 export interface ShotReport extends AttackReport {
   readonly seed: number;
@@ -20,7 +22,7 @@ export function runShotSchedule(seed: number): ShotReport {
   const dice = new Dice(seed);
   const bufferSize = 2 + dice.below(2);
   const minimum = 2 + dice.below(bufferSize - 1);
-  const oracle = new ShotOracle({ bufferSize, minimum, ...dice.pick(COUNCILS) });
+  const oracle = new ShotOracle(symbolicEnvironment, { bufferSize, minimum, ...dice.pick(COUNCILS) });
   const scene: Scene = { oracle, dice, devices: [], colluders: [], names: [], asked: [], standings: [] };
   for (let n = 2 + dice.below(3); n > 0; n--) scene.devices.push(oracle.world.shooter());
   for (let n = dice.below(4); n > 0; n--) scene.colluders.push(oracle.world.shooter());

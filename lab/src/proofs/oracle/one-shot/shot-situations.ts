@@ -4,9 +4,10 @@
  */
 import { type Ctx, millis } from '@basa/protocol';
 import type { ShotDevice } from '@basa/simulator';
+import { ShotOracle } from '../../../attacks/one-shot/shot-oracle.ts';
+import { symbolicEnvironment } from '../../world/symbolic-federation.ts';
 import type { Share, Tally } from '../exhaustive.ts';
 import { NO_SITUATIONS } from '../exhaustive.ts';
-import { ShotOracle } from './shot-oracle.ts';
 
 interface Course {
   readonly oracle: ShotOracle;
@@ -92,7 +93,7 @@ function logged(course: Course): void {
 }
 
 function begin(bufferSize: number, minimum: number): Course {
-  const oracle = new ShotOracle({ bufferSize, minimum });
+  const oracle = new ShotOracle(symbolicEnvironment, { bufferSize, minimum });
   const devices = Array.from({ length: UPLOADS - 1 }, () => oracle.world.shooter());
   const names = devices.map((device) => oracle.give(device) as Ctx);
   names.push(oracle.colluderGives(oracle.world.shooter()));

@@ -6,7 +6,7 @@ import type { TaskPolicy } from '../../wire/policy.ts';
 import { refused } from '../../wire/refusals.ts';
 import { sumRules } from '../../wire/sum-rules.ts';
 import { declined, unchanged } from '../../wire/transition.ts';
-import { decided, type SumState, type SumStep } from '../sum-state.ts';
+import { decided, isGranted, type SumState, type SumStep } from '../sum-state.ts';
 
 /** What is durable of a batch before anybody is asked about it. */
 export interface StoredBatch {
@@ -33,7 +33,7 @@ export function loseBatch(
 ): SumStep<ShotBatch, { readonly kind: 'aborted' | 'unknown' }> {
   const { status, ctx } = batch;
   if (status === 'aborted' || status === 'unknown') return unchanged(batch, { kind: status });
-  const isOpen = status === 'frozen' || (status === 'granted' && how === 'unknown');
+  const isOpen = status === 'frozen' || (isGranted(batch) && how === 'unknown');
   if (!isOpen) return declined(batch, refused('already-decided'));
   return how === 'aborted'
     ? decided(batch, { kind: 'aborted' }, [{ kind: 'buffer-aborted', ctx }])

@@ -1,7 +1,18 @@
 /** The lines of a policy that only the one-shot mode has. */
 import type { Council } from '../council.ts';
-import { checked, type Field, flag, optional, record, u8, u32 } from '../fields.ts';
+import { checked, type Field, flag, oneOf, optional, record, u8, u32 } from '../fields.ts';
+import { MAX_SUMS } from '../limits.ts';
 import { partsOf } from './parts.ts';
+
+/**
+ * How the means of the batches that make one version are combined: `mean` weighs them by examples and age; `trimmed` leaves out the smallest and
+ * largest values of each coordinate, so that a few batches that liars spoilt unnoticed cannot pull the model away.
+ */
+export const COMBINATIONS = ['mean', 'trimmed'] as const;
+export type Combination = (typeof COMBINATIONS)[number];
+
+/** With fewer batches a trimmed mean would leave out most of what they say. */
+export const LEAST_TRIMMED = 5;
 
 export interface OneShotPolicy {
   /** f: how many authorities may collude with the server without learning a single update. */
@@ -16,6 +27,9 @@ export interface OneShotPolicy {
   readonly voteMs: number;
   /** How old the signed time of an authority may be for a device. */
   readonly freshMs: number;
+  /** H: how many batches make one version, unless no more of them come. */
+  readonly sumsPerVersion: number;
+  readonly combine: Combination;
 }
 
 export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
@@ -25,12 +39,16 @@ export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
   epochMs: 3_600_000,
   voteMs: 900_000,
   freshMs: 300_000,
+  sumsPerVersion: 1,
+  combine: 'mean',
 };
 
 /** Limits what one device seals and every authority expands. */
 export const MAX_PARTS = 35;
 
 const duration = checked(u32, (value) => (value > 0 ? undefined : 'must be at least a millisecond'));
+
+const sumCount = checked(u8, (value) => (value >= 1 && value <= MAX_SUMS ? undefined : `not from 1 to ${MAX_SUMS}`));
 
 export const oneShotField: Field<OneShotPolicy | undefined> = optional(
   record<OneShotPolicy>({
@@ -40,6 +58,8 @@ export const oneShotField: Field<OneShotPolicy | undefined> = optional(
     epochMs: duration,
     voteMs: duration,
     freshMs: duration,
+    sumsPerVersion: sumCount,
+    combine: oneOf(COMBINATIONS),
   }),
 );
 
@@ -54,7 +74,9 @@ export function oneShotProblem(
   oneShot: OneShotPolicy,
   unsafeThreshold: boolean,
 ): string | undefined {
-  const { tolerated, uncheckedSums } = oneShot;
+  const { tolerated, uncheckedSums, sumsPerVersion, combine } = oneShot;
+  if (combine === 'trimmed' && sumsPerVersion < LEAST_TRIMMED)
+    return `sumsPerVersion must be at least ${LEAST_TRIMMED} with a trimmed mean, got ${sumsPerVersion}`;
   const count = authorities.length;
   if (count === 1) return tolerated === 0 ? undefined : 'one authority tolerates no collusion: tolerated must be 0';
   if (2 * threshold <= count + tolerated)

@@ -9,6 +9,7 @@ import {
   type Samples,
   type Trainer,
 } from '@basa/learning';
+import { scoresIn } from '@basa/protocol';
 import { createTrainingKernel } from '@basa/runtime/node';
 import { type BlobStore, readWhole } from '../../blobs/blob-store.ts';
 import type { Evaluated, EvaluateTask } from './tasks.ts';
@@ -24,20 +25,18 @@ interface Evaluator {
 
 const evaluators = new Map<string, Evaluator>();
 
-export async function evaluate(
-  { model, parameters, examples }: EvaluateTask,
-  blobStore: () => Promise<BlobStore>,
-): Promise<Evaluated> {
-  const { trainer, samples } = evaluators.get(examples) ?? (await makeEvaluator(model, examples, await blobStore()));
-  const { accuracy, loss } = trainer.evaluate(parameters, samples);
-  return { kind: 'evaluated', accuracy, loss };
+export async function evaluate(task: EvaluateTask, blobStore: () => Promise<BlobStore>): Promise<Evaluated> {
+  const { trainer, samples } = evaluators.get(task.examples) ?? (await makeEvaluator(task, await blobStore()));
+  const evaluation = trainer.evaluate(task.parameters, samples);
+  return { kind: 'evaluated', loss: evaluation.loss, ...scoresIn(evaluation) };
 }
 
-async function makeEvaluator(network: EvaluateTask['model'], examples: string, blobs: BlobStore): Promise<Evaluator> {
+async function makeEvaluator({ model: network, loss, examples }: EvaluateTask, blobs: BlobStore): Promise<Evaluator> {
   const model = readModelJson(network);
+  const options = { batchCapacity: BATCH, loss };
   const kernel = createTrainingKernel();
   const engine =
-    kernel === undefined ? createReferenceBackend(model, BATCH) : createKernelBackend(model, kernel, BATCH);
+    kernel === undefined ? createReferenceBackend(model, options) : createKernelBackend(model, kernel, options);
   const evaluator = {
     trainer: createTrainer(engine),
     samples: allSamples(decodeDataset(await readWhole(blobs, examples))),

@@ -1,12 +1,12 @@
 /** What the worker is asked, and what it answers: plain data, copied between threads. */
-import type { ModelJson } from '@basa/learning';
-import type { Ctx, DescribedBuffer, KeysOf, PrefixVerdict, Slot, SumRules } from '@basa/protocol';
-import type { BlobPlace } from '../../blobs/place.ts';
+import type { LossName, ModelJson } from '@basa/learning';
+import type { Ctx, DescribedBuffer, KeysOf, PrefixVerdict, Scores, Slot, SumRules } from '@basa/protocol';
+import type { BodyPlace } from '../../blobs/place.ts';
 import type { PackedTerms } from './packed-terms.ts';
 
 /** Given to every worker once. */
 export interface WorkerOptions {
-  readonly blobs: BlobPlace;
+  readonly bodies: BodyPlace;
 }
 
 export interface StoredBody {
@@ -65,14 +65,14 @@ export type SummedShard =
 export interface EvaluateTask {
   readonly kind: 'evaluate';
   readonly model: ModelJson;
+  readonly loss: LossName;
   readonly parameters: Float32Array;
   /** The blob of examples (`decodeDataset`), kept by the worker between calls. */
   readonly examples: string;
 }
 
-export interface Evaluated {
+export interface Evaluated extends Scores {
   readonly kind: 'evaluated';
-  readonly accuracy: number;
   readonly loss: number;
 }
 

@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { plainVectorKernel } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite, serveWorker } from '@basa/runtime/node';
 import type { BlobStore } from '../../blobs/blob-store.ts';
-import { openBlobs } from '../../blobs/place.ts';
+import { openBodies } from '../../blobs/place.ts';
 import { type OpenTermsTools, openTerms } from './open-terms.ts';
 import { type SumShardTools, sumShard } from './sum-shard.ts';
 import type { WorkerOptions, WorkResult, WorkTask } from './tasks.ts';
@@ -22,7 +22,7 @@ serveWorker<WorkTask, WorkResult>(async (task) => {
 });
 
 function blobStore(): Promise<BlobStore> {
-  opened ??= openBlobs((workerData as WorkerOptions).blobs);
+  opened ??= openBodies((workerData as WorkerOptions).bodies);
   return opened;
 }
 

@@ -1,5 +1,6 @@
 /** What a page tells the worker that is its device, and what the device tells back. Plain data between threads. */
 import type { ClientEvents, ContributionOutcome, Costs, Step } from '@basa/client/web';
+import type { Loss } from '@basa/protocol';
 
 /** Whom the device talks to and what it believes over them; `pieceBytes` for slow lines. */
 interface DeviceSettings {
@@ -14,6 +15,8 @@ interface DeviceSettings {
 /** The network as the server describes it: a hint, which the client holds to the policy's manifest hash. */
 export interface TaskHints {
   readonly model: unknown;
+  /** As the policy has it. */
+  readonly loss: Loss;
 }
 
 /** Its own data: an address at the server, or pictures of its own as bytes, one after the other. */

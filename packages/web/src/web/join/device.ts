@@ -2,7 +2,7 @@
 import { BasaClient, type Contribution, type Outside, type RoundTrainer, webOutside } from '@basa/client/web';
 import type { Samples } from '@basa/learning';
 import { type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
-import { problemOf } from '@basa/protocol';
+import { refusalText } from '@basa/protocol';
 import type { FromDevice, ToDevice, UpdateView } from './device-messages.ts';
 import type { Gate } from './gate.ts';
 import { persistently } from './persistently.ts';
@@ -72,6 +72,8 @@ interface LifeOptions {
 /** Rounds until there are enough; can be taken up again after any abort. */
 class Life {
   accepted = 0;
+  /** Rounds in which the device had nothing new to contribute. */
+  #idle = 0;
   #awaited: Contribution | undefined;
   readonly #options: LifeOptions;
 
@@ -92,12 +94,14 @@ class Life {
       for (;;) {
         const { signal } = gate;
         if (this.#awaited !== undefined) await this.#outcome(this.#awaited, signal);
-        if (this.accepted >= (rounds ?? Number.POSITIVE_INFINITY)) return;
+        if (this.accepted + this.#idle >= (rounds ?? Number.POSITIVE_INFINITY)) return;
         isResumed = client.isInterrupted;
         if (isResumed) await client.resume({ signal });
         else {
-          const { ended } = await client.run(trainer, samples, { rounds: 1, signal });
-          if (ended !== 'rounds') return tell({ kind: 'ended', code: ended, sentence: problemOf(ended).sentence });
+          const { ended, idle } = await client.run(trainer, samples, { rounds: 1, signal });
+          this.#idle += idle;
+          if (ended === 'nothing-new') continue;
+          if (ended !== 'rounds') return tell({ kind: 'ended', code: ended, sentence: refusalText(ended) });
         }
       }
     } finally {
@@ -127,8 +131,9 @@ function listen(client: BasaClient, tell: Tell): void {
   client.on('privacy', (spent) => tell({ kind: 'privacy', ...spent }));
   client.on('slotted', ({ ctx, slot }) => tell({ kind: 'slotted', ctx, slot }));
   client.on('rejected', ({ reason, detail }) =>
-    tell({ kind: 'rejected', sentence: problemOf(reason).sentence, ...(detail !== undefined && { detail }) }),
+    tell({ kind: 'rejected', sentence: refusalText(reason), ...(detail !== undefined && { detail }) }),
   );
+  client.on('idle', ({ why }) => tell({ kind: 'waiting', why: `nothing new to contribute: ${why}` }));
   client.on('retry', ({ service, why }) => tell({ kind: 'waiting', why: `${service}: ${why}` }));
 }
 
@@ -136,6 +141,7 @@ function listen(client: BasaClient, tell: Tell): void {
 function observed(trainer: RoundTrainer, shown: Shown, tell: Tell): RoundTrainer {
   return {
     model: trainer.model,
+    ...(trainer.loss !== undefined && { loss: trainer.loss }),
     ...(trainer.evaluate !== undefined && { evaluate: trainer.evaluate }),
     async train(request) {
       const began = performance.now();

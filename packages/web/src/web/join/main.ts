@@ -1,11 +1,13 @@
 /** The page "Join from this tab": choices on one side of a worker, the device on the other. */
+
 import { toHex } from '@basa/masking';
+import { shownScore } from '@basa/protocol';
 import { drawBuffers } from '../shared/buffer-view.ts';
 import { element, make, say } from '../shared/dom.ts';
-import { percent } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import { type Watched, watchTask } from '../shared/live.ts';
 import { fragment, showLink, startPage } from '../shared/page.ts';
+import { lossOf, scoreAxis, scoreWords } from '../shared/score.ts';
 import { authoritiesOf, chosenTask, type ServerFacts, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
 import type { DeviceData, FromDevice, ToDevice } from './device-messages.ts';
 import { clearError, type OwnPlace, showCosts, showError, showNews, status } from './device-view.ts';
@@ -83,20 +85,18 @@ function sayBatches(): void {
 function show(chosen: TaskFacts): void {
   const plot = new LinePlot(element('accuracy-plot'), {
     x: 'version',
-    y: 'accuracy',
-    series: [{ label: 'accuracy', colour: 'accent' }],
-    range: [0, 1],
-    formatY: (value) => `${Math.round(100 * value)} %`,
+    ...scoreAxis(chosen),
+    series: [{ label: scoreAxis(chosen).y, colour: 'accent' }],
     height: 180,
   });
   let state: Watched | undefined;
   void watchTask(chosen.task, {
     onState(next) {
       state = next;
-      const known = next.versions.filter(({ accuracy }) => accuracy !== undefined);
+      const known = next.versions.filter((version) => shownScore(version) !== undefined);
       plot.set(
         known.map(({ version }) => version),
-        known.map(({ accuracy }) => accuracy ?? null),
+        known.map((version) => shownScore(version)?.value ?? null),
       );
       say(element('newest'), newestText(next));
       draw(state);
@@ -112,16 +112,21 @@ function show(chosen: TaskFacts): void {
 function newestText({ versions }: Watched): string {
   const newest = versions.at(-1);
   if (newest === undefined) return '';
-  return `version ${newest.version}${newest.accuracy === undefined ? '' : `, ${percent(newest.accuracy)} on the test set`}`;
+  const score = shownScore(newest);
+  return `version ${newest.version}${score === undefined ? '' : `, ${scoreWords(score)} on the test set`}`;
 }
 
-/** The buffer this tab is in, or the one that fills now. */
+/** The buffer of this tab, or the one that fills now; if no batch fills, the one that is opened or ended last. */
 function draw({ buffers, aheadMs, mode }: Watched): void {
-  const mine = buffers.find(({ ctx }) => ctx === own.ctx) ?? buffers.find(({ status: now }) => now === 'filling');
+  const isBatch = mode === ONE_SHOT;
+  const mine =
+    buffers.find(({ ctx }) => ctx === own.ctx) ??
+    buffers.find(({ status: now }) => now === 'filling') ??
+    (isBatch ? buffers[0] : undefined);
   element('no-buffer').hidden = mine !== undefined;
   drawBuffers(element('own-buffer'), mine === undefined ? [] : [mine], ({ ctx }) => ({
     now: Date.now() + aheadMs,
-    isBatch: mode === ONE_SHOT,
+    isBatch,
     own: ctx === own.ctx ? own.slot : undefined,
   }));
 }
@@ -182,7 +187,7 @@ async function join(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment
       ...(token !== undefined && { token }),
       ...(pieces !== null && { pieceBytes: Number(pieces) }),
     },
-    hints: { model: chosen.model },
+    hints: { model: chosen.model, loss: lossOf(chosen) },
     data,
     ...(rounds !== null && { rounds: Number(rounds) }),
   });

@@ -4,9 +4,10 @@ import { createPageTrainer } from '../shared/page-trainer.ts';
 import type { DeviceData, TaskHints } from './device-messages.ts';
 
 /** The client holds the network's layout to the policy before it trains. */
-export function trainerOf({ model }: TaskHints): Trainer {
+export function trainerOf({ model, loss }: TaskHints): Trainer {
   if (model === undefined) throw new Error('this task names no network that a tab could train');
-  return createPageTrainer(readModelJson(model));
+  if (loss === 'own') throw new Error('the loss of this task is its own, and no tab knows it');
+  return createPageTrainer(readModelJson(model), loss);
 }
 
 export async function samplesOf(data: DeviceData, { model }: Trainer): Promise<Samples> {

@@ -41,7 +41,7 @@ export class Learner {
 
   /** Of the newest version, evaluated when somebody asks. */
   get accuracy(): number {
-    this.#accuracy ??= this.#trainer.evaluate(this.#parameters, this.#digits.test).accuracy;
+    this.#accuracy ??= this.#trainer.evaluate(this.#parameters, this.#digits.test).accuracy ?? Number.NaN;
     return this.#accuracy;
   }
 

@@ -4,10 +4,11 @@ import { chance, count, isEven } from '../shared/format.ts';
 import { startPage } from '../shared/page.ts';
 import { digitPicture, drawGrey, drawHistogram } from '../shared/pictures.ts';
 import { attackView } from './attack-view.ts';
-import type { FromSees, ToSees } from './sees-messages.ts';
+import type { AttackedMode, AttackNews, FromSees, ToSees } from './sees-messages.ts';
 
 const SIDE = 48;
 const DEVICES = 10;
+const LIST_OF: Readonly<Record<AttackedMode, string>> = { 'one-shot': 'shot-attacks', sealed: 'sealed-attacks' };
 const worker = new Worker('/sees-worker.js', { type: 'module' });
 const tell = (message: ToSees): void => worker.postMessage(message);
 startPage();
@@ -16,24 +17,30 @@ worker.addEventListener('message', ({ data }: MessageEvent<FromSees>) => {
   if (data.kind === 'upload') showUpload(data.slot, data.vector);
   else if (data.kind === 'evenness') showEvenness(data);
   else if (data.kind === 'sum') showSum(data);
-  else if (data.kind === 'attack') showAttack(data);
+  else if (data.kind === 'attack') showAttack(data.attack);
+  else if (data.kind === 'attacks-over') sumUpAttacks();
   else showFailure(data.message);
 });
-element('run').addEventListener('click', () => {
+element('run').addEventListener('click', send);
+element('play-attacks').addEventListener('click', playAttacks);
+send();
+
+function send(): void {
   element('uploads').replaceChildren();
   for (const id of ['bytes-card', 'sum-card']) element(id).hidden = true;
-  element('uploads-card').hidden = false;
   element<HTMLButtonElement>('run').disabled = true;
   say(element('status'), 'Ten devices seal seeds, take slots and upload…');
   const pictures = Array.from({ length: DEVICES }, (_, digit) => digitPicture(digit, SIDE));
   tell({ kind: 'run', pictures, side: SIDE });
-});
-element('play-attacks').addEventListener('click', () => {
-  element('attacks').replaceChildren();
+}
+
+function playAttacks(): void {
+  for (const id of Object.values(LIST_OF)) element(id).replaceChildren();
+  element('attack-lists').hidden = false;
   element<HTMLButtonElement>('play-attacks').disabled = true;
   say(element('attack-status'), 'Playing; each attack takes a moment…');
   tell({ kind: 'attacks' });
-});
+}
 
 function showUpload(slot: number, vector: Uint32Array): void {
   const [sent, seen] = [make('canvas'), make('canvas')];
@@ -86,14 +93,16 @@ function showSum({ mean, isExact }: Extract<FromSees, { readonly kind: 'sum' }>)
   element<HTMLButtonElement>('run').disabled = false;
 }
 
-function showAttack({ attack, isLast }: Extract<FromSees, { readonly kind: 'attack' }>): void {
-  element('attacks').append(attackView(attack));
-  if (!isLast) return;
-  const played = element('attacks').children.length;
+function showAttack(attack: AttackNews): void {
+  element(LIST_OF[attack.mode]).append(attackView(attack));
+}
+
+function sumUpAttacks(): void {
+  const played = (mode: AttackedMode): number => element(LIST_OF[mode]).children.length;
   const lost = document.querySelectorAll('.verdict:last-child[data-learned="yes"]').length;
   say(
     element('attack-status'),
-    `All ${played} attacks played. Against sealed mode ${lost === 0 ? 'none' : lost} of them learned anything.`,
+    `All attacks were played: ${played('one-shot')} on one-shot mode and ${played('sealed')} on sealed mode. ${lost === 0 ? 'None' : lost} of them succeeded.`,
   );
   element<HTMLButtonElement>('play-attacks').disabled = false;
 }

@@ -4,7 +4,7 @@ export type ToSees =
   | { readonly kind: 'run'; readonly pictures: readonly Float32Array[]; readonly side: number }
   | { readonly kind: 'attacks' };
 
-interface Check {
+export interface Check {
   readonly by: string;
   readonly reason: string;
   readonly sentence: string;
@@ -14,15 +14,23 @@ export interface Played {
   readonly findings: readonly string[];
   readonly refusals: readonly Check[];
   readonly isSumWrong: boolean;
+  /** The attackers read the sum of a whole group, as the server should. */
+  readonly hasSum: boolean;
 }
+
+export type AttackedMode = 'sealed' | 'one-shot';
 
 export interface AttackNews {
   readonly id: string;
+  /** The mode that must withstand it. */
+  readonly mode: AttackedMode;
   readonly schedule: string;
   readonly mutant?: string;
   readonly stoppedBy?: string;
+  /** Against the paper's protocol, or against the mode without the rule that stops it. */
   readonly broken: Played;
-  readonly sealed: Played;
+  /** Against the mode as it is. */
+  readonly asItIs: Played;
 }
 
 export type FromSees =
@@ -35,5 +43,6 @@ export type FromSees =
       readonly tried: number;
     }
   | { readonly kind: 'sum'; readonly mean: Float32Array; readonly isExact: boolean }
-  | { readonly kind: 'attack'; readonly attack: AttackNews; readonly isLast: boolean }
+  | { readonly kind: 'attack'; readonly attack: AttackNews }
+  | { readonly kind: 'attacks-over' }
   | { readonly kind: 'failed'; readonly message: string };

@@ -1,11 +1,14 @@
 /** The worker behind "What the server sees": runs a buffer, and plays the attacks of the threat model. */
 
-import type { AttackResult } from '@basa/lab/attacks/attack.ts';
+import type { Attack, AttackResult, AttackSetting } from '@basa/lab/attacks/attack.ts';
+import { ONE_SHOT_ATTACKS } from '@basa/lab/attacks/one-shot/registry.ts';
+import type { ShotAttack } from '@basa/lab/attacks/one-shot/shot-scene.ts';
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
-import { REFUSALS } from '@basa/protocol';
+import { REFUSALS, type RefusalReason } from '@basa/protocol';
+import type { Environment } from '@basa/simulator';
 import { loadAbeSealings, pageEnvironment, slotKeySealings } from '../shared/simulation.ts';
 import { runBuffer } from './run-buffer.ts';
-import type { FromSees, Played, ToSees } from './sees-messages.ts';
+import type { AttackNews, Check, FromSees, Played, ToSees } from './sees-messages.ts';
 
 interface WorkerScope {
   postMessage(news: FromSees): void;
@@ -26,26 +29,50 @@ async function run(pictures: readonly Float32Array[]): Promise<void> {
 }
 
 async function playAttacks(): Promise<void> {
-  const setting = { environment: pageEnvironment(), sealings: slotKeySealings, paperSealings: await loaded };
-  for (const attack of ATTACKS) {
-    const { id, schedule, mutant, stoppedBy } = attack;
-    tell({
-      kind: 'attack',
-      isLast: attack === ATTACKS.at(-1),
-      attack: {
-        id,
-        schedule,
-        broken: playedOf(attack.broken(setting)),
-        sealed: playedOf(attack.sealed(setting)),
-        ...(mutant !== undefined && { mutant }),
-        ...(stoppedBy !== undefined && { stoppedBy }),
-      },
-    });
-  }
+  const environment = pageEnvironment();
+  for (const attack of ONE_SHOT_ATTACKS) tell({ kind: 'attack', attack: playOneShot(attack, environment) });
+  const setting = { environment, sealings: slotKeySealings, paperSealings: await loaded };
+  for (const attack of ATTACKS) tell({ kind: 'attack', attack: playSealed(attack, setting) });
+  tell({ kind: 'attacks-over' });
+}
+
+function playSealed(attack: Attack, setting: AttackSetting): AttackNews {
+  const { id, schedule, mutant, stoppedBy } = attack;
+  return {
+    id,
+    mode: 'sealed',
+    schedule,
+    broken: playedOf(attack.broken(setting)),
+    asItIs: playedOf(attack.sealed(setting)),
+    ...(mutant !== undefined && { mutant }),
+    ...(stoppedBy !== undefined && { stoppedBy }),
+  };
 }
 
 function playedOf({ findings, refusals, wrongSum }: AttackResult): Played {
   const isSumWrong = wrongSum?.expected.some((value, k) => value !== wrongSum.got[k]) ?? false;
-  const checks = refusals.map(({ by, reason }) => ({ by, reason, sentence: REFUSALS[reason].sentence }));
-  return { findings, refusals: checks, isSumWrong };
+  return { findings, refusals: refusals.map(({ by, reason }) => checkOf(by, reason)), isSumWrong, hasSum: false };
+}
+
+/** What the mode without the rule gives away is told as the tests of the mutants found it: this tab has no such core. */
+function playOneShot({ id, schedule, without, learned, play }: ShotAttack, environment: Environment): AttackNews {
+  const report = play(environment);
+  const refusals = (report.refusals ?? []).map((reason) => checkOf('authority', reason));
+  return {
+    id,
+    mode: 'one-shot',
+    schedule,
+    mutant: without,
+    broken: { findings: learned, refusals: [], isSumWrong: false, hasSum: false },
+    asItIs: {
+      findings: [...report.leaked, ...report.broken],
+      refusals,
+      isSumWrong: false,
+      hasSum: report.learned.length > 0,
+    },
+  };
+}
+
+function checkOf(by: string, reason: RefusalReason): Check {
+  return { by, reason, sentence: REFUSALS[reason].sentence };
 }

@@ -7,6 +7,7 @@ const STATUS_TEXT: Readonly<Record<LiveBuffer['status'], string>> = {
   filling: 'filling',
   frozen: 'frozen: asking the authority',
   granted: 'keys released: the sum opens',
+  opened: 'opened: waits for its version',
   included: 'sum is in the model',
   quarantined: 'quarantined',
   aborted: 'aborted',
@@ -47,8 +48,8 @@ function newItem(buffer: LiveBuffer, { isBatch }: BufferViewOptions): HTMLElemen
   return make('li', { class: 'buffer', 'data-ctx': buffer.ctx }, head, isBatch ? newBar(buffer) : newSlots(buffer));
 }
 
-function newBar({ ctx, bufferSize }: LiveBuffer): HTMLElement {
-  return make('progress', { max: String(bufferSize), 'aria-label': `uploads of batch ${short(ctx)}` });
+function newBar({ ctx, status, bufferSize }: LiveBuffer): HTMLElement {
+  return make('progress', { max: String(bufferSize), 'aria-label': `uploads of the ${nameOf(ctx, status, true)}` });
 }
 
 function newSlots({ ctx, bufferSize }: LiveBuffer): HTMLElement {
@@ -68,9 +69,10 @@ function updateItem(item: HTMLElement, buffer: LiveBuffer, { now, own, isBatch }
   item.dataset['status'] = status;
   say(
     item.querySelector('.name') as HTMLElement,
-    `${isBatch ? 'batch' : 'buffer'} ${short(ctx)} · for version ${version}`,
+    `${nameOf(ctx, status, isBatch)} · for updates on version ${version}`,
   );
-  const progress = status === 'filling' ? ` · ${accepted} of ${bufferSize} uploads, ${minimum} needed` : '';
+  const needed = status === 'filling' ? `, ${minimum} needed` : '';
+  const progress = ` · ${accepted} of ${bufferSize} uploads${needed}`;
   const text = isBatch && status === 'granted' ? 'masks released: the sum opens' : STATUS_TEXT[status];
   say(item.querySelector('.status') as HTMLElement, text + progress);
   const bar = item.querySelector('progress');
@@ -79,6 +81,12 @@ function updateItem(item: HTMLElement, buffer: LiveBuffer, { now, own, isBatch }
     const number = Number(cell.dataset['slot']);
     updateSlot(cell, slots[number], { now, isOwn: number === own, isOpen: status === 'filling' });
   }
+}
+
+/** A batch has no name before its list is fixed. */
+function nameOf(ctx: string, status: LiveBuffer['status'], isBatch: boolean): string {
+  if (!isBatch) return `buffer ${short(ctx)}`;
+  return status === 'filling' ? 'next batch' : `batch ${short(ctx)}`;
 }
 
 function updateSlot(

@@ -5,6 +5,11 @@ export function count(value: number): string {
   return whole.format(value);
 }
 
+/** Three digits that count. */
+export function digits(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}
+
 export function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }

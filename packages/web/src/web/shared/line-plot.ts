@@ -1,6 +1,6 @@
 /** Lines over time or versions by uPlot, in the colours of the page, as wide as their place. */
 import uPlot, { type AlignedData, type Axis, type Options } from 'uplot';
-import { count, seconds } from './format.ts';
+import { count, digits, seconds } from './format.ts';
 
 interface LineSeries {
   readonly label: string;
@@ -81,7 +81,7 @@ export class LinePlot {
   }
 
   #uplotOptions(): Options {
-    const { x, y, series, range, formatY = String, isTime = false } = this.#options;
+    const { x, y, series, range, formatY = digits, isTime = false } = this.#options;
     const formatX = isTime ? seconds : count;
     const colour = (name: string): string =>
       getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

@@ -1,8 +1,18 @@
 /** The trainer of a page: its kernel where the browser runs it, plain code elsewhere. */
-import { createKernelBackend, createReferenceBackend, createTrainer, type Model, type Trainer } from '@basa/learning';
+import {
+  createKernelBackend,
+  createReferenceBackend,
+  createTrainer,
+  type LossName,
+  type Model,
+  type Trainer,
+} from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/web';
 
-export function createPageTrainer(network: Model): Trainer {
+export function createPageTrainer(network: Model, loss?: LossName): Trainer {
+  const options = loss === undefined ? {} : { loss };
   const kernel = createTrainingKernel({ equalBits: false });
-  return createTrainer(kernel === undefined ? createReferenceBackend(network) : createKernelBackend(network, kernel));
+  return createTrainer(
+    kernel === undefined ? createReferenceBackend(network, options) : createKernelBackend(network, kernel, options),
+  );
 }

@@ -3,20 +3,22 @@ import { make } from './dom.ts';
 
 const WORDS = {
   accuracy:
-    'How many of the test examples the newest version gets right. The server holds these examples; no device does.',
-  version: 'The model after so many opened sums. Each opened buffer makes the next version.',
+    'How good the newest version is on test examples: the share that it gets right, or R2, the share of the variance of numbers that it explains. The server holds these examples; no device does.',
+  version: 'The number of the model. Each opened sum makes the next version.',
   update: 'What one device would change in the model after training on its own data. It is sent masked.',
   dropped: 'Devices that took a slot and sent nothing in time. Their masks are taken out of the sum again.',
   places:
     'How many devices may train at the same time. More make versions come faster, and updates older. A few can be over it: nobody is sent away where a slot is free.',
   age: 'How many versions the model moved on while the updates of a sum were made. All of them are trained on one version. 0 is fresh.',
   buffer:
-    'A group of updates that are added up together. Nothing in it can be opened before it is closed, and then its sum alone.',
+    'A group of updates that are added up together: a buffer with slots in sealed mode, a batch in one-shot mode. Nothing in it can be opened before it is closed, and then only its sum.',
   slot: 'The place of one device in a buffer. It is given once and belongs to that device for as long as its lease lasts.',
   lease: 'How long a device may take for its upload before its slot counts as dropped.',
   sealed:
     'In sealed mode devices leave sealed seeds for each other and wait for nobody. In “one-shot” mode a device sends one message, whatever the size of the sum. “paper” is the protocol as it was published.',
-  refusal: 'What the server said no to, by its reason. “no-place” is ordinary: the device was told to ask again later.',
+  'one-shot':
+    'A device masks its update, seals the secret of the mask for the authorities and sends both to the server in one message. The authorities give out only the sum of the masks of a whole group.',
+  refusal: 'Requests that the server refused, by their reason. Devices that wait for a place are not counted here.',
   authority: 'The second party. It releases the keys of a buffer once, for its sum, and never sees an update.',
   log: 'Every key that the authority issued is a record in a list that only grows. Its head is signed, so nobody can shorten it unseen.',
   token:

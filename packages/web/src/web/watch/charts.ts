@@ -3,6 +3,7 @@ import { LIVE_STEPS, type LiveState } from '@basa/protocol';
 import { drawBars } from '../shared/bars.ts';
 import { element } from '../shared/dom.ts';
 import { bytes, count, milliseconds } from '../shared/format.ts';
+import { QUEUED } from './buffer-card.ts';
 
 const STEP_TEXT = { model: 'fetch the model', seat: 'take a seat', deposit: 'deposit', upload: 'upload' } as const;
 
@@ -39,7 +40,9 @@ export function drawCharts({ steps, refusals, drops, fetches, versions }: LiveSt
         value: times,
         text: count(times),
       })),
-      ...Object.entries(refusals).map(([reason, times]) => ({ label: reason, value: times, text: count(times) })),
+      ...Object.entries(refusals)
+        .filter(([reason]) => reason !== QUEUED)
+        .map(([reason, times]) => ({ label: reason, value: times, text: count(times) })),
     ],
     'nothing since then',
   );

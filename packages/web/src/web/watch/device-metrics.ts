@@ -1,5 +1,6 @@
 /** What devices tell under the masks: the mean of each named metric, version by version. */
 import { element, make, say } from '../shared/dom.ts';
+import { digits } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import type { Watched } from '../shared/live.ts';
 
@@ -18,7 +19,7 @@ export function drawDeviceMetrics({ versions }: Watched): void {
       told.map(({ metrics }) => metrics[name] ?? null),
     );
   }
-  const means = Object.entries(newest).map(([name, value]) => `${name} ${Number(value.toPrecision(3))}`);
+  const means = Object.entries(newest).map(([name, value]) => `${name} ${digits(value)}`);
   say(
     element('device-means'),
     `Means over the devices of the newest version: ${means.join(', ')}. The server saw sums of them and no single one.`,

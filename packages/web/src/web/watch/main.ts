@@ -1,13 +1,15 @@
 /** The page "Watch": a task as its server tells it, live. */
+import { shownScore } from '@basa/protocol';
 import { element, make, say } from '../shared/dom.ts';
-import { count, percent, plural } from '../shared/format.ts';
-import { LinePlot } from '../shared/line-plot.ts';
+import { count, plural } from '../shared/format.ts';
 import { type Watched, watchTask } from '../shared/live.ts';
 import { addressOfTask, fragment, showLink, startPage } from '../shared/page.ts';
+import { scoreAxis, scoreWords } from '../shared/score.ts';
 import { authoritiesOf, chosenTask, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
 import { drawBufferCard } from './buffer-card.ts';
 import { drawCharts } from './charts.ts';
 import { drawDeviceMetrics } from './device-metrics.ts';
+import { drawGoal, ScorePlot } from './goal.ts';
 import { watchIssueLogs } from './issue-log.ts';
 import { type OperatorControls, operatorControls } from './operator.ts';
 
@@ -29,21 +31,14 @@ if (task === undefined) {
 
 function watch(chosen: TaskFacts, operator: OperatorControls): void {
   drawPrivacy(chosen);
-  const plot = new LinePlot(element('accuracy-plot'), {
-    x: 'time since the first version',
-    y: 'accuracy',
-    series: [
-      { label: 'accuracy', colour: 'accent' },
-      { label: 'target', colour: 'quiet', dash: [6, 4], isMark: true },
-    ],
-    range: [0, 1],
-    formatY: (value) => `${Math.round(100 * value)} %`,
-    isTime: true,
-  });
+  const axis = scoreAxis(chosen);
+  say(element('score-name'), axis.y[0]?.toUpperCase() + axis.y.slice(1));
+  const plot = new ScorePlot(axis);
   let state: Watched | undefined;
   const onState = (next: Watched): void => {
     state = next;
-    drawAll(next, plot);
+    plot.set(next);
+    drawAll(next);
     drawDeviceMetrics(next);
     drawBufferCard(next);
     operator.show(next.state);
@@ -80,17 +75,11 @@ function chooser(known: readonly TaskFacts[], chosen: string): void {
   });
 }
 
-function drawAll(state: Watched, plot: LinePlot): void {
-  const { versions, mode, name, state: running, why, stop, startedAt } = state;
+function drawAll(state: Watched): void {
+  const { versions, mode, name, state: running, why, startedAt } = state;
   const newest = versions.at(-1);
-  const evaluated = versions.filter(({ accuracy }) => accuracy !== undefined);
-  const began = versions[0]?.at ?? 0;
-  plot.set(
-    evaluated.map(({ at }) => (at - began) / 1000),
-    evaluated.map(({ accuracy }) => accuracy ?? null),
-    evaluated.map(() => stop.accuracy ?? null),
-  );
-  drawGoal(evaluated.at(-1)?.accuracy, stop);
+  const evaluated = versions.filter((version) => shownScore(version) !== undefined);
+  drawGoal(evaluated.at(-1) ?? {}, state);
   const accepted = versions.reduce((sum, version) => sum + version.accepted, 0);
   const dropped = versions.reduce((sum, version) => sum + version.dropped, 0);
   say(element('version'), newest === undefined ? '–' : count(newest.version));
@@ -99,46 +88,16 @@ function drawAll(state: Watched, plot: LinePlot): void {
   const { places, used } = state.admission;
   say(element('places'), `${count(used)} of ${count(places)}`);
   say(element('mean-age'), newest?.meanAge === undefined ? '–' : newest.meanAge.toFixed(1));
-  say(element('admission'), admissionOf(state));
   say(element('mode'), `${mode} mode, ${running}${why === undefined ? '' : `: ${why}`}`);
   say(element('summary'), summaryOf(name, state));
   say(element('started'), new Date(startedAt).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' }));
   drawCharts(state);
 }
 
-/** How far the model is, and when the task ends. */
-function drawGoal(accuracy: number | undefined, { accuracy: wanted, version, afterMs }: Watched['stop']): void {
-  say(element('accuracy'), accuracy === undefined ? '–' : percent(accuracy));
-  const bar = element<HTMLProgressElement>('goal');
-  bar.hidden = wanted === undefined;
-  if (wanted !== undefined) bar.value = Math.min(1, (accuracy ?? 0) / wanted);
-  const isReached = wanted !== undefined && accuracy !== undefined && accuracy >= wanted;
-  const target =
-    wanted === undefined ? 'no target: the task goes on' : `target ${percent(wanted)}${isReached ? ', reached' : ''}`;
-  const ends = [
-    version === undefined ? [] : [`version ${count(version)}`],
-    afterMs === undefined ? [] : [`${count(afterMs / 60_000)} minutes`],
-  ].flat();
-  const examples = accuracy === undefined ? ' The server has no test examples, or no version is evaluated yet.' : '';
-  const end = ends.length === 0 ? '' : `, ${wanted === undefined ? 'until' : 'or'} ${ends.join(' or ')}`;
-  say(element('target'), `${target}${end}.${examples}`);
-}
-
-/** Who trains, who waits, and why nobody is let in. */
-function admissionOf({ admission: { underWay, waiting, waitingBuffers } }: Watched): string {
-  const train = plural(underWay, 'device trains', 'devices train');
-  const wait = waiting === 0 ? 'nobody waits' : plural(waiting, 'waits', 'wait');
-  const backlog =
-    waitingBuffers === 0
-      ? ''
-      : `, ${plural(waitingBuffers, 'closed buffer waits', 'closed buffers wait')} to be opened`;
-  return `Now ${train}, ${wait} for a place${backlog}.`;
-}
-
 /** One sentence for those who listen: it changes with versions, not with every slot. */
 function summaryOf(name: string, { versions }: Watched): string {
   const newest = versions.at(-1);
   if (newest === undefined) return `Task ${name} waits for its first model.`;
-  const accuracy = newest.accuracy === undefined ? '' : ` with an accuracy of ${percent(newest.accuracy)}`;
-  return `Task ${name} is at version ${newest.version}${accuracy}.`;
+  const score = shownScore(newest);
+  return `Task ${name} is at version ${newest.version}${score === undefined ? '' : ` with ${scoreWords(score)}`}.`;
 }

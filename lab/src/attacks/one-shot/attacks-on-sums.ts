@@ -9,20 +9,31 @@ import {
   type Refused,
   type TaskPolicy,
 } from '@basa/protocol';
-import type { ReleasedSums, ShotAuthority } from '@basa/simulator';
-import { nodeEnvironment } from '@basa/virtual-time/simulation';
-import type { AttackReport } from '../trace.ts';
+import type { Environment, ReleasedSums, ShotAuthority } from '@basa/simulator';
+import type { AttackReport } from '../judgement.ts';
 import { ShotOracle } from './shot-oracle.ts';
-import { COUNCIL, honestUploads, type ShotAttacks } from './shot-scene.ts';
+import { COUNCIL, honestUploads, type ShotAttack } from './shot-scene.ts';
 
-export const ATTACKS_ON_SUMS: ShotAttacks = {
-  'an authority signs a sum of masks that is none': wrongSum,
-  'the server takes off the noise that the authority added': noiseTakenOff,
-};
+export const ATTACKS_ON_SUMS: readonly ShotAttack[] = [
+  {
+    id: 'S12',
+    schedule: 'an authority signs a sum of masks that is none',
+    without: 'a sum of masks that one authority vouches for',
+    learned: ['a wrong sum of masks was taken'],
+    play: wrongSum,
+  },
+  {
+    id: 'S18',
+    schedule: 'the server takes off the noise that the authority added',
+    without: 'noise that the server can make',
+    learned: ['the server computes the noise'],
+    play: noiseTakenOff,
+  },
+];
 
 /** An honest server and three honest authorities; the fourth adds one to a coordinate of every sum that it is asked for. */
-function wrongSum(): AttackReport {
-  const oracle = new ShotOracle({ ...COUNCIL, dimension: 4, colluding: [] });
+function wrongSum(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, { ...COUNCIL, dimension: 4, colluding: [] });
   const { world } = oracle;
   honestUploads(oracle, 3);
   for (const keeper of world.keepers.slice(0, 1)) shiftSums(keeper);
@@ -32,7 +43,7 @@ function wrongSum(): AttackReport {
   const isWrong =
     verdict !== undefined && !isRefused(verdict) && verdict.kind === 'good' && verdict.sum.join() !== '1,1,1,0';
   // The server is honest here: what it computes is its sum.
-  const nothing = new ShotOracle().trace.judge();
+  const nothing = new ShotOracle(environment).trace.judge();
   return { ...nothing, broken: isWrong ? ['a wrong sum of masks was taken'] : [] };
 }
 
@@ -62,10 +73,10 @@ function shifted(packed: Uint8Array): Uint8Array {
 const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-5, participations: 10 };
 
 /** Asked twice, and with what the server can make up in the place of the epoch's secret. */
-function noiseTakenOff(): AttackReport {
+function noiseTakenOff(environment: Environment): AttackReport {
   const options = { dimension: 64, level: 64, privacy: PRIVACY, authorityNoise: true };
-  const oracle = new ShotOracle({ ...options, environment: nodeEnvironment });
-  const { policy, environment } = oracle.world;
+  const oracle = new ShotOracle(environment, options);
+  const { policy } = oracle.world;
   const { tools } = environment;
   const [keeper] = oracle.honest;
   const names = honestUploads(oracle, 3);

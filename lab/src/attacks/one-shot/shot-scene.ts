@@ -1,11 +1,21 @@
 /** Who is there in an attack on the one-shot mode. */
 import type { Ctx } from '@basa/protocol';
-import type { ShotDevice } from '@basa/simulator';
-import type { AttackReport } from '../trace.ts';
+import type { Environment, ShotDevice } from '@basa/simulator';
+import type { AttackReport } from '../judgement.ts';
 import type { ShotOracle } from './shot-oracle.ts';
 
-/** By what is done. */
-export type ShotAttacks = Readonly<Record<string, () => AttackReport>>;
+/** An attack on the one-shot mode. Its title and story are those of its id in `ATTACK_WORDS`. */
+export interface ShotAttack {
+  /** Of the rule that stops it, in docs/rules.md. */
+  readonly id: string;
+  readonly schedule: string;
+  /** What a mode without the rule has. */
+  readonly without: string;
+  /** What the attack learns or breaks then; the tests of the mutants hold it to the truth. */
+  readonly learned: readonly string[];
+  /** Against the core as it is. */
+  play(environment: Environment): AttackReport;
+}
 
 /** Four authorities, three of which are needed, the first on the server's side. */
 export const COUNCIL = { council: { authorities: 4, threshold: 3 }, tolerated: 1, colluding: [0] };

@@ -1,21 +1,51 @@
 /** Attacks of the one-shot mode on what a device seals: parts that are copied, swapped, dealt apart, or opened by an authority. */
 import { applyMasksInPlace, toHex } from '@basa/masking';
 import { type Ctx, isHolder, isRefused, type JoinTag, partTerm, taskParts } from '@basa/protocol';
-import type { ShotDevice } from '@basa/simulator';
-import type { AttackReport } from '../trace.ts';
+import type { Environment, ShotDevice } from '@basa/simulator';
+import type { AttackReport } from '../judgement.ts';
 import { ShotOracle } from './shot-oracle.ts';
-import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttacks } from './shot-scene.ts';
+import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttack } from './shot-scene.ts';
 
-export const ATTACKS_ON_PARTS: ShotAttacks = {
-  "a colluder's upload has the sealed part of a victim": copiedPart,
-  "the server's own parts stand under the headers of all but one": ownParts,
-  'an authority on the side of the server opens what it holds': openedParts,
-  'a colluder deals a part that only some holders can open': dealtApart,
-  'the server reads what authorities tell of an upload that they inspect': guardsRead,
-};
+export const ATTACKS_ON_PARTS: readonly ShotAttack[] = [
+  {
+    id: 'S1',
+    schedule: "a colluder's upload has the sealed part of a victim",
+    without: 'a part that is bound to nobody',
+    learned: ['x of U0'],
+    play: copiedPart,
+  },
+  {
+    id: 'S8',
+    schedule: "the server's own parts stand under the headers of all but one",
+    without: 'sealed parts not held to the signed header',
+    learned: ['x of U0'],
+    play: ownParts,
+  },
+  {
+    id: 'S10',
+    schedule: 'an authority on the side of the server opens what it holds',
+    without: 'parts that every authority holds',
+    learned: ['x of U0', 'x of U1'],
+    play: openedParts,
+  },
+  {
+    id: 'S11',
+    schedule: 'a colluder deals a part that only some holders can open',
+    without: 'only its own copy of a seed compared',
+    learned: ['honest holders of a part disagree about it: good, bad'],
+    play: dealtApart,
+  },
+  {
+    id: 'S19',
+    schedule: 'the server reads what authorities tell of an upload that they inspect',
+    without: 'other words than the guards told at inspection',
+    learned: ['more than the guard words is told'],
+    play: guardsRead,
+  },
+];
 
-function copiedPart(): AttackReport {
-  const oracle = new ShotOracle({ minimum: 3 });
+function copiedPart(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, { minimum: 3 });
   const [victim] = honestUploads(oracle, 1) as [Ctx];
   const [first, second, third] = colluders(oracle, 3) as readonly [Colluder, Colluder, Colluder];
   const { sealed } = oracle.world.shots.shown(oracle.stored(victim));
@@ -26,8 +56,8 @@ function copiedPart(): AttackReport {
   return oracle.trace.judge();
 }
 
-function ownParts(): AttackReport {
-  const oracle = new ShotOracle();
+function ownParts(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment);
   const names = honestUploads(oracle, 3);
   for (const keeper of oracle.honest) oracle.vote(keeper, names);
   const [, ...others] = names;
@@ -36,15 +66,15 @@ function ownParts(): AttackReport {
   return oracle.trace.judge();
 }
 
-function openedParts(): AttackReport {
-  const oracle = new ShotOracle(COUNCIL);
+function openedParts(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, COUNCIL);
   honestUploads(oracle, 2);
   return oracle.trace.judge();
 }
 
 /** The copy for one holder of the last part is not that of the others. Whoever holds the part must say the same of it. */
-function dealtApart(): AttackReport {
-  const oracle = new ShotOracle(COUNCIL);
+function dealtApart(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, COUNCIL);
   const [{ device, name }] = colluders(oracle, 1) as readonly [Colluder];
   const { header } = oracle.stored(name).upload;
   const sealed = oracle.world.shots.shown(oracle.stored(name)).sealed.slice();
@@ -61,8 +91,8 @@ function dealtApart(): AttackReport {
 }
 
 /** Only the masks of the guards are told: a word more would be one of the update. */
-function guardsRead(): AttackReport {
-  const oracle = new ShotOracle();
+function guardsRead(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment);
   const device = oracle.world.shooter();
   const [name] = [oracle.give(device)] as [Ctx];
   const first = maskWords(oracle, device);

@@ -43,13 +43,11 @@ import {
   type ShotDevice,
   type StoredShot,
 } from '@basa/simulator';
-import { symbolicEnvironment } from '../../world/symbolic-federation.ts';
 import { type Expansion, expansionOf, ShotTrace } from './shot-trace.ts';
 
 export interface ShotOracleOptions extends Partial<OneShotOptions> {
   /** Indices of authorities on the server's side. */
   readonly colluding?: readonly number[];
-  readonly environment?: Environment;
 }
 
 /** What may be said otherwise of a release than what is true. */
@@ -69,9 +67,10 @@ export class ShotOracle {
   /** Honest updates, by the name of their uploads. */
   readonly #inputs = new Map<string, number>();
   readonly #symbols = new Map<string, number>();
-  readonly #updates = new Map<ShotDevice, Set<string>>();
+  /** How many updates each device has given. */
+  readonly #updates = new Map<ShotDevice, number>();
 
-  constructor({ colluding = [], environment = symbolicEnvironment, ...options }: ShotOracleOptions = {}) {
+  constructor(environment: Environment, { colluding = [], ...options }: ShotOracleOptions = {}) {
     this.world = new OneShotFederation(environment, { bufferSize: 3, dimension: 1, ...options });
     this.honest = this.world.keepers.filter(({ base }) => !colluding.includes(base.index));
     this.colluding = this.world.keepers.filter(({ base }) => colluding.includes(base.index));
@@ -83,6 +82,25 @@ export class ShotOracle {
     const { suite } = this.world.environment.tools;
     keeper.onSum = (_, part, uploads) =>
       this.trace.sawSum(uploads.map(({ name, seed }) => expansionOf(partTerm(suite, name, part, seed.slice(), 1))));
+    this.#noteRefusals(keeper);
+  }
+
+  #noteRefusals(keeper: ShotAuthority): void {
+    const { refusals } = this.trace;
+    const noted = <Answer>(answer: Answer | Refused): Answer | Refused => {
+      if (isRefused(answer)) refusals.add(answer.reason);
+      return answer;
+    };
+    const inspect = keeper.inspect.bind(keeper);
+    const vote = keeper.vote.bind(keeper);
+    const release = keeper.release.bind(keeper);
+    keeper.inspect = (bytes) => {
+      const answer = noted(inspect(bytes));
+      if (!isRefused(answer)) for (const { reason } of answer.verdicts) if (reason !== undefined) refusals.add(reason);
+      return answer;
+    };
+    keeper.vote = (bytes) => noted(vote(bytes));
+    keeper.release = (bytes) => noted(release(bytes));
   }
 
   /** An honest device gives its update; the adversary has the upload. Undefined if the device refuses. */
@@ -147,17 +165,17 @@ export class ShotOracle {
 
   #saw(device: ShotDevice, name: Ctx, expansions: readonly Expansion[]): void {
     const delta = toHex(device.own.deltaId);
-    const input = this.#symbols.get(delta) ?? this.trace.newInput(`x${device.own.number}.${this.#updatesOf(device)}`);
+    const input = this.#symbols.get(delta) ?? this.trace.newInput(this.#nextName(device));
     this.#symbols.set(delta, input);
     this.#inputs.set(toHex(name), input);
     this.trace.sawMasked(input, expansions);
     this.#learnSeeds(name, expansions);
   }
 
-  #updatesOf(device: ShotDevice): number {
-    const known = this.#updates.get(device) ?? new Set();
-    this.#updates.set(device, known.add(toHex(device.own.deltaId)));
-    return known.size;
+  #nextName(device: ShotDevice): string {
+    const updates = (this.#updates.get(device) ?? 0) + 1;
+    this.#updates.set(device, updates);
+    return `x of U${device.own.number}${updates > 1 ? `, update ${updates}` : ''}`;
   }
 
   /** Authorities on its side open every part that they hold. */
@@ -232,7 +250,7 @@ export class ShotOracle {
     const { shots } = this.world;
     const batch = this.batchOf(names, number);
     const headers = names.map((name) => this.stored(name).upload.header);
-    const body = { batch, votes: this.#votesFor(names, number), models: shots.modelsOf(headers).slice(0, 1) };
+    const body = { batch, votes: this.votesFor(names, number), models: shots.modelsOf(headers).slice(0, 1) };
     const bytes = batchVoteRequestCodec.encode({
       ...body,
       signature: shots.sign(batchVoteRequestCodec.statement(body)),
@@ -246,7 +264,7 @@ export class ShotOracle {
   }
 
   /** Votes that it was given, and bought ones. */
-  #votesFor(names: readonly Ctx[], number: number): readonly Endorsement[] {
+  votesFor(names: readonly Ctx[], number: number): readonly Endorsement[] {
     const ctx = this.ctxOf(names, number);
     const body = { task: this.world.task, ctx, closing: ctx };
     const bought = this.colluding.flatMap(
@@ -269,7 +287,7 @@ export class ShotOracle {
       shots.view,
       shown.map(({ header }) => header),
     );
-    const votes = lie.votes ?? this.#votesFor(names, number);
+    const votes = lie.votes ?? this.votesFor(names, number);
     const body = { batch: this.batchOf(names, number), votes, epochs, uploads: shown, wanted };
     const bytes = releaseRequestCodec.encode({ ...body, signature: shots.sign(releaseRequestCodec.statement(body)) });
     const answer = keeper.release(bytes);
@@ -290,7 +308,7 @@ export class ShotOracle {
     const ctx = this.ctxOf(names, number);
     const version = world.server.entry().version + 1;
     const modelHash = world.environment.tools.suite.sha256(world.server.modelBytes(version));
-    const closed = [{ task: world.task, ctx, closing: ctx, endorsements: this.#votesFor(names, number) }];
+    const closed = [{ task: world.task, ctx, closing: ctx, endorsements: this.votesFor(names, number) }];
     world.server.logModel({ task: world.task, version, modelHash, sums: [ctx], spoilt: [], closed });
   }
 

@@ -3,9 +3,9 @@
  * Every output of the PRG is an unknown, named by salt and seed, unless the adversary has the seed.
  */
 import { type MaskTerm, toHex } from '@basa/masking';
-import { Interner } from '../../explorer/interner.ts';
+import type { RefusalReason } from '@basa/protocol';
+import type { AttackReport } from '../judgement.ts';
 import { type Combination, describeCombination, isSpannedBy, learnedCombinations, type MaskedRow } from '../solve.ts';
-import type { AttackReport } from '../trace.ts';
 
 /** An expansion, as its salt and seed name it. */
 export interface Expansion {
@@ -32,11 +32,12 @@ interface SeenRow {
 
 export class ShotTrace {
   readonly #seeds = new Set<string>();
-  readonly #symbols = new Interner<string>();
+  readonly #symbols = new Map<string, number>();
   readonly #rows: SeenRow[] = [];
   readonly #finals = new Map<string, FinalBatch>();
   readonly #names: string[] = [];
   readonly broken = new Set<string>();
+  readonly refusals = new Set<RefusalReason>();
 
   /** A new honest update; one symbol wherever it goes. */
   newInput(name: string): number {
@@ -72,6 +73,7 @@ export class ShotTrace {
       sumsFound: allowed.filter((sum) => isSpannedBy([sum], learned)).length,
       sumsWithheld: 0,
       broken: [...this.broken],
+      refusals: [...this.refusals],
     };
   }
 
@@ -90,7 +92,8 @@ export class ShotTrace {
     for (const { salt, seed } of expansions) {
       if (this.#seeds.has(seed)) continue;
       const name = `${salt}:${seed}`;
-      const symbol = this.#symbols.number(name, name);
+      const symbol = this.#symbols.get(name) ?? this.#symbols.size;
+      this.#symbols.set(name, symbol);
       masks.set(symbol, (masks.get(symbol) ?? 0) + 1);
     }
     return { inputs: new Map(input === undefined ? [] : [[input, 1]]), masks };

@@ -1,22 +1,71 @@
 /** Attacks of the one-shot mode on who is in a batch: overlapping batches, too few devices, several models, too few votes. */
 import type { Ctx } from '@basa/protocol';
-import type { AttackReport } from '../trace.ts';
+import type { Environment } from '@basa/simulator';
+import type { AttackReport } from '../judgement.ts';
 import { ShotOracle } from './shot-oracle.ts';
-import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttacks } from './shot-scene.ts';
+import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttack } from './shot-scene.ts';
 
-export const ATTACKS_ON_BATCHES: ShotAttacks = {
-  'one upload is in two batches': overlapping,
-  'a batch has the number of another that was voted for': sameNumber,
-  'every authority is told another batch, and asked to release it': splitVotes,
-  'two of four authorities are enough': tooLowThreshold,
-  'a batch has fewer devices than the policy wants': tooFew,
-  'one colluder fills a batch': oneColluder,
-  'a device gives two updates on one version': twoUpdates,
-  'a batch has updates on two models': twoModels,
-};
+export const ATTACKS_ON_BATCHES: readonly ShotAttack[] = [
+  {
+    id: 'S2',
+    schedule: 'one upload is in two batches',
+    without: 'an upload voted for twice',
+    learned: ['x of U0 + x of U2', 'x of U1 - x of U2'],
+    play: overlapping,
+  },
+  {
+    id: 'S23',
+    schedule: 'a batch has the number of another that was voted for',
+    without: 'votes for the number of a batch, and not for its uploads',
+    learned: ['x of U0 + x of U2', 'x of U1 - x of U2'],
+    play: sameNumber,
+  },
+  {
+    id: 'S3',
+    schedule: 'every authority is told another batch, and asked to release it',
+    without: 'a batch released without enough votes',
+    learned: ['x of U0', 'x of U1', 'x of U2'],
+    play: splitVotes,
+  },
+  {
+    id: 'S4',
+    schedule: 'two of four authorities are enough',
+    without: 'a threshold that one colluding authority defeats',
+    learned: ['x of U0 + x of U2', 'x of U1 - x of U2'],
+    play: tooLowThreshold,
+  },
+  {
+    id: 'S5',
+    schedule: 'a batch has fewer devices than the policy wants',
+    without: 'a batch with too few devices',
+    learned: ['x of U0'],
+    play: tooFew,
+  },
+  {
+    id: 'S6',
+    schedule: 'one colluder fills a batch',
+    without: 'one device twice in a batch',
+    learned: ['x of U0', 'a device is in a batch twice'],
+    play: oneColluder,
+  },
+  {
+    id: 'S7',
+    schedule: 'a device gives two updates on one version',
+    without: 'two updates of a device on one version',
+    learned: ['two updates of one device on one version are in sums'],
+    play: twoUpdates,
+  },
+  {
+    id: 'S9',
+    schedule: 'a batch has updates on two models',
+    without: 'two models in one batch',
+    learned: ['a batch has updates on two models'],
+    play: twoModels,
+  },
+];
 
-function overlapping(): AttackReport {
-  const oracle = new ShotOracle();
+function overlapping(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment);
   const [a, b, c] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
   oracle.close([a, b]);
   oracle.close([a, c], 1);
@@ -24,16 +73,16 @@ function overlapping(): AttackReport {
 }
 
 /** The number of a batch is the server's; a vote must be for its uploads. */
-function sameNumber(): AttackReport {
-  const oracle = new ShotOracle();
+function sameNumber(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment);
   const [a, b, c] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
   oracle.close([a, b]);
   for (const keeper of oracle.honest) oracle.release(keeper, [a, c]);
   return oracle.trace.judge();
 }
 
-function splitVotes(): AttackReport {
-  const oracle = new ShotOracle(COUNCIL);
+function splitVotes(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, COUNCIL);
   const [a, b, c] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
   const lists = [
     [a, b],
@@ -46,9 +95,9 @@ function splitVotes(): AttackReport {
 }
 
 /** The policy is refused before there is a task: no device ever gives anything. */
-function tooLowThreshold(): AttackReport {
-  const oracle = emptyOracle();
-  if (oracle === undefined) return new ShotOracle().trace.judge();
+function tooLowThreshold(environment: Environment): AttackReport {
+  const oracle = emptyOracle(environment);
+  if (oracle === undefined) return new ShotOracle(environment).trace.judge();
   const [a, b, c] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
   const [first, second] = oracle.honest;
   if (first) oracle.vote(first, [a, b]);
@@ -60,16 +109,16 @@ function tooLowThreshold(): AttackReport {
   return oracle.trace.judge();
 }
 
-function emptyOracle(): ShotOracle | undefined {
+function emptyOracle(environment: Environment): ShotOracle | undefined {
   try {
-    return new ShotOracle({ ...COUNCIL, council: { authorities: 4, threshold: 2 } });
+    return new ShotOracle(environment, { ...COUNCIL, council: { authorities: 4, threshold: 2 } });
   } catch {
     return undefined;
   }
 }
 
-function tooFew(): AttackReport {
-  const oracle = new ShotOracle({ minimum: 3 });
+function tooFew(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, { minimum: 3 });
   const [a] = honestUploads(oracle, 1) as [Ctx];
   const [eve] = colluders(oracle, 1) as readonly [Colluder];
   oracle.close([a]);
@@ -78,8 +127,8 @@ function tooFew(): AttackReport {
 }
 
 /** Two uploads of one colluder beside the victim's. */
-function oneColluder(): AttackReport {
-  const oracle = new ShotOracle({ minimum: 3 });
+function oneColluder(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, { minimum: 3 });
   const [a] = honestUploads(oracle, 1) as [Ctx];
   const device = oracle.world.shooter();
   const first = oracle.colluderGives(device);
@@ -91,8 +140,8 @@ function oneColluder(): AttackReport {
 }
 
 /** Nearly the same update, under another tag, in a second sum over others. */
-function twoUpdates(): AttackReport {
-  const oracle = new ShotOracle();
+function twoUpdates(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment);
   const [a, b] = honestUploads(oracle, 2) as [Ctx, Ctx];
   const device = oracle.world.shooter();
   const first = oracle.colluderGives(device);
@@ -105,8 +154,8 @@ function twoUpdates(): AttackReport {
   return oracle.trace.judge();
 }
 
-function twoModels(): AttackReport {
-  const oracle = new ShotOracle();
+function twoModels(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment);
   const [a, b, c] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
   oracle.close([a, b]);
   oracle.logVersion([a, b]);

@@ -6,11 +6,12 @@ import { ATTACKS_ON_BATCHES } from './attacks-on-batches.ts';
 import { ATTACKS_ON_PARTS } from './attacks-on-parts.ts';
 import { ATTACKS_ON_SUMS } from './attacks-on-sums.ts';
 import { ATTACKS_ON_TIME } from './attacks-on-time.ts';
-import type { ShotAttacks } from './shot-scene.ts';
+import type { ShotAttack } from './shot-scene.ts';
 
-export const ONE_SHOT_ATTACKS: ShotAttacks = {
+/** In the order of their ids. */
+export const ONE_SHOT_ATTACKS: readonly ShotAttack[] = [
   ...ATTACKS_ON_PARTS,
   ...ATTACKS_ON_BATCHES,
   ...ATTACKS_ON_TIME,
   ...ATTACKS_ON_SUMS,
-};
+].sort((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));

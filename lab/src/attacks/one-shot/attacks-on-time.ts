@@ -1,28 +1,76 @@
 /** Attacks of the one-shot mode on what authorities remember: restores, clocks, and uploads that were called expired. */
 import { toHex } from '@basa/masking';
 import { type Ctx, type DeltaCommitment, isRefused, millis, type ShotOutcomeOf } from '@basa/protocol';
-import type { ShotDevice } from '@basa/simulator';
-import type { AttackReport } from '../trace.ts';
+import type { Environment, ShotDevice } from '@basa/simulator';
+import type { AttackReport } from '../judgement.ts';
 import { ShotOracle } from './shot-oracle.ts';
-import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttacks } from './shot-scene.ts';
+import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttack } from './shot-scene.ts';
 
 const EPOCH_MS = 3_600_000;
 const VOTE_MS = 900_000;
 
-export const ATTACKS_ON_TIME: ShotAttacks = {
-  'an authority is restored to before its vote, and asked for another batch': restored,
-  'an authority is restored to before its vote, and shown the votes of others for another batch': restoredBehindVotes,
-  'an upload is called expired by the statement of another epoch': otherEpoch,
-  'the clock of an authority steps back': clockBack,
-  'what was called expired is voted for behind the votes of others': backedVote,
-  'an epoch that was given up is released': givenUp,
-  'a device crashes when its upload has left, and gives its update again': crashedDevice,
-  'the server says "expired"': serverSaysExpired,
-};
+export const ATTACKS_ON_TIME: readonly ShotAttack[] = [
+  {
+    id: 'S13',
+    schedule: 'an authority is restored to before its vote, and asked for another batch',
+    without: 'epochs that outlive a restore',
+    learned: ['x of U0 + x of U2', 'x of U1'],
+    play: restored,
+  },
+  {
+    id: 'S14',
+    schedule: 'an upload is called expired by the statement of another epoch',
+    without: 'an outcome of another epoch',
+    learned: ['x of U0', 'x of U1'],
+    play: otherEpoch,
+  },
+  {
+    id: 'S15',
+    schedule: 'the clock of an authority steps back',
+    without: 'a time that goes back past a record',
+    learned: ['the time went back past a record'],
+    play: clockBack,
+  },
+  {
+    id: 'S16',
+    schedule: 'what was called expired is voted for behind the votes of others',
+    without: 'a vote for what was called expired, behind the votes of others',
+    learned: ['x of U0', 'x of U1'],
+    play: backedVote,
+  },
+  {
+    id: 'S17',
+    schedule: 'an epoch that was given up is released',
+    without: 'an epoch released after its end',
+    learned: ['an epoch that was given up was released'],
+    play: givenUp,
+  },
+  {
+    id: 'S20',
+    schedule: 'a device crashes when its upload has left, and gives its update again',
+    without: 'an upload that is not marked before it leaves',
+    learned: ['x of U1', 'x of U0'],
+    play: crashedDevice,
+  },
+  {
+    id: 'S21',
+    schedule: 'the server says "expired"',
+    without: 'an outcome of too few authorities',
+    learned: ['x of U0', 'x of U1'],
+    play: serverSaysExpired,
+  },
+  {
+    id: 'S22',
+    schedule: 'an authority is restored to before its vote, and shown the votes of others for another batch',
+    without: 'a vote in a dead epoch, behind the votes of others',
+    learned: ['x of U0 + x of U2', 'x of U1 - x of U2'],
+    play: restoredBehindVotes,
+  },
+];
 
 /** {a, c, v}, then {a, e, v} with a colluder in the place of c. */
-function restored(): AttackReport {
-  const oracle = new ShotOracle({ minimum: 3 });
+function restored(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, { minimum: 3 });
   const [a, c, v] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
   const [eve] = colluders(oracle, 1) as readonly [Colluder];
   const [keeper] = oracle.honest;
@@ -34,8 +82,8 @@ function restored(): AttackReport {
 }
 
 /** Two batches with a common upload: the restored authority is the third voice of both. */
-function restoredBehindVotes(): AttackReport {
-  const oracle = new ShotOracle(COUNCIL);
+function restoredBehindVotes(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, COUNCIL);
   const [a, b, c] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
   const [first, second, third] = oracle.honest;
   if (first === undefined || second === undefined || third === undefined) throw new Error('three honest authorities');
@@ -93,8 +141,8 @@ function giveAgain(
 }
 
 /** A restored authority does not know its vote any more. It is asked about the upload with an epoch that ended in its time. */
-function otherEpoch(): AttackReport {
-  const oracle = new ShotOracle();
+function otherEpoch(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment);
   const [keeper] = oracle.honest;
   const first = keeper?.base.core.liveEpochs[0]?.statement;
   for (let n = 0; n < 8; n++) wait(oracle, EPOCH_MS / 2);
@@ -112,8 +160,8 @@ function otherEpoch(): AttackReport {
 }
 
 /** Devices and batches must not meet a time that a record contradicts. */
-function clockBack(): AttackReport {
-  const oracle = new ShotOracle();
+function clockBack(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment);
   const [keeper] = oracle.honest;
   if (keeper === undefined) throw new Error('no authority');
   for (let n = 0; n < 4; n++) wait(oracle, EPOCH_MS / 2);
@@ -125,8 +173,8 @@ function clockBack(): AttackReport {
 }
 
 /** One authority voted in time; three others call the upload expired, and then two votes are shown to one of them. */
-function backedVote(): AttackReport {
-  const oracle = new ShotOracle(COUNCIL);
+function backedVote(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, COUNCIL);
   const device = oracle.world.shooter();
   const victim = oracle.give(device) as Ctx;
   const [a] = honestUploads(oracle, 1) as [Ctx];
@@ -151,8 +199,8 @@ function backedVote(): AttackReport {
 }
 
 /** What the server kept of an ended epoch can never be opened again. */
-function givenUp(): AttackReport {
-  const oracle = new ShotOracle();
+function givenUp(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment);
   const [a, b] = honestUploads(oracle, 2) as [Ctx, Ctx];
   for (const keeper of oracle.honest) oracle.vote(keeper, [a, b]);
   wait(oracle, 3 * EPOCH_MS);
@@ -161,8 +209,8 @@ function givenUp(): AttackReport {
   return oracle.trace.judge();
 }
 
-function crashedDevice(): AttackReport {
-  const oracle = new ShotOracle();
+function crashedDevice(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment);
   const device = oracle.world.shooter();
   const [a] = honestUploads(oracle, 1) as [Ctx];
   const first = oracle.giveAndCrash(device);
@@ -175,8 +223,8 @@ function crashedDevice(): AttackReport {
 }
 
 /** Nobody but enough authorities frees an update. */
-function serverSaysExpired(): AttackReport {
-  const oracle = new ShotOracle(COUNCIL);
+function serverSaysExpired(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, COUNCIL);
   const device = oracle.world.shooter();
   const victim = oracle.give(device) as Ctx;
   const [a] = honestUploads(oracle, 1) as [Ctx];

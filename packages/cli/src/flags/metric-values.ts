@@ -1,0 +1,36 @@
+/** `--metric name=value` of a device that offers an update from a file: one number for each metric that the task names. */
+import type { MetricRange } from '@basa/protocol';
+import { CommandError } from '../shell/command-error.ts';
+import { texts } from '../shell/flag.ts';
+
+export const METRIC_FLAGS = {
+  metric: texts({ value: 'name=value', help: 'with --update: a number for a metric that the task names' }),
+};
+
+/** Throws a sentence if a metric is missing, is not of the task, or is not a number. */
+export function metricValues(
+  typed: readonly string[],
+  asked: readonly Pick<MetricRange, 'name'>[],
+): Readonly<Record<string, number>> {
+  const names = asked.map(({ name }) => name);
+  const entries = typed.map((text) => metricOf(text, names));
+  const missing = names.filter((name) => !entries.some(([given]) => given === name));
+  if (missing.length > 0)
+    throw new CommandError(
+      `the task asks for ${names.join(', ')} with every update; give ${missing.map((name) => `--metric ${name}=<number>`).join(' ')} as well`,
+    );
+  return Object.fromEntries(entries);
+}
+
+function metricOf(text: string, names: readonly string[]): readonly [string, number] {
+  const [, name = '', value = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (name === '' || !Number.isFinite(Number(value)))
+    throw new CommandError(`--metric takes name=value with a finite number, got "${text}"`);
+  if (!names.includes(name))
+    throw new CommandError(
+      names.length === 0
+        ? `the task names no metrics: leave out --metric ${text}`
+        : `the task has no metric "${name}"; it names ${names.join(', ')}`,
+    );
+  return [name, Number(value)];
+}

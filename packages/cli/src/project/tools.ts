@@ -1,0 +1,17 @@
+/** The exact versions of other people's packages that a new project asks for: those that this repository is tested with. */
+const TFJS = '4.22.0';
+
+export const TOOLS = {
+  '@tensorflow/tfjs-backend-cpu': TFJS,
+  '@tensorflow/tfjs-core': TFJS,
+  '@tensorflow/tfjs-layers': TFJS,
+  '@types/node': '20.19.43',
+  esbuild: '0.28.2',
+  tsx: '4.23.15',
+  typescript: '7.0.2',
+} as const;
+
+/** A part of a package.json: these packages, each with its version. */
+export function tools(...names: readonly (keyof typeof TOOLS)[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, TOOLS[name]]));
+}

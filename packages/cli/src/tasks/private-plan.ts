@@ -1,0 +1,70 @@
+/** A private task before there is one: its plan, whether it can learn, and what would help. `plan` and `task create` say the same. */
+import type { PrivacyChoice } from '@basa/client/operator';
+import type { PrivatePlan } from '@basa/masking';
+import { MOST_UPDATES, type ModeChoice } from '../flags/modes.ts';
+import { within } from '../shell/flag.ts';
+
+/** Logistic regression on MNIST still learns at 13, 23 points worse (docs/privacy.md); averaging 50 away takes 2,500 buffers for one. */
+const HOPELESS = 50;
+
+export interface PrivateRequest {
+  readonly privacy: PrivacyChoice;
+  readonly dimension: number;
+  readonly bufferSize: number;
+  readonly minimum: number | undefined;
+  readonly clip: number;
+  readonly mode: ModeChoice;
+}
+
+export interface PlannedPrivacy {
+  readonly plan: PrivatePlan;
+  readonly minimum: number;
+  readonly colluders: number;
+  readonly delta: number;
+  /** False if the noise drowns everything. */
+  readonly works: boolean;
+  readonly advice: readonly string[];
+}
+
+/** Gives a sentence if it cannot be at all. */
+export async function planPrivacy(request: PrivateRequest): Promise<PlannedPrivacy | string> {
+  const { bufferForSignal, planPrivate } = await import('@basa/masking');
+  const { defaultMinimum } = await import('@basa/protocol');
+  const { privacy, bufferSize, mode } = request;
+  const colluders = privacy.colluders ?? Math.floor(bufferSize / 10);
+  const usual = Math.min(bufferSize, defaultMinimum(bufferSize, colluders));
+  const minimum = within(request.minimum ?? usual, 'minimum', { min: 2, max: bufferSize });
+  const delta = privacy.delta ?? 1e-6;
+  const planned = planPrivate({ ...privacy, ...request, delta, colluders, minimum });
+  if (planned.kind === 'refused') return planned.sentence;
+  const { plan } = planned;
+  const enough = { needed: bufferForSignal(plan, bufferSize), max: MOST_UPDATES[mode] };
+  const works = plan.noiseToSignal <= HOPELESS;
+  return { plan, minimum, colluders, delta, works, advice: adviceOf(plan, privacy.noiseMultiplier, enough) };
+}
+
+/** What would help, in numbers. */
+function adviceOf(
+  { noiseToSignal, epsilon }: PrivatePlan,
+  noiseMultiplier: number,
+  positions: { readonly needed: number; readonly max: number },
+): readonly string[] {
+  const { needed, max } = positions;
+  const larger =
+    needed <= max
+      ? `a buffer of ${needed}`
+      : `a buffer of ${needed} (a buffer has at most ${max} positions) or a smaller model`;
+  return [
+    ...(noiseToSignal > HOPELESS
+      ? [`this will not learn: the noise is ${noiseToSignal.toFixed(0)} times the signal; it needs ${larger}`]
+      : []),
+    ...(noiseToSignal > 1.5 && noiseToSignal <= HOPELESS
+      ? [`noise outweighs the signal of one buffer: training takes more of them, or ${larger}`]
+      : []),
+    ...(epsilon > 20
+      ? [
+          `epsilon ${epsilon.toFixed(1)} promises little: fewer participations, or noise ${(2 * noiseMultiplier).toPrecision(2)}`,
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,48 @@
+/** Which opened sums make a version, and when. */
+import { type Ctx, MAX_SUMS, nextVersion, ONE_SHOT_DEFAULTS, versionRule } from '@basa/protocol';
+import { describe, expect, it } from 'vitest';
+
+/** `g` for a good sum, `s` for a spoilt one. */
+function opened(letters: string) {
+  return [...letters].map((letter, n) => ({ ctx: new Uint8Array(32).fill(n) as Ctx, isSpoilt: letter === 's' }));
+}
+
+function made(sumsPerVersion: number, letters: string, isLast = false, combine: 'mean' | 'trimmed' = 'mean') {
+  const version = nextVersion({ sumsPerVersion, combine }, opened(letters), isLast);
+  return version && `${version.sums.length} and ${version.spoilt.length}`;
+}
+
+describe('the next version', () => {
+  it('is made of every sum alone in the modes that know nothing else', () => {
+    expect(versionRule({ oneShot: undefined })).toEqual(ONE_SHOT_DEFAULTS);
+    expect([made(1, ''), made(1, 'g'), made(1, 's')]).toEqual([undefined, '1 and 0', '0 and 1']);
+  });
+
+  it('waits for as many sums as the policy says, spoilt ones counted, and takes all that are there', () => {
+    expect([made(3, 'gg'), made(3, 'ggg'), made(3, 'gsgg'), made(3, 'sss')]).toEqual([
+      undefined,
+      '3 and 0',
+      '3 and 1',
+      '0 and 3',
+    ]);
+  });
+
+  it('is made of fewer if no more come', () => {
+    expect([made(3, '', true), made(3, 'g', true), made(3, 's', true)]).toEqual([undefined, '1 and 0', '0 and 1']);
+  });
+
+  it('by a trimmed mean needs five good ones, unless all are spoilt', () => {
+    const trimmed = (letters: string, isLast = false) => made(6, letters, isLast, 'trimmed');
+    expect([trimmed('ggggss'), trimmed('gggg', true), trimmed('gggggs'), trimmed('ggggg', true)]).toEqual([
+      undefined,
+      undefined,
+      '5 and 1',
+      '5 and 0',
+    ]);
+    expect([trimmed('ssssss'), trimmed('s', true)]).toEqual(['0 and 6', '0 and 1']);
+  });
+
+  it('names no more than an entry of the log may, and leaves the rest for the next one', () => {
+    expect(made(2, 'g'.repeat(MAX_SUMS + 3))).toBe(`${MAX_SUMS} and 0`);
+  });
+});

@@ -1,0 +1,23 @@
+/** Asks each authority when the server starts: an operator reads at once that a certificate is not trusted, and the remedy. */
+import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol';
+
+interface Contact {
+  readonly url: string;
+  /** Throws where it does not answer. */
+  health(): Promise<void>;
+}
+
+/** Tells of each authority behind https that cannot be talked to. It resolves in any case: the server serves on without them. */
+export async function meetAuthorities(contacts: readonly Contact[], tell: (words: string) => void): Promise<void> {
+  await Promise.all(
+    contacts
+      .filter(({ url }) => url.startsWith('https:'))
+      .map(({ url, health }) => health().catch((error: Error) => tell(wordsOf(url, error.cause ?? error)))),
+  );
+}
+
+function wordsOf(url: string, error: unknown): string {
+  const reason = networkReason(error);
+  const happened = isCertificateReason(reason) ? 'has a certificate that is not trusted' : 'does not answer';
+  return `the authority ${url} ${happened} (${reason}): ${networkAdvice(error)}. Until then no buffer is drawn and none is closed`;
+}

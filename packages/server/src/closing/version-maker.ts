@@ -1,0 +1,238 @@
+/**
+ * Makes versions of the sums that are opened: they wait until there are enough of them, then one step is taken, one entry is logged that names
+ * each of them, and all of them end. Whatever stops it, it goes on from what the store says.
+ *
+ *     opened, opened, ... --step--> version --log--> included, or quarantined as spoilt
+ */
+import { combineMeans, DEFAULT_DAMPING, type WeighedMean } from '@basa/learning';
+import {
+  type Ctx,
+  type NextVersion,
+  nextVersion,
+  recordIncluded,
+  recordQuarantine,
+  type SumState,
+  type TaskId,
+  type UserId,
+  type VersionSum,
+  versionRule,
+} from '@basa/protocol';
+import { AuthorityRefusal, AuthorityUnreachable } from '../authority/authority-http.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import type { ReadTask } from '../specification/task-specification.ts';
+import type { Fence } from '../store/leases.ts';
+import type { StoredModel, SumsOfVersion } from '../store/models.ts';
+import type { WaitingSum } from '../store/opened.ts';
+import type { Store } from '../store/store.ts';
+import type { Verdict } from '../store/suspicions.ts';
+import type { ServerWatch } from '../watch/server-watch.ts';
+import type { Gatherer } from './gatherer.ts';
+import { granted } from './granted.ts';
+import type { Counts, Making, ModelKeeper } from './model-keeper.ts';
+import { meansOf } from './opened-sums.ts';
+
+export interface VersionMakerOptions<Sum extends SumState> {
+  readonly task: TaskId;
+  readonly read: Pick<ReadTask, 'policy' | 'serverStep'>;
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly gatherer: Gatherer<Sum>;
+  readonly models: ModelKeeper;
+  readonly watch: ServerWatch;
+  onIncluded(): Promise<void>;
+  /** Authorities that are needed for its end do not answer. */
+  onUnanswered(sum: Sum): void;
+}
+
+/** A sum that waits, with its state. */
+type Member<Sum> = VersionSum & { readonly waiting: WaitingSum; readonly sum: Sum };
+type GoodMember<Sum> = Member<Sum> & { readonly waiting: Extract<WaitingSum, { readonly kind: 'mean' }> };
+
+export class VersionMaker<Sum extends SumState> {
+  readonly #options: VersionMakerOptions<Sum>;
+
+  constructor(options: VersionMakerOptions<Sum>) {
+    this.#options = options;
+  }
+
+  /** Takes the sums that wait as far as they go now. Returns those that have ended. */
+  async advance(fence: Fence | undefined): Promise<readonly Ctx[]> {
+    const members = await this.#members();
+    // One that a crash left is finished first: versions follow each other.
+    const begun = members.find(({ waiting }) => waiting.version !== undefined)?.waiting.version;
+    if (begun !== undefined)
+      return this.#end(
+        begun,
+        members.filter(({ waiting }) => waiting.version === begun),
+        fence,
+      );
+    const next = await this.#next(members);
+    if (next === undefined) return [];
+    const { version } = await this.#made(next, fence);
+    return this.#end(version, [...next.sums, ...next.spoilt], fence);
+  }
+
+  async #members(): Promise<readonly Member<Sum>[]> {
+    const { store, task, gatherer } = this.#options;
+    const waiting = await store.openedSums(task);
+    const sums = await Promise.all(waiting.map(({ ctx }) => gatherer.keeper.find(ctx)));
+    return waiting.flatMap((one, n) => {
+      const sum = sums[n];
+      return sum === undefined ? [] : [{ ctx: one.ctx, isSpoilt: one.kind === 'spoilt', waiting: one, sum }];
+    });
+  }
+
+  async #next(members: readonly Member<Sum>[]): Promise<NextVersion<Member<Sum>> | undefined> {
+    const { gatherer, read } = this.#options;
+    const rule = versionRule(read.policy);
+    const times = members.map(({ waiting }) => waiting.at);
+    const isLast =
+      members.length > 0 &&
+      members.length < rule.sumsPerVersion &&
+      (await gatherer.isLast({ firstAt: Math.min(...times), lastAt: Math.max(...times) }));
+    return nextVersion(rule, members, isLast);
+  }
+
+  #made(next: NextVersion<Member<Sum>>, fence: Fence | undefined): Promise<StoredModel> {
+    const { models, watch } = this.#options;
+    const named = namedOf([...next.sums, ...next.spoilt]);
+    const counts = this.#countsOf(next);
+    const good = next.sums.filter((member): member is GoodMember<Sum> => member.waiting.kind === 'mean');
+    const [first] = named.sums.length > 0 ? named.sums : named.spoilt;
+    return watch.traces.step('model-step', { ctx: first as Ctx }, () =>
+      good.length === 0
+        ? models.repeat(named, counts, fence)
+        : models.make(named, async (version) => this.#makingAt(version, good, counts), fence),
+    );
+  }
+
+  #countsOf({ sums, spoilt }: NextVersion<Member<Sum>>): Counts {
+    const counted = ({ sum }: Member<Sum>): Counts => this.#options.gatherer.countsOf(sum);
+    const lost = spoilt.map(counted).map(({ accepted, dropped }) => accepted + dropped);
+    const good = sums.map(counted);
+    return {
+      accepted: total(good.map(({ accepted }) => accepted)),
+      dropped: total([...good.map(({ dropped }) => dropped), ...lost]),
+    };
+  }
+
+  /** Each sum counts by its age at this very step. */
+  #makingAt(version: number, good: readonly GoodMember<Sum>[], counts: Counts): Making {
+    const { gatherer } = this.#options;
+    const weighed = good.map(({ sum, waiting }) => ({
+      weight: waiting.weightSum,
+      age: gatherer.ageAt(sum, { ...waiting, kind: 'good' }, version),
+      updates: gatherer.countsOf(sum).accepted,
+      metrics: waiting.metrics,
+    }));
+    const meanOf = (values: readonly number[]): number =>
+      total(values.map((value, n) => value * (weighed[n]?.updates ?? 0))) / counts.accepted;
+    const names = Object.keys(weighed[0]?.metrics ?? {});
+    return {
+      mean: this.#means(good, weighed),
+      counts,
+      meanAge: meanOf(weighed.map(({ age }) => age)),
+      metrics: Object.fromEntries(
+        names.map((name) => [name, meanOf(weighed.map(({ metrics }) => metrics[name] ?? 0))]),
+      ),
+    };
+  }
+
+  async *#means(
+    good: readonly GoodMember<Sum>[],
+    weighed: readonly Omit<WeighedMean, 'mean'>[],
+  ): AsyncGenerator<Float32Array | Float64Array> {
+    const { blobs, read } = this.#options;
+    const { combine } = versionRule(read.policy);
+    const { damping = DEFAULT_DAMPING } = read.serverStep;
+    const names = good.map(({ ctx }) => ctx);
+    for await (const parts of meansOf(blobs, names, read.policy.dimension)) {
+      const means = weighed.map(({ weight, age }, n) => ({ mean: parts[n] as Float32Array, weight, age }));
+      yield combineMeans(means, { combine, damping });
+    }
+  }
+
+  /** "Included" and the logged model are written together, sum by sum. */
+  async #end(version: number, members: readonly Member<Sum>[], fence: Fence | undefined): Promise<readonly Ctx[]> {
+    const { models, onIncluded } = this.#options;
+    const logged = await this.#logged(version, members, fence);
+    for (const member of members) await this.#endOne(member, logged, fence);
+    await models.refresh();
+    await onIncluded();
+    return members.map(({ ctx }) => ctx);
+  }
+
+  /** The entry of a version, logged now if it is not yet. Then none of its sums has ended: all of them are among the members. */
+  async #logged(
+    version: number,
+    members: readonly Member<Sum>[],
+    fence: Fence | undefined,
+  ): Promise<NonNullable<StoredModel['entry']>> {
+    const { models, gatherer, watch, onUnanswered } = this.#options;
+    const made = await models.stored(version);
+    if (made === undefined) throw new Error(`version ${version} is not in the store`);
+    if (made.entry !== undefined) return made.entry;
+    const votes = members.flatMap(({ sum }) => gatherer.votesFor(sum));
+    const [first] = members;
+    try {
+      const log = () => models.log(made, namedOf(members), votes);
+      return await watch.traces.step('log', { ctx: (first as Member<Sum>).ctx }, log);
+    } catch (error) {
+      if (error instanceof AuthorityUnreachable) for (const { sum } of members) onUnanswered(sum);
+      // The authority knows better: it gave one of them up, or lost its memory of it.
+      if (error instanceof AuthorityRefusal) for (const { sum } of members) await gatherer.lost(sum, fence);
+      throw error;
+    }
+  }
+
+  async #endOne(
+    { ctx, sum, waiting }: Member<Sum>,
+    logged: NonNullable<StoredModel['entry']>,
+    fence: Fence | undefined,
+  ): Promise<void> {
+    const { keeper } = this.#options.gatherer;
+    if (waiting.kind === 'spoilt') return recordSpoilt(this.#options.gatherer, sum, waiting, { fence, logged });
+    const more = (before: Sum) => ({ logged, verdict: verdictOf(before, 'clean') });
+    granted(await keeper.step(ctx, (found) => recordIncluded(found, logged.version), { more, fence }));
+  }
+}
+
+interface Spoilt {
+  readonly why: string;
+  readonly slots: readonly number[];
+}
+
+/** Counted against those who cheated, if they are known, and against nobody else: one liar would lock out the others. */
+export async function recordSpoilt<Sum extends SumState>(
+  gatherer: Gatherer<Sum>,
+  sum: Sum,
+  { why, slots }: Spoilt,
+  { fence, logged }: { readonly fence: Fence | undefined; readonly logged?: NonNullable<StoredModel['entry']> },
+): Promise<void> {
+  const users = gatherer.usersAt(sum, slots);
+  const more = (before: Sum, _: Sum, now: number) => ({
+    burnt: { at: now, users },
+    verdict: verdictOf(before, 'spoilt', users),
+    ...(logged !== undefined && { logged }),
+  });
+  const step = (found: Sum) => recordQuarantine(found, why, slots);
+  granted(await gatherer.keeper.step(sum.ctx, step, { more, fence }));
+}
+
+/** What the sum says of those in it. */
+function verdictOf(
+  { task, rules, users }: SumState,
+  outcome: Verdict['outcome'],
+  named: readonly UserId[] = [],
+): Verdict {
+  return { task, minimum: rules.minimum, users, outcome, named };
+}
+
+function namedOf(members: readonly VersionSum[]): SumsOfVersion {
+  const names = (isSpoilt: boolean) => members.filter((one) => one.isSpoilt === isSpoilt).map(({ ctx }) => ctx);
+  return { sums: names(false), spoilt: names(true) };
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,31 @@
+/** Ends uploads that can be in no batch: their devices hear the reason when they ask, and their bodies are removed. */
+import type { RefusalReason, TaskId } from '@basa/protocol';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { bodiesOf } from '../blobs/body-key.ts';
+import type { Fence } from '../store/leases.ts';
+import type { ShotStatus, StoredShot } from '../store/shots.ts';
+import type { Store } from '../store/store.ts';
+
+export interface EndTools {
+  readonly task: TaskId;
+  readonly store: Store;
+  readonly blobs: BlobStore;
+}
+
+export interface ShotEnd {
+  readonly to: 'refused' | 'over';
+  readonly reason: RefusalReason;
+}
+
+export async function endShots(
+  { task, store, blobs }: EndTools,
+  shots: readonly Pick<StoredShot, 'name' | 'status'>[],
+  end: ShotEnd,
+  fence: Fence | undefined,
+): Promise<void> {
+  for (const from of new Set<ShotStatus>(shots.map(({ status }) => status))) {
+    const names = shots.filter(({ status }) => status === from).map(({ name }) => name);
+    await store.decideShots(task, names, { from, ...end }, fence);
+  }
+  await blobs.removeBelow(...shots.map(({ name }) => bodiesOf(name)));
+}

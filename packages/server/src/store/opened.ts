@@ -1,0 +1,67 @@
+/** Sums that are opened and wait for the version that they make. Their means lie in blobs; they are forgotten when they have ended. */
+import type { Ctx, TaskId } from '@basa/protocol';
+import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
+
+/** What a sum says besides its mean; or what spoilt it, and who is known to have cheated. */
+export type OpenedRow = { readonly task: TaskId } & (
+  | {
+      readonly kind: 'mean';
+      readonly weightSum: number;
+      readonly versionSum: number | undefined;
+      readonly metrics: Readonly<Record<string, number>>;
+    }
+  | { readonly kind: 'spoilt'; readonly why: string; readonly slots: readonly number[] }
+);
+
+export type WaitingSum = OpenedRow & {
+  readonly ctx: Ctx;
+  readonly at: number;
+  /** The version that it is in, or was left out of; missing until there is one. */
+  readonly version?: number;
+};
+
+const WAITING = `SELECT o.*, s.version FROM opened o LEFT JOIN model_sums s ON s.ctx = o.ctx WHERE o.task = ? ORDER BY o.at, o.ctx`;
+const ADD = `INSERT INTO opened (ctx, task, at, weight_sum, version_sum, metrics, why, slots)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (ctx) DO NOTHING`;
+
+export function openedTables(database: SqlDatabase) {
+  return {
+    /** In the order in which they were opened. */
+    openedSums: async (task: TaskId): Promise<readonly WaitingSum[]> =>
+      (await database.query(WAITING, task)).map(readOpened),
+  };
+}
+
+/** In the transaction of the step that says so. */
+export async function insertOpened(
+  { query }: SqlSession,
+  opened: OpenedRow & { readonly ctx: Ctx; readonly at: number },
+): Promise<void> {
+  const { ctx, task, at } = opened;
+  if (opened.kind === 'spoilt') {
+    await query(ADD, ctx, task, at, null, null, null, opened.why, JSON.stringify(opened.slots));
+    return;
+  }
+  const { weightSum, versionSum, metrics } = opened;
+  await query(ADD, ctx, task, at, weightSum, versionSum ?? null, JSON.stringify(metrics), null, null);
+}
+
+function readOpened(row: Row): WaitingSum {
+  const version = column.optional(row, 'version', column.number);
+  const why = column.optional(row, 'why', column.text);
+  const common = {
+    ctx: column.bytes(row, 'ctx') as Ctx,
+    task: column.bytes(row, 'task') as TaskId,
+    at: column.number(row, 'at'),
+    ...(version !== undefined && { version }),
+  };
+  if (why !== undefined)
+    return { ...common, kind: 'spoilt', why, slots: JSON.parse(column.text(row, 'slots')) as number[] };
+  return {
+    ...common,
+    kind: 'mean',
+    weightSum: column.number(row, 'weight_sum'),
+    versionSum: column.optional(row, 'version_sum', column.number),
+    metrics: JSON.parse(column.text(row, 'metrics')) as Record<string, number>,
+  };
+}

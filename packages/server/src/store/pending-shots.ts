@@ -1,0 +1,100 @@
+/** Uploads of the one-shot mode that are in no batch yet: counted without reading them, and read in part. */
+import type { Ctx, TaskId, UserId } from '@basa/protocol';
+import { column, type SqlDatabase } from '@basa/service';
+import { inChunks, marksFor } from './insert-rows.ts';
+import { readShot, type ShotStatus, type StoredShot } from './shots.ts';
+
+/** All that are on one entry of the model log. */
+export interface ShotGroup {
+  readonly version: number;
+  readonly entry: Uint8Array;
+  readonly arriving: number;
+  readonly waiting: number;
+  readonly good: number;
+  /** When the last of them came. */
+  readonly lastAt: number;
+  /** When the first authority stops voting for one of the good ones, and when the last one stops for any of them. */
+  readonly votesFirst: number;
+  readonly votesLast: number;
+}
+
+/** How many uploads are in no batch. */
+export type PendingShots = Pick<ShotGroup, 'arriving' | 'waiting' | 'good'>;
+
+/** Where a list of names goes on. */
+export interface NamedAt {
+  readonly at: number;
+  readonly name: Ctx;
+}
+
+const PENDING = `('arriving', 'waiting', 'good')`;
+const GROUPS = `SELECT entry, version, status, COUNT(*) AS number, MAX(at) AS last_at, MIN(votes_first) AS votes_first,
+  MIN(votes_last) AS votes_last FROM shots WHERE task = ? AND status IN ${PENDING} GROUP BY entry, version, status`;
+const NAMES = `SELECT at, name FROM shots WHERE task = ? AND status = ? AND (at > ? OR (at = ? AND name > ?))
+  ORDER BY at, name LIMIT ?`;
+const ON_ENTRY = `SELECT * FROM shots WHERE task = ? AND entry = ? AND status IN ${PENDING} ORDER BY at, name LIMIT ?`;
+const GOOD = `SELECT * FROM shots WHERE task = ? AND status = 'good' AND entry = ? ORDER BY at, name LIMIT ?`;
+const PAST = `SELECT * FROM shots WHERE task = ? AND status IN ${PENDING} AND votes_last <= ? ORDER BY at, name LIMIT ?`;
+const USERS = `SELECT version, usr FROM shots WHERE task = ? AND status IN ('waiting', 'good')`;
+
+export function pendingShotTables(database: SqlDatabase) {
+  const read = async (statement: string, task: TaskId, of: Uint8Array | number, limit: number) =>
+    (await database.query(statement, task, of, limit)).map(readShot);
+  return {
+    /** The oldest version first. */
+    shotGroups: async (task: TaskId): Promise<readonly ShotGroup[]> => {
+      const groups = new Map<string, ShotGroup>();
+      for (const row of await database.query(GROUPS, task)) {
+        const entry = column.bytes(row, 'entry');
+        const name = Buffer.from(entry).toString('hex');
+        groups.set(name, withCount(groups.get(name) ?? emptyGroup(entry, column.number(row, 'version')), row));
+      }
+      return [...groups.values()].sort((a, b) => a.version - b.version);
+    },
+    /** The oldest first, from the one after `after` on. */
+    namesOf: async (task: TaskId, status: ShotStatus, after: NamedAt | undefined, limit: number) => {
+      const { at, name } = after ?? { at: -1, name: new Uint8Array() };
+      const rows = await database.query(NAMES, task, status, at, at, name, limit);
+      return rows.map((row): NamedAt => ({ at: column.number(row, 'at'), name: column.bytes(row, 'name') as Ctx }));
+    },
+    /** Those of them that are there, the oldest first. */
+    shotsNamed: async (task: TaskId, names: readonly Ctx[]): Promise<readonly StoredShot[]> => {
+      const shots: StoredShot[] = [];
+      for (const some of inChunks(names)) {
+        const named = `SELECT * FROM shots WHERE task = ? AND name IN (${marksFor(some)})`;
+        shots.push(...(await database.query(named, task, ...some)).map(readShot));
+      }
+      return shots.sort((a, b) => a.at - b.at);
+    },
+    /** In no batch, and on this entry of the model log. */
+    shotsOn: (task: TaskId, entry: Uint8Array, limit: number): Promise<readonly StoredShot[]> =>
+      read(ON_ENTRY, task, entry, limit),
+    goodShots: (task: TaskId, entry: Uint8Array, limit: number): Promise<readonly StoredShot[]> =>
+      read(GOOD, task, entry, limit),
+    /** In no batch, and no authority votes for them any more. */
+    shotsPastVotes: (task: TaskId, now: number, limit: number): Promise<readonly StoredShot[]> =>
+      read(PAST, task, now, limit),
+    /** The devices of uploads that are whole and in no batch. */
+    waitingUsers: async (task: TaskId): Promise<readonly { readonly version: number; readonly user: UserId }[]> =>
+      (await database.query(USERS, task)).map((row) => ({
+        version: column.number(row, 'version'),
+        user: column.bytes(row, 'usr') as UserId,
+      })),
+  };
+}
+
+function emptyGroup(entry: Uint8Array, version: number): ShotGroup {
+  const never = Number.POSITIVE_INFINITY;
+  return { version, entry, arriving: 0, waiting: 0, good: 0, lastAt: 0, votesFirst: never, votesLast: never };
+}
+
+function withCount(group: ShotGroup, row: Parameters<typeof column.number>[0]): ShotGroup {
+  const status = column.text(row, 'status') as 'arriving' | 'waiting' | 'good';
+  return {
+    ...group,
+    [status]: column.number(row, 'number'),
+    lastAt: Math.max(group.lastAt, column.number(row, 'last_at')),
+    votesFirst: status === 'good' ? column.number(row, 'votes_first') : group.votesFirst,
+    votesLast: Math.min(group.votesLast, column.number(row, 'votes_last')),
+  };
+}

@@ -1,0 +1,211 @@
+/** Versions that are made of several batches: opened sums wait for each other, and none is lost, doubled or stuck. */
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { toHex } from '@basa/masking';
+import { type ModelEntry, ONE_SHOT_DEFAULTS, type OneShotPolicy, SERVER_PATH } from '@basa/protocol';
+import type { ShotAuthority } from '@basa/testkit/core/one-shot/shot-authority.ts';
+import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+
+let scene: ShotScene;
+afterEach(() => scene.close());
+
+const MINUTE_MS = 60_000;
+/** Longer than a slow machine takes for a batch; the tests move the clock. */
+const STALL_MS = 10 * MINUTE_MS;
+
+function open(lines: Partial<OneShotPolicy>, more: SceneOptions = {}): Promise<ShotScene> {
+  return ShotScene.open({ ...more, policy: { oneShot: { ...ONE_SHOT_DEFAULTS, ...lines } } });
+}
+
+/** Four uploads are a batch; it is opened when this is over. */
+async function batch(): Promise<readonly SentShot[]> {
+  const before = openedSums().length;
+  const shots: SentShot[] = [];
+  for (let n = 0; n < 4; n++) shots.push(await scene.shot());
+  for (const shot of shots) expect(await scene.send(shot)).toMatchObject({ status: 200, json: { accepted: true } });
+  await until(() => openedSums().length > before || newest().version > 0);
+  return shots;
+}
+
+/** The means that lie in the server's folder. */
+function openedSums(): readonly string[] {
+  const folder = join(scene.folder, 'server', 'blobs', 'uploads');
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names.filter((name) => existsSync(join(folder, name, 'mean')));
+}
+
+function newest(): ModelEntry {
+  return scene.authorities.all[0]?.core.newestModel(scene.task) as ModelEntry;
+}
+
+/** What the server says of its open sums. */
+async function sums(): Promise<string> {
+  const response = await fetch(new URL(SERVER_PATH.task(toHex(scene.task)), scene.server.url));
+  const { buffers, admission } = (await response.json()) as { buffers: number; admission: { waitingBuffers: number } };
+  return buffers === 1 && admission.waitingBuffers === 0 ? 'one, opened' : 'others';
+}
+
+async function expectIncluded(shots: readonly SentShot[]): Promise<void> {
+  const names = new Set(newest().sums.map(toHex));
+  for (const shot of shots) {
+    const { ctx, version } = await scene.fateIs(shot, 'included');
+    expect([version, names.has(String(ctx))]).toEqual([1, true]);
+  }
+}
+
+describe('a version of three batches', () => {
+  it(
+    'waits for all of them, through restarts, and names each of them once',
+    async () => {
+      scene = await open({ sumsPerVersion: 3 });
+      const first = await batch();
+      await scene.restart();
+      const second = await batch();
+      await scene.restart();
+      for (const shot of [...first, ...second]) expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
+      expect(newest().version).toBe(0);
+      const all = [...first, ...second, ...(await batch())];
+      expect([...(await scene.reached(1))]).toEqual(stepOf(all));
+      await expectIncluded(all);
+      expect(newest()).toMatchObject({ version: 1, sums: { length: 3 }, spoilt: [] });
+      await until(() => openedSums().length === 0);
+    },
+    MINUTE_MS,
+  );
+
+  it(
+    'is logged with the same sums after a stop between the step and the log',
+    async () => {
+      scene = await open({ sumsPerVersion: 3 });
+      const { blocked, asked } = scene.authorities;
+      blocked.add('model-log');
+      const all = [...(await batch()), ...(await batch()), ...(await batch())];
+      await until(() => asked.includes('0 model-log'));
+      await scene.restart();
+      const late = await batch(); // it has to wait for the next version
+      blocked.clear();
+      expect([...(await scene.reached(1))]).toEqual(stepOf(all));
+      await expectIncluded(all);
+      expect(newest()).toMatchObject({ version: 1, sums: { length: 3 } });
+      expect(await scene.fate(late[0] as SentShot)).toEqual({ fate: 'waiting' });
+    },
+    MINUTE_MS,
+  );
+
+  it(
+    'holds a sum once whose server died between its mean and the record of it',
+    async () => {
+      let isDying = false;
+      let hasDied = false;
+      const clock = (): number => {
+        hasDied ||= isDying && openedSums().length === 2;
+        if (hasDied) throw new Error('the server is dead');
+        return scene.clock();
+      };
+      scene = await open(
+        { sumsPerVersion: 3 },
+        { server: { clock: () => (scene === undefined ? Date.now() : clock()) } },
+      );
+      const first = await batch();
+      isDying = true;
+      const second: SentShot[] = [];
+      for (let n = 0; n < 4; n++) second.push(await scene.shot());
+      for (const shot of second) await scene.send(shot).catch(() => undefined);
+      await until(() => hasDied);
+      await scene.server.close().catch(() => undefined);
+      [isDying, hasDied] = [false, false];
+      await scene.start();
+      for (const shot of second) expect(await scene.send(shot)).toMatchObject({ status: 200 });
+      await until(() => openedSums().length === 2);
+      const all = [...first, ...second, ...(await batch())];
+      expect([...(await scene.reached(1))]).toEqual(stepOf(all));
+      await expectIncluded(all);
+    },
+    MINUTE_MS,
+  );
+});
+
+describe('a version', () => {
+  it(
+    'is made of fewer batches if no more of them come',
+    async () => {
+      scene = await open({ sumsPerVersion: 3 }, { stallMs: STALL_MS });
+      const two = [...(await batch()), ...(await batch())];
+      expect(newest().version).toBe(0);
+      scene.elapse(STALL_MS);
+      expect([...(await scene.reached(1))]).toEqual(stepOf(two));
+      await expectIncluded(two);
+      expect(newest()).toMatchObject({ sums: { length: 2 } });
+    },
+    MINUTE_MS,
+  );
+
+  it(
+    'waits no longer than an epoch, also if nobody says how long nobody comes',
+    async () => {
+      scene = await open({ sumsPerVersion: 3 });
+      const one = await batch();
+      expect(newest().version).toBe(0);
+      scene.elapse(ONE_SHOT_DEFAULTS.epochMs);
+      expect([...(await scene.reached(1))]).toEqual(stepOf(one));
+    },
+    MINUTE_MS,
+  );
+
+  it(
+    'leaves a spoilt batch out, and names it',
+    async () => {
+      scene = await open({ sumsPerVersion: 2 });
+      scene.authorities.lying.add(0);
+      const lied: SentShot[] = [];
+      for (let n = 0; n < 4; n++) lied.push(await scene.shot());
+      for (const shot of lied) await scene.send(shot);
+      await until(async () => (await sums()) === 'one, opened');
+      await scene.restart();
+      scene.authorities.lying.clear();
+      const good = await batch();
+      expect([...(await scene.reached(1))]).toEqual(stepOf(good));
+      await expectIncluded(good);
+      for (const shot of lied) await scene.fateIs(shot, 'quarantined');
+      expect(newest()).toMatchObject({ sums: { length: 1 }, spoilt: { length: 1 } });
+    },
+    MINUTE_MS,
+  );
+
+  it(
+    'goes on without a batch that its authority has forgotten',
+    async () => {
+      scene = await open({ sumsPerVersion: 2 });
+      const authority = scene.authorities.all[0] as ShotAuthority;
+      const [old] = await scene.standings();
+      const copy = [...authority.log];
+      const forgotten = await batch();
+      authority.restart(copy);
+      authority.persist(authority.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+      scene.elapse(ONE_SHOT_DEFAULTS.freshMs);
+      await until(async () => (await scene.standings())[0]?.epoch.number !== old?.epoch.number);
+      const good = [...(await batch()), ...(await batch())];
+      for (const shot of forgotten) await scene.fateIs(shot, 'unknown');
+      expect([...(await scene.reached(1))]).toEqual(stepOf(good));
+      await expectIncluded(good);
+    },
+    MINUTE_MS,
+  );
+
+  it(
+    'by a trimmed mean has nothing of what one batch alone says, and waits for five',
+    async () => {
+      scene = await open({ sumsPerVersion: 5, combine: 'trimmed' }, { stallMs: STALL_MS });
+      const four = [...(await batch()), ...(await batch()), ...(await batch()), ...(await batch())];
+      scene.elapse(STALL_MS);
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      for (const shot of four) expect(await scene.fate(shot)).toEqual({ fate: 'waiting' });
+      const all = [...four, ...(await batch())];
+      expect([...(await scene.reached(1))]).toEqual(stepOf([]).map((value) => Math.abs(value)));
+      await expectIncluded(all);
+    },
+    MINUTE_MS,
+  );
+});

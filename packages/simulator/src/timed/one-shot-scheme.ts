@@ -1,0 +1,102 @@
+/** BASA in the one-shot mode: a device masks once, sends one message and is free; a batch is of one version, and a drop-out costs nobody anything. */
+import { type Buffer, closeWhenQuiet, newBuffer } from './filling.ts';
+import { upSeconds } from './link.ts';
+import { Station } from './station.ts';
+import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
+import type { Included, Trip } from './trip.ts';
+
+export interface OneShotCosts {
+  /** Quantise, seal the seed, mask, sign: the same for every K. */
+  readonly deviceSeconds: number;
+  readonly uploadBytes: number;
+  /** Of the server, for an upload: check, hash, make durable. */
+  readonly intakeSeconds: number;
+  /** Of the authority, for an upload that it examines. */
+  readonly inspectSeconds: number;
+  /** Of the authority, for a batch of so many updates: its vote, and the sum of their masks. */
+  readonly releaseSeconds: (size: number) => number;
+  /** By all threads of the server's pool together. */
+  readonly openSeconds: (size: number) => number;
+}
+
+export class OneShotScheme implements Scheme {
+  readonly #timeline: Timeline;
+  readonly #costs: OneShotCosts;
+  readonly #server = new Station();
+  readonly #authority = new Station();
+  readonly #opening = new Station();
+  /** The batch that fills, by version. */
+  readonly #open = new Map<number | undefined, Buffer>();
+
+  constructor(timeline: Timeline, costs: OneShotCosts) {
+    this.#timeline = timeline;
+    this.#costs = costs;
+  }
+
+  trained(trip: Trip): void {
+    const timeline = this.#timeline;
+    const isOver = timeline.gate?.isVersionOver(trip.user, trip.version) === true;
+    if (isOver || trip.dropsOut) {
+      timeline.end(trip, isOver ? 'lost' : 'dropped-out');
+      this.#closeWhenQuiet(trip.version);
+      return;
+    }
+    const { deviceSeconds, uploadBytes } = this.#costs;
+    const arrives = timeline.now + deviceSeconds + upSeconds(timeline.fleet.link, uploadBytes);
+    timeline.at(arrives, PRIORITY.step, () => this.#receive(timeline.include(trip)));
+  }
+
+  utilisation(time: number): Readonly<Record<string, number>> {
+    return {
+      server: this.#server.utilisation(time),
+      authority: this.#authority.utilisation(time),
+      opening: this.#opening.utilisation(time),
+    };
+  }
+
+  /** The device is free when its upload is durable; the authority examines the upload afterwards. */
+  #receive(update: Included): void {
+    const timeline = this.#timeline;
+    const { intakeSeconds, inspectSeconds } = this.#costs;
+    const { trip } = update;
+    const batch = this.#join(trip);
+    timeline.at(this.#server.serve(timeline.now, intakeSeconds), PRIORITY.finish, () => {
+      timeline.end(trip, 'taken');
+      timeline.at(this.#authority.serve(timeline.now, inspectSeconds), PRIORITY.step, () => {
+        batch.accepted.push(update);
+        timeline.gate?.uploaded(trip.user, batch, timeline.now);
+        if (batch.accepted.length === timeline.fleet.bufferSize) this.#close(batch);
+        else this.#closeWhenQuiet(batch.version);
+      });
+    });
+  }
+
+  #join({ user, version }: Trip): Buffer {
+    const { gate, fleet, now } = this.#timeline;
+    const batch = this.#open.get(version) ?? newBuffer(version);
+    const isFull = ++batch.slots === fleet.bufferSize;
+    if (isFull) this.#open.delete(version);
+    else this.#open.set(version, batch);
+    gate?.entered(user, batch, isFull ? 'full' : 'begun', now, version);
+    return batch;
+  }
+
+  #closeWhenQuiet(version: number | undefined): void {
+    closeWhenQuiet(this.#timeline, this.#open, version, (batch) => this.#close(batch));
+  }
+
+  #close(batch: Buffer): void {
+    const timeline = this.#timeline;
+    const { accepted } = batch;
+    const { releaseSeconds, openSeconds } = this.#costs;
+    batch.isClosed = true;
+    timeline.gate?.became(batch, 'waiting', timeline.now);
+    timeline.at(this.#authority.serve(timeline.now, releaseSeconds(accepted.length)), PRIORITY.step, () => {
+      timeline.at(this.#opening.serve(timeline.now, openSeconds(accepted.length)), PRIORITY.finish, () => {
+        timeline.publish(accepted);
+        timeline.gate?.became(batch, 'over', timeline.now);
+        for (const version of this.#open.keys()) this.#closeWhenQuiet(version);
+      });
+    });
+  }
+}
