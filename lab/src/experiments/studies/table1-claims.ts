@@ -63,10 +63,7 @@ function claimsOf(
       against(betas, OURS, ['no SA']),
       1.1,
     ),
-    ordering(
-      `${where}: ${OURS} is ahead of SecAgg, SecAgg+ and LSA, at every beta`,
-      against(betas, OURS, RIVALS),
-    ),
+    ordering(`${where}: ${OURS} is ahead of SecAgg, SecAgg+ and LSA, at every beta`, against(betas, OURS, RIVALS)),
     ordering(
       `${where}: ${OURS} takes at most 1.10 times as long to the target as BASA paper, at every beta`,
       against(betas, OURS, ['BASA paper']),
