@@ -32,6 +32,12 @@ it('updates of two versions never meet in one buffer, and an older version close
   const fresh = await services.client('fresh');
   await fresh.admission();
   await fresh.model();
+  // Two more are on the way to version 1: its buffer stays open.
+  for (const name of ['on the way', 'also on the way']) {
+    const other = await services.client(name);
+    await other.admission();
+    await other.model();
+  }
   const newer = await give(fresh, 5, 1);
   if (late.kind !== 'accepted' || newer.kind !== 'accepted') throw new Error('not accepted');
   expect(newer.ctx).not.toBe(late.ctx);

@@ -28,7 +28,12 @@ it('batches with distinct uploads, and a spoilt one, are right', () => {
 it.each([
   ['an upload in two batches', [batch('a', 'one', ['u 1']), batch('b', 'two', ['u 1'])], [1, 1], 'upload u 1'],
   ['a device twice on one entry', [batch('a', 'one', ['u 1']), batch('b', 'one', ['u 2'])], [1, 1], 'given u one'],
-  ['a version with too few updates', [batch('a', 'one', ['u 1', 'v 2'])], [1], 'does not hold its updates'],
+  [
+    'a version with too few updates',
+    [batch('a', 'one', ['u 1', 'v 2'])],
+    [1],
+    'does not hold the updates of its batches',
+  ],
 ] as const)('%s is wrong', (_, batches, counted, words) => {
   expect(problemsOf(batches, counted).join()).toContain(words);
 });

@@ -16,16 +16,17 @@ const MINUTE_MS = 60_000;
 const STALL_MS = 10 * MINUTE_MS;
 
 function open(lines: Partial<OneShotPolicy>, more: SceneOptions = {}): Promise<ShotScene> {
-  return ShotScene.open({ ...more, policy: { oneShot: { ...ONE_SHOT_DEFAULTS, ...lines } } });
+  // On a slow machine three of four uploads could be a batch before the last one comes.
+  return ShotScene.open({ ...more, policy: { minimum: 4, oneShot: { ...ONE_SHOT_DEFAULTS, ...lines } } });
 }
 
 /** Four uploads are a batch; it is opened when this is over. */
 async function batch(): Promise<readonly SentShot[]> {
-  const before = openedSums().length;
+  const before = await openedByRecord();
   const shots: SentShot[] = [];
   for (let n = 0; n < 4; n++) shots.push(await scene.shot());
   for (const shot of shots) expect(await scene.send(shot)).toMatchObject({ status: 200, json: { accepted: true } });
-  await until(() => openedSums().length > before || newest().version > 0);
+  await until(async () => (await openedByRecord()) > before || newest().version > 0);
   return shots;
 }
 
@@ -40,11 +41,11 @@ function newest(): ModelEntry {
   return scene.authorities.all[0]?.core.newestModel(scene.task) as ModelEntry;
 }
 
-/** What the server says of its open sums. */
-async function sums(): Promise<string> {
+/** How many sums have a durable record that they are opened, by the word of the server. */
+async function openedByRecord(): Promise<number> {
   const response = await fetch(new URL(SERVER_PATH.task(toHex(scene.task)), scene.server.url));
   const { buffers, admission } = (await response.json()) as { buffers: number; admission: { waitingBuffers: number } };
-  return buffers === 1 && admission.waitingBuffers === 0 ? 'one, opened' : 'others';
+  return buffers - admission.waitingBuffers;
 }
 
 async function expectIncluded(shots: readonly SentShot[]): Promise<void> {
@@ -162,7 +163,7 @@ describe('a version', () => {
       const lied: SentShot[] = [];
       for (let n = 0; n < 4; n++) lied.push(await scene.shot());
       for (const shot of lied) await scene.send(shot);
-      await until(async () => (await sums()) === 'one, opened');
+      await until(async () => (await openedByRecord()) === 1);
       await scene.restart();
       scene.authorities.lying.clear();
       const good = await batch();

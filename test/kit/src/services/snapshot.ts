@@ -22,11 +22,13 @@ const { DatabaseSync } = createRequire(join(ROOT, 'packages/service/package.json
   readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => Database;
 };
 
-/** Every row, without the time the server notes. */
+/** Every row, without what follows the clock: the time that the server notes, and its leases. */
 function rowsOf(folder: string): Record<string, unknown[]> {
   const db = new DatabaseSync(join(folder, 'basa.sqlite'), { readOnly: true });
   try {
-    const tables = db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).all() as {
+    const tables = db
+      .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'leases' ORDER BY name`)
+      .all() as {
       name: string;
     }[];
     const rows = tables.map(({ name }) => [name, db.prepare(`SELECT * FROM ${name}`).all().map(readable)] as const);
