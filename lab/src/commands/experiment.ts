@@ -15,7 +15,7 @@ const DATASETS = ['MNIST', 'FEMNIST', 'CIFAR-10'];
 
 const FLAGS = {
   profile: choice(PROFILES, {
-    help: "smoke: seconds; small: minutes to an hour; full: the paper's grid",
+    help: "smoke: seconds; small: MNIST, minutes to an hour; full: the paper's networks, which want a GPU",
     default: 'smoke',
   }),
   out: text({
@@ -53,6 +53,10 @@ const FLAGS = {
     (given) => (Number(given) >= 0 && Number(given) < Number.POSITIVE_INFINITY ? Number(given) : undefined),
   ),
   train: yes('choose rates and train, report nothing; --finished reports later'),
+  orders: text({
+    value: 'folder',
+    help: 'write what has to be trained as files for lab/gpu/train.py, and train nothing',
+  }),
   finished: yes('report what earlier runs finished, train nothing'),
   minutes: positive({ value: 'n', help: 'begin no training that would end later than n minutes from now' }),
   workers: whole({ help: 'threads that train', min: 1, max: 1024, without: 'one a core' }),
@@ -100,6 +104,7 @@ export const experiment: Command = command({
         seeds: flags.seeds ?? Number.MAX_SAFE_INTEGER,
         changes: changesOf(flags),
         isTrainingOnly: flags.train,
+        ordersFolder: flags.orders,
         onlyFinished: flags.finished,
         minutes: flags.minutes,
         command: `npm run lab -- experiment ${name} --profile ${profile}`,
@@ -109,6 +114,13 @@ export const experiment: Command = command({
         },
       });
       terminal.clearStatus();
+      if (flags.orders !== undefined) {
+        terminal.line(
+          `${flags.orders} has what must be trained next. Train it and run this command again, until nothing is left:`,
+        );
+        terminal.line(`  python3 lab/gpu/train.py ${flags.orders} ${folder}/trained.jsonl`);
+        return { json: { folder, orders: flags.orders } };
+      }
       if (flags.train) {
         terminal.line(`${folder}/trained.jsonl has what was trained; the same command with --finished reports it`);
         return { json: { folder } };
@@ -138,7 +150,7 @@ function studiesOf(name: string, all: readonly Study[]): readonly Study[] {
 /** A reader wants to know first how much holds, and what does not. */
 export const summary: Command = command({
   name: 'summary',
-  summary: 'says what holds and what does not, of the results of experiments',
+  summary: 'tells which claims hold, do not hold or are not decided, of the results of experiments',
   flags: { out: text({ value: 'folder', help: 'where the results are', default: PUBLISHED }) },
   async run(input) {
     const { out: folder } = input.flags;
@@ -146,9 +158,10 @@ export const summary: Command = command({
     const claims = readClaims(folder);
     if (claims === undefined)
       throw new CommandError(`${folder} has no results; run an experiment into it, or name another folder with --out`);
-    const failing = claims.filter(({ holds }) => !holds);
-    input.terminal.line(`${claims.length - failing.length} of ${claims.length} claims hold`);
-    for (const { study, claim } of failing) input.terminal.line(`  does not hold  ${study}: ${claim}`);
+    const rest = claims.filter(({ verdict }) => verdict !== 'holds');
+    input.terminal.line(`${claims.length - rest.length} of ${claims.length} claims hold`);
+    for (const { study, claim, verdict, source } of rest)
+      input.terminal.line(`  ${verdict.padEnd(13)}  ${study}: ${claim} (${source})`);
     return { json: { claims } };
   },
 });
@@ -170,7 +183,7 @@ class Estimate {
 }
 
 function jsonOf({ experiment: name, profile, rows, orderings }: Outcome): object {
-  return { experiment: name, profile, rows, orderings: orderings.map(({ claim, holds }) => ({ claim, holds })) };
+  return { experiment: name, profile, rows, orderings: orderings.map(({ claim, verdict }) => ({ claim, verdict })) };
 }
 
 function print({ title, tables, notes }: Outcome, claims: readonly string[], line: (text?: string) => void): void {

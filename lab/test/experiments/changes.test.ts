@@ -1,6 +1,6 @@
 /** What `--rate`, `--damping`, `--leaf` and the chosen rates make of the cells of a grid. */
 
-import { CELL, type Cell, exponential, FEMNIST_SMALL, MNIST } from '@basa/virtual-time';
+import { CELL, type Cell, exponential, FEMNIST, MNIST } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../src/experiments/cells/changes.ts';
 
@@ -18,7 +18,7 @@ describe('chosen rates', () => {
   });
 
   it('leave seed 0, on which they are chosen, and other tasks as they are', () => {
-    const cells = [cell({ seed: 0 }), cell({ task: FEMNIST_SMALL })];
+    const cells = [cell({ seed: 0 }), cell({ task: FEMNIST })];
     expect(changed(cells, { rates: RATES })).toEqual(cells);
   });
 
@@ -39,7 +39,7 @@ it('places, concurrency and damping reach the cell', () => {
 });
 
 it('--leaf is for FEMNIST alone', () => {
-  const [mnist, femnist] = changed([cell(), cell({ task: FEMNIST_SMALL })], { leaf: '/data' });
+  const [mnist, femnist] = changed([cell(), cell({ task: FEMNIST })], { leaf: '/data' });
   expect(mnist?.task.leaf).toBeUndefined();
   expect(femnist?.task.leaf).toBe('/data');
 });

@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { claimLines } from '../../src/experiments/report/claim-lines.ts';
 import { ordering } from '../../src/experiments/report/outcome.ts';
 import { claimsOf } from '../../src/experiments/report/summary.ts';
+import { intervalOf } from '../../src/experiments/report/verdict.ts';
 import type { CellResult } from '../../src/experiments/run/grid.ts';
-import { overSeeds, pairOf } from '../../src/experiments/studies/protocol-cells.ts';
+import { overSeeds, pairOf, secondsAVersion } from '../../src/experiments/studies/protocol-cells.ts';
 
 function result(seed: number, seconds: number, isReached = true): CellResult {
   return {
@@ -30,19 +31,38 @@ function result(seed: number, seconds: number, isReached = true): CellResult {
 const found = (...results: readonly CellResult[]) => overSeeds(results, () => true);
 
 describe('a claim', () => {
-  it('about cells that were not trained does not hold', () => {
-    expect(ordering('x', [['here', undefined, 2]]).holds).toBe(false);
-    expect(ordering('x', []).holds).toBe(false);
+  it('about cells that were not trained is not decided', () => {
+    expect(ordering('x', [['here', undefined, 2]]).verdict).toBe('not decided');
+    expect(ordering('x', []).verdict).toBe('not decided');
+  });
+
+  it('is decided by the interval over paired seeds, never by one seed', () => {
+    const verdict = (...ratios: number[]): string => ordering('x', [['a', 1, 1, false, ratios]], 1.1).verdict;
+    expect(verdict(0.5)).toBe('not decided');
+    expect(verdict(0.9, 1.0, 0.95, 1.05)).toBe('holds');
+    expect(verdict(1.3, 1.4, 1.35, 1.5)).toBe('does not hold');
+    expect(verdict(0.8, 1.3, 1.0, 1.2)).toBe('not decided');
+  });
+
+  it('has the interval of Student for the geometric mean', () => {
+    const [low, high] = intervalOf([1, Math.E ** 2, Math.E ** 4]);
+    expect([Math.log(low), Math.log(high)]).toEqual([
+      expect.closeTo(2 - (4.303 * 2) / Math.sqrt(3), 9),
+      expect.closeTo(2 + (4.303 * 2) / Math.sqrt(3), 9),
+    ]);
   });
 
   it('holds where it does everywhere it was looked at, and one place is enough against it', () => {
-    expect(ordering('x', [['a', 1, 2]]).holds).toBe(true);
+    expect(ordering('x', [['a', 1, 2]]).verdict).toBe('holds');
     const two = ordering('x', [
       ['a', 1, 2],
       ['b', 3, 2],
     ]);
-    expect([two.holds, two.seen.map(({ holds }) => holds)]).toEqual([false, [true, false]]);
-    expect(ordering('x', [['b', 3, 2]], 1.5).holds).toBe(true);
+    expect([two.verdict, two.seen.map(({ verdict }) => verdict)]).toEqual([
+      'does not hold',
+      ['holds', 'does not hold'],
+    ]);
+    expect(ordering('x', [['b', 3, 2]], 1.5).verdict).toBe('holds');
   });
 
   it('is printed with what speaks against it, and is not judged by a smoke run', () => {
@@ -56,15 +76,15 @@ describe('a claim', () => {
   });
 
   it('is behind whatever it is compared with where its run was given up', () => {
-    expect(ordering('x', [['a', 1, 2, true]]).holds).toBe(false);
+    expect(ordering('x', [['a', 1, 2, true]]).verdict).toBe('does not hold');
   });
 
   it('is listed with its study', () => {
     const outcome = { title: '', profile: 'small', rows: [], tables: [], figures: [], notes: [] };
     const orderings = [ordering('x', [['a', 1, 2]]), ordering('y', [])];
     expect(claimsOf([{ ...outcome, experiment: 'table1', orderings }])).toEqual([
-      { study: 'table1', claim: 'x', holds: true },
-      { study: 'table1', claim: 'y', holds: false },
+      { study: 'table1', claim: 'x', source: 'ours', verdict: 'holds' },
+      { study: 'table1', claim: 'y', source: 'ours', verdict: 'not decided' },
     ]);
   });
 });
@@ -73,8 +93,8 @@ describe('two cells', () => {
   it('are compared by the seeds that both have', () => {
     const left = found(result(1, 10), result(2, 30));
     const right = found(result(2, 20), result(3, 1000));
-    expect(pairOf('here', left, right)).toEqual(['here', 30, 20, false]);
-    expect(pairOf('here', left, right, 'secondsPerVersion')).toEqual(['here', 3, 2, false]);
+    expect(pairOf('here', left, right)).toEqual(['here', 30, 20, false, [1.5]]);
+    expect(pairOf('here', left, right, secondsAVersion)).toEqual(['here', 3, 2, false, [1.5]]);
   });
 
   it('without a seed in common are not compared', () => {

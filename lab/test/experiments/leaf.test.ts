@@ -22,7 +22,7 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 it('takes the writers of all files, and keeps a tenth for the test', async () => {
-  const task = await openTask('femnist-small', 1, { leaf: root });
+  const task = await openTask('femnist', 1, { leaf: root });
   expect(task.users).toBe(WRITERS - 2);
   const trainedOn = new Set<number>();
   for (let user = 0; user < task.users; user++) {
@@ -37,13 +37,13 @@ it('takes the writers of all files, and keeps a tenth for the test', async () =>
 });
 
 it('needs no shelf, which is for examples that are drawn', () => {
-  expect(shelfFor('femnist-small', root)).toBeUndefined();
+  expect(shelfFor('femnist', root)).toBeUndefined();
   expect(shelfFor('mnist', undefined)).toBeUndefined();
-  expect(shelfFor('femnist-small', undefined)).toBeDefined();
+  expect(shelfFor('femnist', undefined)).toBeDefined();
 });
 
 it('says what is missing where the folder has no files of LEAF', async () => {
   const empty = mkdtempSync(join(tmpdir(), 'basa-leaf-empty-'));
-  await expect(openTask('femnist-small', 1, { leaf: empty })).rejects.toThrow(/no JSON files/);
+  await expect(openTask('femnist', 1, { leaf: empty })).rejects.toThrow(/no JSON files/);
   rmSync(empty, { recursive: true });
 });

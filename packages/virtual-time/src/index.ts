@@ -49,11 +49,8 @@ export {
 export {
   CIFAR,
   CIFAR_FLSIM,
-  CIFAR_FLSIM_SMALL,
-  CIFAR_SMALL,
   type ExperimentTask,
   FEMNIST,
-  FEMNIST_SMALL,
   MNIST,
   MNIST_SMOKE,
   MODELS,

@@ -1,4 +1,4 @@
-/** The claims of an experiment as lines of a terminal: each holds or does not. Runs of the profile smoke are too small to judge them. */
+/** The claims of an experiment as lines of a terminal, each with its verdict. Runs of the profile smoke are too small to judge them. */
 import type { Outcome } from './outcome.ts';
 
 const INDENT = ' '.repeat(19);
@@ -9,10 +9,10 @@ export function claimLines({ profile, orderings }: Pick<Outcome, 'profile' | 'or
       'Expected, and not judged: a smoke run is too small for that. Use --profile small or full.',
       ...orderings.map(({ claim }) => `  not judged     ${claim}`),
     ];
-  const judged = orderings.flatMap(({ claim, holds, seen }) => [
-    `  ${holds ? 'holds        ' : 'does not hold'}  ${claim}`,
+  const judged = orderings.flatMap(({ claim, verdict, seen }) => [
+    `  ${verdict.padEnd(13)}  ${claim}`,
     ...seen
-      .filter((one) => !one.holds)
+      .filter((one) => one.verdict !== 'holds')
       .map(
         ({ where, left, right, isGivenUp }) =>
           `${INDENT}${where}: ${isGivenUp ? '> ' : ''}${left.toPrecision(4)} against ${right.toPrecision(4)}`,

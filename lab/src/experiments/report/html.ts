@@ -1,8 +1,9 @@
-/** One page with everything: what holds, tables, figures (files beside it), claims, costs. It asks no other machine for anything. */
+/** One page with everything: verdicts, tables, figures (files beside it), claims, costs. It asks no other machine for anything. */
 
 import { type Costs, escapeText, type Figure, STYLE } from '@basa/virtual-time';
 import { costsTables } from './costs-table.ts';
 import type { Ordering, Outcome, Table } from './outcome.ts';
+import type { Verdict } from './verdict.ts';
 
 /** `command` is what was typed to make the page, where somebody did. */
 export function reportHtml(outcomes: readonly Outcome[], costs: Costs, command?: string): string {
@@ -28,24 +29,56 @@ function smokeBanner(outcomes: readonly Outcome[]): string {
     : '';
 }
 
+/** What a reader has two minutes for: every claim of the paper, then ours, each with its verdict. */
 function summaryHtml(outcomes: readonly Outcome[]): string {
-  const all = outcomes.flatMap(({ orderings }) => orderings);
-  const holding = all.filter(({ holds }) => holds).length;
-  const failing = outcomes.flatMap(({ experiment, orderings }) =>
-    orderings.filter(({ holds }) => !holds).map(({ claim }) => ({ experiment, claim })),
+  const all = outcomes.flatMap(({ experiment, orderings }) => orderings.map((one) => ({ experiment, ...one })));
+  const [paper, ours] = [all.filter(isOfPaper), all.filter((one) => !isOfPaper(one))];
+  return `<section id="summary"><h2>Summary</h2>
+<p>A claim was written down before the run. It is judged over seeds that both sides share: it holds if the 95 % interval of the mean ratio lies within the claim, does not hold if it lies outside, and is not decided otherwise.</p>
+${claimsHtml('Claims of the paper', paper)}
+${claimsHtml('Our own claims', ours)}</section>`;
+}
+
+interface SummedClaim extends Ordering {
+  readonly experiment: string;
+}
+
+function isOfPaper({ source }: Ordering): boolean {
+  return source.startsWith('paper');
+}
+
+/** What does not hold is listed first. */
+function claimsHtml(title: string, claims: readonly SummedClaim[]): string {
+  const verdicts = ['does not hold', 'not decided', 'holds'] as const;
+  const rows = verdicts.flatMap((verdict) =>
+    claims
+      .filter((one) => one.verdict === verdict)
+      .map(
+        ({ experiment, claim, source }) =>
+          `<tr><td>${verdictHtml(verdict)}</td><td>${escapeText(claim)}${sourceHtml(source)}</td><td><a href="#${experiment}">${experiment}</a></td></tr>`,
+      ),
   );
-  const list = failing
-    .map(({ experiment, claim }) => `<li><a href="#${experiment}">${experiment}</a>: ${escapeText(claim)}</li>`)
-    .join('');
-  return `<section id="summary"><h2>Summary</h2><p class="score"><strong>${holding}</strong> of ${all.length} claims hold, each written down before the run.</p>
-${failing.length === 0 ? '' : `<p>These do not:</p><ul>${list}</ul>`}</section>`;
+  return `<h3>${title}</h3><p class="score">${countsText(claims)}</p><details${title.startsWith('Claims') ? ' open' : ''}><summary>All of them</summary><div class="wide"><table><tbody>${rows.join('\n')}</tbody></table></div></details>`;
+}
+
+function sourceHtml(source: string): string {
+  return source.startsWith('paper') ? `<br><small>${escapeText(source)}</small>` : '';
+}
+
+function verdictHtml(verdict: Verdict): string {
+  return `<strong class="${verdict === 'holds' ? 'holds' : verdict === 'does not hold' ? 'fails' : 'open'}">${verdict}</strong>`;
+}
+
+function countsText(claims: readonly Ordering[]): string {
+  const count = (verdict: Verdict): number => claims.filter((one) => one.verdict === verdict).length;
+  return `<strong>${count('holds')}</strong> of ${claims.length} hold, ${count('does not hold')} do not, ${count('not decided')} are not decided.`;
 }
 
 function contentsHtml(outcomes: readonly Outcome[]): string {
-  const items = outcomes.map(({ experiment, title, orderings }) => {
-    const holding = orderings.filter(({ holds }) => holds).length;
-    return `<li><a href="#${experiment}">${escapeText(title)}</a> <small>${holding} of ${orderings.length} claims hold</small></li>`;
-  });
+  const items = outcomes.map(
+    ({ experiment, title, orderings }) =>
+      `<li><a href="#${experiment}">${escapeText(title)}</a> <small>${countsText(orderings)}</small></li>`,
+  );
   return `<nav aria-label="Contents"><h2>Contents</h2><ol>${items.join('')}<li><a href="#costs">Costs</a></li></ol></nav>`;
 }
 
@@ -94,14 +127,14 @@ function groupStarts(groups: readonly { readonly columns: number }[]): ReadonlyS
 }
 
 /** Both numbers of every place; those that do not hold are seen at once. */
-function orderingHtml({ claim, holds, seen }: Ordering): string {
+function orderingHtml({ claim, source, verdict, seen }: Ordering): string {
   const told = (one: Ordering['seen'][number]): string =>
-    `${one.where}: ${one.isGivenUp ? '> ' : ''}${shortNumber(one.left)} against ${shortNumber(one.right)}`;
-  const failing = seen.filter((one) => !one.holds);
-  const rest = seen.filter((one) => one.holds);
+    `${one.where}: ${one.isGivenUp ? '> ' : ''}${shortNumber(one.left)} against ${shortNumber(one.right)}${one.interval === undefined ? '' : ` (ratio ${one.interval.map(shortNumber).join(' to ')})`}`;
+  const open = seen.filter((one) => one.verdict !== 'holds');
+  const rest = seen.filter((one) => one.verdict === 'holds');
   const places = seen.length === 1 ? 'one place' : `${seen.length} places`;
-  return `<li><strong class="${holds ? 'holds' : 'fails'}">${holds ? 'holds' : 'does not hold'}</strong> ${escapeText(claim)}${
-    failing.length === 0 ? '' : `<br><small class="fails">${escapeText(failing.map(told).join('; '))}</small>`
+  return `<li>${verdictHtml(verdict)} ${escapeText(claim)}${sourceHtml(source)}${
+    open.length === 0 ? '' : `<br><small class="fails">${escapeText(open.map(told).join('; '))}</small>`
   }<details><summary>${places}${seen.length === 0 ? ': not run' : ''}</summary><small>${escapeText(rest.map(told).join('; '))}</small></details></li>`;
 }
 

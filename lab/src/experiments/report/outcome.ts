@@ -1,7 +1,8 @@
-/** What an experiment found: rows for machines, tables and figures for people, claims that hold or do not. */
+/** What an experiment found: rows for machines, tables and figures for people, claims and their verdicts. */
 
 import type { Figure } from '@basa/virtual-time';
 import type { ChosenRates } from '../cells/changes.ts';
+import { type Judged, judge, type Verdict, verdictOver } from './verdict.ts';
 
 type Value = string | number | boolean | null;
 export type Row = Readonly<Record<string, Value>>;
@@ -18,15 +19,16 @@ export interface Table {
 /** A claim that was written down before the run, with both numbers of every place it was looked at. */
 export interface Ordering {
   readonly claim: string;
-  readonly holds: boolean;
-  readonly seen: readonly {
+  /** The paper and the place in it, or ours. */
+  readonly source: string;
+  readonly verdict: Verdict;
+  readonly seen: readonly (Judged & {
     readonly where: string;
     readonly left: number;
     readonly right: number;
-    readonly holds: boolean;
     /** The left run ended without the target: `left` is what it took until then. */
     readonly isGivenUp?: boolean;
-  }[];
+  })[];
 }
 
 export interface Outcome {
@@ -43,21 +45,28 @@ export interface Outcome {
   readonly rates?: ChosenRates;
 }
 
+/** `ratios` are left to right, one for each seed that both have; without them there is one number of each, as it was measured. */
 export type Pair = readonly [
   where: string,
   left: number | undefined,
   right: number | undefined,
   isLeftGivenUp?: boolean | undefined,
+  ratios?: readonly number[] | undefined,
 ];
 
 /** `left` is at most `factor` times `right`, wherever both are there. What was given up is behind whatever it is compared with. */
 export function ordering(claim: string, pairs: readonly Pair[], factor = 1): Ordering {
-  const seen = pairs.flatMap(([where, left, right, isGivenUp = false]) =>
+  const seen = pairs.flatMap(([where, left, right, isGivenUp = false, ratios]) =>
     left === undefined || right === undefined
       ? []
-      : [{ where, left, right, holds: !isGivenUp && left <= factor * right, ...(isGivenUp && { isGivenUp }) }],
+      : [{ where, left, right, ...judge({ left, right, isGivenUp, ratios }, factor), ...(isGivenUp && { isGivenUp }) }],
   );
-  return { claim, holds: seen.length > 0 && seen.every(({ holds }) => holds), seen };
+  return { claim, source: 'ours', verdict: verdictOver(seen.map(({ verdict }) => verdict)), seen };
+}
+
+/** A claim that the paper makes, and where. */
+export function ofPaper(place: string, claimed: Ordering): Ordering {
+  return { ...claimed, source: `paper, ${place}` };
 }
 
 export function mean(values: readonly number[]): number {

@@ -1,18 +1,20 @@
-/** What holds and what does not, over everything that was run into a folder. */
+/** The verdict on every claim, over everything that was run into a folder. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome } from './outcome.ts';
+import type { Verdict } from './verdict.ts';
 
 export interface Claim {
   readonly study: string;
   readonly claim: string;
-  readonly holds: boolean;
+  readonly source: string;
+  readonly verdict: Verdict;
 }
 
 /** Written beside the report, so that it can be told without the results themselves. */
 export function claimsOf(outcomes: readonly Outcome[]): readonly Claim[] {
   return outcomes.flatMap(({ experiment, orderings }) =>
-    orderings.map(({ claim, holds }) => ({ study: experiment, claim, holds })),
+    orderings.map(({ claim, source, verdict }) => ({ study: experiment, claim, source, verdict })),
   );
 }
 

@@ -2,6 +2,7 @@
 import { type Cell, type Costs, openTask, scheduleCell, type TimedSchedule, type Trained } from '@basa/virtual-time';
 import { jobOf, mergeJobs, type NamedJob } from '../training/train-plan.ts';
 import { type QueueOptions, trainAll } from '../training/train-queue.ts';
+import { writeOrders } from '../training/write-orders.ts';
 
 export interface GridOptions extends QueueOptions {
   readonly costs: Costs;
@@ -59,6 +60,11 @@ export class Grid {
 
   async train(cells: readonly RankedCell[]): Promise<void> {
     await trainAll(await this.plan(cells), this.#options);
+  }
+
+  /** Returns how many orders are open, and written. */
+  async writeOrders(cells: readonly RankedCell[], folder: string): Promise<number> {
+    return writeOrders(await this.plan(cells), { folder, store: this.#options.store });
   }
 
   /** The cells whose training is finished. */

@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly changes?: Changes;
   /** Choose rates and train; a later run with what is finished reports. */
   readonly isTrainingOnly?: boolean;
+  /** Write what has to be trained into this folder for lab/gpu/train.py instead of training it: rates first, while they are open. */
+  readonly ordersFolder?: string | undefined;
   /** Report what earlier runs finished, and train nothing. */
   readonly onlyFinished?: boolean;
   /** Costs of another run or machine, instead of measuring. */
@@ -62,7 +64,8 @@ function ownTraining(options: RunOptions): OwnTraining {
 
 /** All studies share one queue of trainings, the most important first; then each is told from what is finished. */
 export async function runStudies(studies: readonly Study[], options: RunOptions): Promise<readonly Outcome[]> {
-  const { folder, profile, minutes } = options;
+  const { folder, profile, minutes, ordersFolder } = options;
+  const isTrainingOnly = options.isTrainingOnly === true || ordersFolder !== undefined;
   mkdirSync(folder, { recursive: true });
   const began = performance.now();
   const costs = await measureFor(studies, options);
@@ -80,12 +83,14 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
   for (const stage of [studies.filter(isChoosing), studies.filter((study) => !isChoosing(study))]) {
     const changes = { rates: readRates(folder), ...options.changes };
     const wanted = (cells: readonly Cell[]): readonly Cell[] => changed(cells, changes).filter(isWanted(options));
-    if (options.onlyFinished !== true) {
-      await grid.train(
-        stage.flatMap((study, n) => wanted(study.cells(profile)).map((cell) => ({ cell, rank: rankOf(cell, n) }))),
-      );
-    }
-    if (options.isTrainingOnly === true && !stage.some(isChoosing)) continue;
+    const ranked = stage.flatMap((study, n) =>
+      wanted(study.cells(profile)).map((cell) => ({ cell, rank: rankOf(cell, n) })),
+    );
+    if (ordersFolder !== undefined) {
+      const written = await grid.writeOrders(ranked, ordersFolder);
+      if (written > 0) return [];
+    } else if (options.onlyFinished !== true) await grid.train(ranked);
+    if (isTrainingOnly && !stage.some(isChoosing)) continue;
     for (const study of stage) {
       const results = (cells: readonly Cell[]) => grid.results(wanted(cells));
       const outcome = await study.run({ profile, costs, results, own: ownTraining(options) });
@@ -93,7 +98,7 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
       outcomes.push(outcome);
     }
   }
-  if (options.isTrainingOnly === true) return [];
+  if (isTrainingOnly) return [];
   for (const outcome of outcomes) writeOutcome(folder, outcome);
   writeReport(folder, outcomes, costs, options.command);
   return outcomes;

@@ -5,7 +5,7 @@ import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
 import { computeOf } from './computes.ts';
 import { reachedClaim } from './lines.ts';
-import { type Found, overSeeds, rowOf, shown } from './protocol-cells.ts';
+import { type Found, overSeeds, pairOf, rowOf, shown } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';
 
 const BETA = 5;
@@ -95,12 +95,7 @@ export const admission: Study = {
       orderings: [
         ordering(
           'from 100 users on, admission is no slower than letting everybody train with the same step',
-          many.map((users): Pair => {
-            const [ours, theirs] = [at(auto, users), at(everybody, users)];
-            // Who never came to the target is behind whatever did.
-            const seconds = theirs?.isReached === false ? Number.POSITIVE_INFINITY : theirs?.seconds;
-            return [`${users} users`, ours?.seconds, seconds, ours?.isReached === false];
-          }),
+          many.map((users) => pairOf(`${users} users`, at(auto, users), at(everybody, users))),
         ),
         ordering(
           'with admission an update is at most 4 versions old on the average, however many ask',

@@ -40,7 +40,7 @@ const LARGE: Setting = {
 const CIFAR: Setting = {
   dataset: 'CIFAR-10',
   dimension: MODELS['FLSim CNN']?.().dimension ?? 0,
-  base: { task: 'cifar-small', bufferSize: 10, buffers: 60, clip: 1, learningRate: 0.1, maxExamples: 60 },
+  base: { task: 'flsim', bufferSize: 10, buffers: 60, clip: 1, learningRate: 0.1, maxExamples: 60 },
   multipliers: [0.25, 1, 4],
 };
 

@@ -9,6 +9,7 @@ interface Run {
   readonly seed: number;
   readonly seconds: number;
   readonly secondsPerVersion: number;
+  readonly accuracy: number;
   readonly isReached: boolean;
 }
 
@@ -34,10 +35,11 @@ export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) =
   const seconds = here.map((result) => result.seconds);
   const names = Object.keys(first.utilisation);
   return {
-    runs: here.map(({ cell, seconds: own, secondsPerVersion, isReached }) => ({
+    runs: here.map(({ cell, seconds: own, secondsPerVersion, isReached, trained }) => ({
       seed: cell.seed,
       seconds: own,
       secondsPerVersion,
+      accuracy: trained.wholeAccuracy,
       isReached,
     })),
     seconds: mean(seconds),
@@ -63,14 +65,27 @@ export function pairOf(
   where: string,
   left: Found | undefined,
   right: Found | undefined,
-  of: 'seconds' | 'secondsPerVersion' = 'seconds',
+  of: (run: Run) => number = secondsOf,
 ): Pair {
-  const both = (one: Found | undefined, other: Found | undefined): readonly Run[] =>
-    one?.runs.filter(({ seed }) => other?.runs.some((run) => run.seed === seed)) ?? [];
-  const [ours, theirs] = [both(left, right), both(right, left)];
-  if (ours.length === 0) return [where, undefined, undefined];
-  const meanOf = (runs: readonly Run[]): number => mean(runs.map((run) => run[of]));
-  return [where, meanOf(ours), meanOf(theirs), of === 'seconds' && !ours.every(({ isReached }) => isReached)];
+  const pairs = (left?.runs ?? []).flatMap((ours) => {
+    const theirs = right?.runs.find(({ seed }) => seed === ours.seed);
+    return theirs === undefined ? [] : [{ ours, values: [of(ours), of(theirs)] as const }];
+  });
+  if (pairs.length === 0) return [where, undefined, undefined];
+  const [a, b] = [mean(pairs.map(({ values }) => values[0])), mean(pairs.map(({ values }) => values[1]))];
+  const isGivenUp = of === secondsOf && pairs.some(({ ours }) => !ours.isReached);
+  return [where, a, b, isGivenUp, pairs.map(({ values }) => values[0] / values[1])];
+}
+
+/** A run that did not come to its target counts twice its length. */
+function secondsOf({ seconds, isReached }: Run): number {
+  return isReached ? seconds : NOT_REACHED * seconds;
+}
+
+export const NOT_REACHED = 2;
+
+export function secondsAVersion({ secondsPerVersion }: Run): number {
+  return secondsPerVersion;
 }
 
 /** Mean and deviation, where there are several seeds, or more than the cap. */
@@ -91,7 +106,6 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
   return {
     experiment,
     dataset: cell.task.dataset,
-    isHybrid: cell.task.isHybrid,
     protocol: cell.protocol satisfies ProtocolName,
     beta: betaOf(cell),
     concurrency: cell.concurrency,
@@ -118,15 +132,13 @@ export function rowOf(experiment: string, result: CellResult): Readonly<Record<s
   };
 }
 
-/** What a reader must know of tasks that are not the paper's to the last detail. */
-export function hybridNotes(tasks: readonly ExperimentTask[]): readonly string[] {
+/** The networks, and what is not the paper's data. */
+export function dataNotes(tasks: readonly ExperimentTask[]): readonly string[] {
   return [
-    ...tasks
-      .filter(({ isHybrid }) => isHybrid)
-      .map(
-        ({ dataset, dimension, maxExamples }) =>
-          `${dataset} is a hybrid: a small network really learns, at most ${maxExamples} examples a trip; time is charged for the paper's of ${dimension.toLocaleString('en')} parameters and for all examples of a user.`,
-      ),
+    ...tasks.map(
+      ({ dataset, charged, dimension }) =>
+        `${dataset} is learned by the paper's network: ${charged}, ${dimension.toLocaleString('en')} parameters.`,
+    ),
     ...(tasks.some(({ dataset, leaf }) => dataset === 'FEMNIST' && leaf === undefined)
       ? ['FEMNIST is a synthetic stand-in drawn with handwriting fonts, not the LEAF data (--leaf takes those).']
       : []),

@@ -1,11 +1,11 @@
 /** The rate of the server by task: chosen on seed 0, without secure aggregation at the delays of Table 1, then the same for every protocol. */
-import { CELL, type Cell, exponential, isSynchronous } from '@basa/virtual-time';
+import { CELL, type Cell, CIFAR_FLSIM, type ExperimentTask, exponential, isSynchronous } from '@basa/virtual-time';
 import type { ChosenRates } from '../cells/changes.ts';
 import { mean } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
 import type { CellResult } from '../run/grid.ts';
 import { computeOf } from './computes.ts';
-import { betaOf, rowOf } from './protocol-cells.ts';
+import { betaOf, NOT_REACHED, rowOf } from './protocol-cells.ts';
 import { tasksOf } from './table1.ts';
 
 /** A rate that is stable where delays spread the ages may swing where all updates are equally old. */
@@ -18,36 +18,41 @@ const ROUND_RATES = [0.3, 1];
 const CAP = { buffers: 220, rounds: 60 };
 
 /** How fast users learn, by what learns. */
-const RATE_OF_USERS: Readonly<Record<string, number>> = {
-  'femnist-small': 0.2,
-  'cifar-small': 0.1,
-  femnist: 0.05,
-  cifar: 0.03,
-  mnist: 0.03,
+const RATES_OF_USERS: Readonly<Record<string, readonly number[]>> = {
+  femnist: [0.05, 0.1],
+  cifar: [0.03, 0.1],
+  flsim: [0.1],
+  mnist: [0.03],
 };
-/** The same network with other users: one choice is for both. */
-const ALSO: Readonly<Record<string, string>> = { 'cifar-small': 'flsim-small', cifar: 'flsim' };
+
+function ratedTasks(profile: Profile): readonly ExperimentTask[] {
+  return [...tasksOf(profile), ...(profile === 'full' ? [CIFAR_FLSIM] : [])];
+}
 
 function cellsOf(profile: Profile): readonly Cell[] {
-  return tasksOf(profile).flatMap((task): Cell[] => {
-    const cap = profile === 'smoke' ? task.cap : CAP;
-    const cell = { ...CELL, compute: computeOf('declared', task), seed: 0 };
-    const own = { ...task, cap, learningRate: RATE_OF_USERS[task.learn] as number };
-    const { buffers, rounds } = task.step;
-    return [
-      ...BUFFER_RATES.flatMap((rate) => {
-        const step = { rounds, buffers: { ...buffers, rate } };
-        return BUFFER_BETAS.map(
-          (beta): Cell => ({ ...cell, protocol: 'no SA', delay: exponential(beta), task: { ...own, step } }),
-        );
-      }),
-      // The plain sum of a round is what SecAgg makes of it.
-      ...ROUND_RATES.map((rate): Cell => {
-        const step = { buffers, rounds: { ...rounds, rate } };
-        return { ...cell, protocol: 'SecAgg', delay: exponential(ROUND_BETA), task: { ...own, step } };
-      }),
-    ];
-  });
+  return ratedTasks(profile).flatMap((task) =>
+    (RATES_OF_USERS[task.learn] ?? []).flatMap((learningRate) =>
+      candidates({ ...task, learningRate, cap: profile === 'smoke' ? task.cap : CAP }),
+    ),
+  );
+}
+
+function candidates(task: ExperimentTask): readonly Cell[] {
+  const cell = { ...CELL, compute: computeOf('declared', task), seed: 0 };
+  const { buffers, rounds } = task.step;
+  return [
+    ...BUFFER_RATES.flatMap((rate) => {
+      const step = { rounds, buffers: { ...buffers, rate } };
+      return BUFFER_BETAS.map(
+        (beta): Cell => ({ ...cell, protocol: 'no SA', delay: exponential(beta), task: { ...task, step } }),
+      );
+    }),
+    // The plain sum of a round is what SecAgg makes of it.
+    ...ROUND_RATES.map((rate): Cell => {
+      const step = { buffers, rounds: { ...rounds, rate } };
+      return { ...cell, protocol: 'SecAgg', delay: exponential(ROUND_BETA), task: { ...task, step } };
+    }),
+  ];
 }
 
 export const rates: Study = {
@@ -58,7 +63,7 @@ export const rates: Study = {
   async run({ profile, results: found }) {
     const results = await found(cellsOf(profile));
     const chosen: Record<string, ChosenRates[string]> = {};
-    for (const { learn } of tasksOf(profile)) {
+    for (const { learn } of ratedTasks(profile)) {
       const here = results.filter(({ cell }) => cell.task.learn === learn);
       const buffers = best(here.filter(({ cell }) => !isSynchronous(cell)));
       const users = buffers?.cell.task.learningRate;
@@ -66,8 +71,6 @@ export const rates: Study = {
       const rounds = best(here.filter(({ cell }) => isSynchronous(cell) && cell.task.learningRate === users));
       if (buffers === undefined || rounds === undefined || users === undefined) continue;
       chosen[learn] = { buffers: rateOf(buffers), rounds: rateOf(rounds), users };
-      const other = ALSO[learn];
-      if (other !== undefined) chosen[other] = chosen[learn];
     }
     return {
       experiment: 'rates',
@@ -140,9 +143,6 @@ function largestFall({ curve }: CellResult): number {
   }
   return fall;
 }
-
-/** What a run that did not reach its target counts, in its own length. */
-const NOT_REACHED = 2;
 
 /** The pair of rates that is the fastest over all delays. Returns one of its results. */
 function best(results: readonly CellResult[]): CellResult | undefined {

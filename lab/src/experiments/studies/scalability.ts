@@ -1,7 +1,7 @@
 /** Figure 3: what one user computes, by the number of users and parameters, and by the size of the buffer. */
 
 import { Charges, type CostNeeds, type Costs, type Figure } from '@basa/virtual-time';
-import { mean, ordering, type Pair, type Row } from '../report/outcome.ts';
+import { mean, ofPaper, ordering, type Pair, type Row } from '../report/outcome.ts';
 import { NO_CELLS, type Profile, type Study } from '../run/context.ts';
 import { round } from './protocol-cells.ts';
 import { OURS } from './table1-claims.ts';
@@ -124,23 +124,29 @@ export const scalability: Study = {
           `${OURS} is below LSA at the most users and parameters`,
           byUsers.filter(at).map((row) => [`N = ${most}, d = ${largest}`, Number(row[OURS]), Number(row['LSA async'])]),
         ),
-        ordering(
-          'BASA paper is below LSA at the most users and parameters, as in the paper',
-          byUsers
-            .filter(at)
-            .map((row) => [`N = ${most}, d = ${largest}`, Number(row['BASA paper']), Number(row['LSA async'])]),
+        ofPaper(
+          'section 4.4, Figure 3a',
+          ordering(
+            'BASA paper is below LSA at the most users and parameters',
+            byUsers
+              .filter(at)
+              .map((row) => [`N = ${most}, d = ${largest}`, Number(row['BASA paper']), Number(row['LSA async'])]),
+          ),
         ),
-        ordering(
-          'the time of a user of BASA is linear in K, as in the paper: a straight line explains 99 % of it',
-          ['BASA paper', OURS].flatMap((line) =>
-            dimensions.map((d): Pair => {
-              const here = byBuffer.filter((row) => row['dimension'] === d);
-              return [
-                `${line}, d = ${d}`,
-                0.99,
-                straightness(here.map((row) => [Number(row['bufferSize']), Number(row[line])])),
-              ];
-            }),
+        ofPaper(
+          'section 4.4, Figure 3b: "the execution time increases linearly with the buffer size"',
+          ordering(
+            'the time of a user of BASA is linear in K: a straight line explains 99 % of it',
+            ['BASA paper', OURS].flatMap((line) =>
+              dimensions.map((d): Pair => {
+                const here = byBuffer.filter((row) => row['dimension'] === d);
+                return [
+                  `${line}, d = ${d}`,
+                  0.99,
+                  straightness(here.map((row) => [Number(row['bufferSize']), Number(row[line])])),
+                ];
+              }),
+            ),
           ),
         ),
       ],

@@ -18,13 +18,13 @@ export function jobOf(cell: Cell, { order }: TimedSchedule, partiesEvery: number
   const { task, seed, protocol, ringBits } = cell;
   const step = isSynchronous(cell) ? task.step.rounds : task.step.buffers;
   const level = protocol === 'no SA' || cell.level === Number.POSITIVE_INFINITY ? undefined : cell.level;
-  const { maxExamples, target, learn } = task;
+  const { target, learn } = task;
   const quantiser = ringBits === undefined ? (level ?? 'floats') : `${level} in ${ringBits} bits`;
   const { rate, momentum, damping = 'none' } = step;
   return {
     name: orderDigest(
       order,
-      ...[learn, seed, maxExamples, target, rate, momentum, damping, quantiser, task.leaf ?? '', EVALUATIONS],
+      ...[learn, seed, target, rate, momentum, damping, quantiser, task.leaf ?? '', EVALUATIONS],
       task.learningRate ?? '',
     ),
     updates: order.reduce((sum, version) => sum + version.length, 0),
@@ -32,7 +32,6 @@ export function jobOf(cell: Cell, { order }: TimedSchedule, partiesEvery: number
     job: {
       order,
       seed,
-      maxExamples,
       step,
       level,
       ringBits,

@@ -11,4 +11,4 @@ th,td{padding:.22rem .24rem;border-bottom:1px solid var(--line);text-align:right
 th:first-child,td:first-child{text-align:left}.groups th{text-align:center;border-bottom:2px solid var(--line)}.first{border-left:1px solid var(--line)}
 tbody tr:hover{background:var(--soft)}.wide{overflow-x:auto}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(34rem,100%),1fr));gap:1rem}figure{margin:0}figcaption{font-size:.8rem}svg,img{width:100%;height:auto;border-radius:6px}
-.holds{color:var(--good)}.fails{color:var(--bad)}.claims{list-style:none;padding:0}.claims li{margin:.4rem 0}li{margin:.2rem 0}summary{cursor:pointer;font-size:.8rem;opacity:.8}`;
+.holds{color:var(--good)}.fails{color:var(--bad)}.open{opacity:.7}.claims{list-style:none;padding:0}.claims li{margin:.4rem 0}li{margin:.2rem 0}summary{cursor:pointer;font-size:.8rem;opacity:.8}`;

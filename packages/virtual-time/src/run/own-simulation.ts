@@ -152,7 +152,6 @@ async function simulate(
     {
       order,
       seed,
-      maxExamples: Number.POSITIVE_INFINITY,
       step: { rate: 1, momentum: 0, ...(!isSynchronous(cell) && { damping: DEFAULT_DAMPING }) },
       ...(protocol !== 'none' && { level: cell.level }),
       target: options.target,

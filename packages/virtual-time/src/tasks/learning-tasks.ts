@@ -4,14 +4,10 @@ import { join } from 'node:path';
 import { loadCifar10, loadFontWriters, loadLeafFemnist, loadMnist } from '@basa/datasets';
 import {
   allSamples,
-  conv2d,
   type Dataset,
-  defineModel,
-  dense,
   describePartition,
   fedmlCifarCnn,
   femnistCnn,
-  flatten,
   flsimCnn,
   logisticRegression,
   type Model,
@@ -19,9 +15,7 @@ import {
   partitionStatistics,
   plotPartition,
   randomStream,
-  relu,
   type Samples,
-  type Shape,
 } from '@basa/learning';
 import { createShelf, type ExampleShelf, takeExamples } from './example-shelf.ts';
 
@@ -45,21 +39,13 @@ export interface LearnTask {
   readonly about: string;
 }
 
-/** The `-small` ones have the data and users of the others and smaller networks: for grids that must fit an hour. */
-export const TASK_NAMES = [
-  'mnist',
-  'femnist',
-  'cifar',
-  'flsim',
-  'femnist-small',
-  'cifar-small',
-  'flsim-small',
-] as const;
+export const TASK_NAMES = ['mnist', 'femnist', 'cifar', 'flsim'] as const;
 export type TaskName = (typeof TASK_NAMES)[number];
 
 const QUICK_TEST = 1000;
 const FONT_TEST_USERS = 680;
 const FONT_USERS = 3400;
+const FEMNIST_TRAINING = { model: femnistCnn(), batchSize: 20, learningRate: 0.05, target: 0.75, evaluateEvery: 2 };
 /** So many of each user are drawn once: 270 MB for all. */
 const MAX_KEPT = 100;
 
@@ -72,25 +58,22 @@ export interface TaskSource {
 
 /** A shelf that threads share, where the task draws its examples. */
 export function shelfFor(name: TaskName, leaf: string | undefined): ExampleShelf | undefined {
-  return (name === 'femnist' || name === 'femnist-small') && leaf === undefined ? fontShelf() : undefined;
+  return name === 'femnist' && leaf === undefined ? fontShelf() : undefined;
 }
 
 export async function openTask(name: TaskName, seed: number, { leaf, shelf }: TaskSource = {}): Promise<LearnTask> {
-  if (name === 'femnist' || name === 'femnist-small')
-    return leaf === undefined ? femnistTask(name, seed, shelf ?? fontShelf()) : leafTask(name, seed, leaf);
+  if (name === 'femnist') return leaf === undefined ? femnistTask(seed, shelf ?? fontShelf()) : leafTask(seed, leaf);
   const { train, test } = name === 'mnist' ? await loadMnist() : await loadCifar10();
-  const users = name === 'mnist' ? 1000 : name.startsWith('flsim') ? 200 : 100;
+  const users = name === 'mnist' ? 1000 : name === 'flsim' ? 200 : 100;
   const { labels, classes } = train;
   const partition = partitionByDirichlet({ labels, classes, users, alpha: 0.5, seed });
-  const small = (): Model => smallNetwork(fedmlCifarCnn().input, 10);
   const models = { mnist: logisticRegression, cifar: fedmlCifarCnn, flsim: flsimCnn };
   const isMnist = name === 'mnist';
-  const isSmall = name === 'cifar-small' || name === 'flsim-small';
   return {
-    model: isSmall ? small() : models[name](),
+    model: models[name](),
     users,
     batchSize: isMnist ? 10 : 20,
-    learningRate: name === 'flsim' ? 0.1 : isSmall ? 0.05 : 0.03,
+    learningRate: name === 'flsim' ? 0.1 : 0.03,
     target: isMnist ? 0.8 : 0.5,
     evaluateEvery: isMnist ? 1 : 2,
     countOf: (user) => partition.users[user]?.length ?? 0,
@@ -105,10 +88,13 @@ function fontShelf(): ExampleShelf {
   return createShelf(FONT_USERS, MAX_KEPT, height * width);
 }
 
-async function femnistTask(name: 'femnist' | 'femnist-small', seed: number, shelf: ExampleShelf): Promise<LearnTask> {
-  const writers = await loadFontWriters(seed);
+/** The writers are the same for every seed, as FEMNIST's are. */
+const WRITERS = 1;
+
+async function femnistTask(seed: number, shelf: ExampleShelf): Promise<LearnTask> {
+  const writers = await loadFontWriters(WRITERS);
   return {
-    ...femnistTraining(name),
+    ...FEMNIST_TRAINING,
     users: FONT_USERS,
     countOf: (user) => writers.count(user),
     samplesOf: (user, most = Number.POSITIVE_INFINITY) => takeExamples(shelf, user, most, writers.user),
@@ -117,22 +103,10 @@ async function femnistTask(name: 'femnist' | 'femnist-small', seed: number, shel
   };
 }
 
-function femnistTraining(name: 'femnist' | 'femnist-small') {
-  const isSmall = name === 'femnist-small';
-  const { input } = femnistCnn();
-  return {
-    model: isSmall ? smallNetwork(input, 62) : femnistCnn(),
-    batchSize: 20,
-    learningRate: isSmall ? 0.1 : 0.05,
-    target: 0.75,
-    evaluateEvery: 2,
-  };
-}
-
 /** A tenth of the writers are for the test, whoever they are: nobody trains on them. */
 const LEAF_TEST_SHARE = 0.1;
 
-async function leafTask(name: 'femnist' | 'femnist-small', seed: number, folder: string): Promise<LearnTask> {
+async function leafTask(seed: number, folder: string): Promise<LearnTask> {
   const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
   if (files.length === 0)
     throw new RangeError(`${folder} has no JSON files; LEAF writes them into data/femnist/data/train`);
@@ -144,26 +118,13 @@ async function leafTask(name: 'femnist' | 'femnist-small', seed: number, folder:
   const training = part(order.subarray(testUsers).sort());
   const test = Uint32Array.from(part(order.subarray(0, testUsers)).flatMap((indices) => [...indices]));
   return {
-    ...femnistTraining(name),
+    ...FEMNIST_TRAINING,
     users: training.length,
     countOf: (user) => training[user]?.length ?? 0,
     samplesOf: (user) => ({ dataset, indices: training[user] ?? new Uint32Array() }),
     ...quickPart({ dataset, indices: test }, seed),
     about: `FEMNIST of LEAF in ${folder}: ${training.length} writers train, ${testUsers} are for the test`,
   };
-}
-
-/** Two strided convolutions: a twentieth of the paper's networks' work, or less. */
-function smallNetwork(input: Shape, classes: number): Model {
-  const layers = [
-    conv2d(16, 5, { name: 'conv1', stride: 2 }),
-    relu,
-    conv2d(32, 3, { name: 'conv2', stride: 2 }),
-    relu,
-    flatten,
-    dense(classes, { name: 'output' }),
-  ];
-  return defineModel('small CNN', input, layers);
 }
 
 function testParts(test: Dataset, seed: number): { quickTest: Samples; wholeTest: Samples } {

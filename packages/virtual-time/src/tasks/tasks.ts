@@ -14,14 +14,10 @@ export interface ExperimentTask {
   readonly dataset: 'MNIST' | 'FEMNIST' | 'CIFAR-10';
   /** What really learns. */
   readonly learn: TaskName;
-  /** Whose training time and dimension is charged: the paper's network. */
+  /** The network, by name: its training time and dimension are charged. */
   readonly charged: string;
   readonly dimension: number;
-  /** The network that learns is smaller than the one that is charged. */
-  readonly isHybrid: boolean;
   readonly users: number;
-  /** Examples that a trip learns at most; it is charged for all of its user's. */
-  readonly maxExamples: number;
   /** A device by declaration: about one second for a trip of an average user. */
   readonly secondsAnExample: number;
   readonly target: number;
@@ -55,14 +51,13 @@ const STEP: ExperimentTask['step'] = {
   rounds: { rate: 1, momentum: 0.9 },
 };
 
-/** The network that is charged learns, from all examples. */
-type WholeTask = Omit<ExperimentTask, 'charged' | 'dimension' | 'isHybrid' | 'maxExamples' | 'step'>;
+type GivenTask = Omit<ExperimentTask, 'charged' | 'dimension' | 'step'>;
 
-function task(rest: WholeTask & { readonly charged?: string }): ExperimentTask {
+function task(rest: GivenTask & { readonly charged?: string }): ExperimentTask {
   const charged = rest.charged ?? CHARGED[rest.dataset];
   const dimension = MODELS[charged]?.().dimension;
   if (dimension === undefined) throw new Error(`no model is called "${charged}"`);
-  return { ...rest, charged, dimension, isHybrid: false, maxExamples: Number.POSITIVE_INFINITY, step: STEP };
+  return { ...rest, charged, dimension, step: STEP };
 }
 
 export const MNIST: ExperimentTask = task({
@@ -94,28 +89,6 @@ export const CIFAR: ExperimentTask = task({
   cap: { buffers: 500, rounds: 200 },
 });
 
-/** The data and users of a task of the paper, a smaller network and fewer examples learned a trip: a grid fits an hour. */
-function smaller(
-  whole: ExperimentTask,
-  rest: Pick<ExperimentTask, 'learn' | 'maxExamples' | 'cap'> & { readonly target?: number },
-): ExperimentTask {
-  return { ...whole, isHybrid: true, ...rest };
-}
-
-export const FEMNIST_SMALL: ExperimentTask = smaller(FEMNIST, {
-  learn: 'femnist-small',
-  maxExamples: 100,
-  cap: { buffers: 400, rounds: 100 },
-  // Of the stand-in, whose accuracy says nothing about FEMNIST's.
-  target: 0.7,
-});
-
-export const CIFAR_SMALL: ExperimentTask = smaller(CIFAR, {
-  learn: 'cifar-small',
-  maxExamples: 200,
-  cap: { buffers: 400, rounds: 120 },
-});
-
 /** FLSim's own task: 200 users. */
 export const CIFAR_FLSIM: ExperimentTask = task({
   dataset: 'CIFAR-10',
@@ -125,10 +98,4 @@ export const CIFAR_FLSIM: ExperimentTask = task({
   secondsAnExample: 1 / 250,
   target: 0.5,
   cap: { buffers: 600, rounds: 150 },
-});
-
-export const CIFAR_FLSIM_SMALL: ExperimentTask = smaller(CIFAR_FLSIM, {
-  learn: 'flsim-small',
-  maxExamples: 200,
-  cap: { buffers: 300, rounds: 60 },
 });

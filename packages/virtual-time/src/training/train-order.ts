@@ -19,7 +19,6 @@ import { type TrainedUpdate, trainUpdate, type UpdateRequest } from './train-upd
 export interface TrainOrder {
   readonly order: Order;
   readonly seed: number;
-  readonly maxExamples: number;
   /** With a damping, steps are damped by the mean age of their updates, as a server damps them. */
   readonly step: { readonly rate: number; readonly momentum: number; readonly damping?: Damping };
   /** Steps to the unit; without it updates stay floats, as without secure aggregation. */
@@ -170,13 +169,13 @@ function meanAgeOf(updates: readonly OrderedUpdate[], version: number): number {
 }
 
 function requestOf(
-  { seed, maxExamples }: TrainOrder,
+  { seed }: TrainOrder,
   { user, trip, trainedOn }: OrderedUpdate,
   models: ReadonlyMap<number, Float32Array>,
 ): UpdateRequest {
   const start = models.get(trainedOn);
   if (start === undefined) throw new Error(`trip ${trip} began with version ${trainedOn}, which is gone`);
-  return { seed, maxExamples, user, trip, start };
+  return { seed, user, trip, start };
 }
 
 function checkSum(protocol: AggregationProtocol, inputs: readonly Uint32Array[], sum: Uint32Array): void {

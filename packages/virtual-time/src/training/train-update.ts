@@ -6,7 +6,6 @@ export interface UpdateRequest {
   readonly seed: number;
   readonly user: number;
   readonly trip: number;
-  readonly maxExamples: number;
   readonly start: Float32Array;
 }
 
@@ -16,15 +15,15 @@ export interface TrainedUpdate extends TrainResult {
 }
 
 export function trainUpdate(
-  { seed, user, trip, maxExamples, start }: UpdateRequest,
+  { seed, user, trip, start }: UpdateRequest,
   task: LearnTask,
   trainer: Trainer,
 ): TrainedUpdate {
-  const samples = task.samplesOf(user, maxExamples);
+  const samples = task.samplesOf(user);
   return trainer.train({
     start,
     samples,
-    steps: (task.epochs ?? 1) * Math.ceil(Math.min(samples.indices.length, maxExamples) / task.batchSize),
+    epochs: task.epochs ?? 1,
     batchSize: task.batchSize,
     learningRate: task.learningRate,
     seed: randomStream(seed, 'batch', user, trip).u32(),
