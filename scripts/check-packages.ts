@@ -1,7 +1,7 @@
 /**
  * `npm run gate -- packages`: builds and packs every package as it is published, lints the tarballs, reads their interfaces
  * with API Extractor, holds what browsers load to its limits, installs the tarballs into an empty project, compiles and
- * runs there, and follows the steps that `basa new` prints for every template there and in a clone.
+ * runs there.
  */
 import '@basa/testkit/programs/help.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,6 @@ import { writeReports } from './packages/api-reports.ts';
 import { runConsumer, setUpConsumer } from './packages/consumer.ts';
 import { installedIn, tryClient } from './packages/installed.ts';
 import { lintTarball } from './packages/lint.ts';
-import { followInClone, followInstalled } from './packages/new-projects.ts';
 import { packPackages } from './packages/pack.ts';
 import { browserSizes, outgrown } from './packages/sizes.ts';
 
@@ -29,8 +28,6 @@ try {
   ] as const)
     console.log(`${what}: npm installs ${names.length} packages, ${(bytes / 1e6).toFixed(1)} MB`);
   process.stdout.write(runConsumer(project, process.execPath));
-  await followInstalled(project);
-  await followInClone();
   console.log(`${tarballs.length} packages are fit to be published, install, compile and run in an empty project`);
 } finally {
   rmSync(project, { recursive: true });

@@ -37,9 +37,14 @@ const PARTS: Readonly<Record<string, Part>> = {
     ].map((program) => ['python3', program]),
   },
   packages: {
-    about:
-      'pack, lint the tarballs, install into an empty project, compile and run there; every step that `basa new` prints',
+    about: 'pack, lint the tarballs, install into an empty project, compile and run there',
     commands: [here('check-packages.ts')],
+  },
+  projects: {
+    about:
+      'every step that `basa new` prints, for every template, in and beside a clone and from packages (not in the gate)',
+    commands: [here('check-projects.ts')],
+    isApart: true,
   },
   nodes: {
     about: 'the same on Node 20, 22 and 24, fetched from the registry; -- nodes 22 for one of them (not in the gate)',
@@ -51,7 +56,7 @@ const PARTS: Readonly<Record<string, Part>> = {
 const [name, ...words] = process.argv.slice(2);
 const one = name === undefined ? undefined : PARTS[name];
 if (name === '--help') {
-  console.log(`Without a name, all but nodes.\n\n${listOf('gate', PARTS)}`);
+  console.log(`Without a name, all but projects and nodes.\n\n${listOf('gate', PARTS)}`);
 } else if (name !== undefined && one === undefined) {
   console.error(`"${name}" is not a part of the gate:\n\n${listOf('gate', PARTS)}`);
   process.exitCode = 2;
