@@ -34,7 +34,7 @@ function summaryHtml(outcomes: readonly Outcome[]): string {
   const all = outcomes.flatMap(({ experiment, orderings }) => orderings.map((one) => ({ experiment, ...one })));
   const [paper, ours] = [all.filter(isOfPaper), all.filter((one) => !isOfPaper(one))];
   return `<section id="summary"><h2>Summary</h2>
-<p>A claim was written down before the run. It is judged over seeds that both sides share: it holds if the 95 % interval of the mean ratio lies within the claim, does not hold if it lies outside, and is not decided otherwise.</p>
+<p>Claims are written down before a run; the page beside this report says which ones were replaced after one. A claim is judged over seeds that both sides share: it holds if the 95 % interval of the mean ratio lies within the claim, does not hold if it lies outside, and is not decided otherwise.</p>
 ${claimsHtml('Claims of the paper', paper)}
 ${claimsHtml('Our own claims', ours)}</section>`;
 }
