@@ -1,5 +1,6 @@
 /** Small bodies as rows beside the records that count on them: no file to make, flush and name for each. */
-import { column, type SqlDatabase, type SqlSession } from '@basa/service';
+import type { SqlDatabase, SqlSession } from '@basa/service';
+import { column } from '@basa/service/read-rows';
 
 /** The database whose rows small bodies are: of a data folder, or shared. */
 export type RowsPlace = { readonly folder: string } | { readonly url: string };

@@ -1,12 +1,15 @@
-/** Small bodies for a thread or a program beside the server: over a connection of its own. */
-import { openPostgres, readDatabase, sqliteDatabase } from '@basa/service';
-import { EMBEDDED_DATABASE, SERVER_DATABASE } from '../store/schema.ts';
+/** Small bodies for a thread or a program beside the server: over a connection of its own, and only to be read in a data folder. */
+import { readEmbedded } from '@basa/service/read-rows';
 import { type BodyRows, bodyRows, type RowsPlace } from './body-rows.ts';
 
 export async function openRows(place: RowsPlace): Promise<BodyRows> {
-  const database =
-    'url' in place
-      ? await openPostgres({ ...SERVER_DATABASE, url: place.url, connections: 1 })
-      : sqliteDatabase(readDatabase(place.folder, EMBEDDED_DATABASE), Date.now, {}, 'BEGIN');
+  const database = 'url' in place ? await shared(place.url) : readEmbedded(place.folder);
   return { ...bodyRows(database), close: () => database.close() };
+}
+
+/** Brings the whole of a service with it. */
+async function shared(url: string) {
+  const { openPostgres } = await import('@basa/service');
+  const { SERVER_DATABASE } = await import('../store/schema.ts');
+  return openPostgres({ ...SERVER_DATABASE, url, connections: 1 });
 }

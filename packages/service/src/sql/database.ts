@@ -74,6 +74,13 @@ export function openDatabase(folder: string, options: DatabaseOptions): OpenData
   };
 }
 
+/** To read from, in a thread of the process that checked it. */
+export function openUnchecked(folder: string): OpenDatabase {
+  const file = join(folder, DATABASE_FILE);
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+  return { db, file, close: () => db.close() };
+}
+
 /** The database of a service that may be running: to read from, with the format of this program and no other. */
 export function readDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
   const file = join(folder, DATABASE_FILE);

@@ -1,0 +1,12 @@
+/** `@basa/service/read-rows`: reads the database of a data folder, for threads that load nothing of a service besides. */
+
+import { openUnchecked } from './database.ts';
+import type { SqlDatabase } from './sql.ts';
+import { sqliteDatabase } from './sqlite.ts';
+
+export { column } from './sql.ts';
+
+/** Beside the process that has opened and checked it. */
+export function readEmbedded(folder: string): SqlDatabase {
+  return sqliteDatabase(openUnchecked(folder), Date.now, {}, 'BEGIN');
+}
