@@ -5,6 +5,7 @@ import { HEADER, ONE_SHOT_DEFAULTS, prefixElements, shotHeaderCodec, shotUploadC
 import { describe, expect, it } from 'vitest';
 import { dieAndComeBack } from './support/come-back.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
+import { problem } from './support/http-replies.ts';
 import type { HttpServices } from './support/http-services.ts';
 import { accepted, reasonOf, startClient, startServices } from './support/setup.ts';
 import { DIMENSION, ONE_SHOT } from './support/test-world.ts';
@@ -55,7 +56,7 @@ describe('a contribution in one message', () => {
     expect((await clients[0]?.model())?.version).toBe(1);
   });
 
-  it('takes four requests, all to the server: a place, statements, the model, the upload', async () => {
+  it('takes three requests, all to the server: a place with statements, the model, the upload', async () => {
     const services = await startServices(ONE_SHOT);
     const client = await startClient(services);
     services.asked.length = 0;
@@ -64,6 +65,15 @@ describe('a contribution in one message', () => {
     expect(ran).toEqual({ accepted: 1, rejected: 0, idle: 0, ended: 'rounds' });
     const rooms = services.asked.map(({ method, path }) => `${method} ${path.split('/')[4]}`);
     expect(rooms).toEqual(['POST admissions', 'GET models', 'PUT shots']);
+  });
+
+  it('ends its run with a word, and no error, if the task ends while the upload is on its way', async () => {
+    const services = await startServices(ONE_SHOT);
+    const client = await startClient(services);
+    const trainer = createTrainer(createReferenceBackend(tinyModel));
+    services.mischief = { before: ({ path }) => (path.includes('/shots/') ? problem('task-finished') : undefined) };
+    const ran = await client.run(trainer, allSamples(tinyDataset), { rounds: 1 });
+    expect(ran).toMatchObject({ accepted: 0, ended: 'task-finished' });
   });
 
   it('of a device that comes back takes no authority at all', async () => {

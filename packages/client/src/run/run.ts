@@ -129,6 +129,8 @@ export async function run(
       // Others were faster: there is a newer version to train on, and nothing to wait for.
       else if (result.reason !== 'version-over') await pause(result.retryAfterMs ?? 0);
     } catch (error) {
+      // It may end while an upload is on its way.
+      if (error instanceof ProblemError && error.code === 'task-finished') return endedBy(error.code);
       if (error instanceof RefusedError && isPassing(error.reason)) {
         refusals++;
         events.emit('rejected', rejected(error.reason, 'free', error));
