@@ -8,7 +8,7 @@ const { learnedInPaper, NO_SCHEDULES, ORACLE_ENGINES, PAPER_ATTACKS, paperLaw, r
   await importPatched<typeof Oracle>('lab/src/proofs/oracle/index.ts', []);
 
 /** `npm run lab -- prove oracle` runs 10^7, and every situation of K = 4 and 5 as well. */
-const SCHEDULES = 2_000;
+const SCHEDULES = 600;
 
 describe('sealed', () => {
   it.each(ORACLE_ENGINES)('leaks in none of the situations of K = 3 with %s, and the sum is always found', (engine) => {
