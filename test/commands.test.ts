@@ -144,7 +144,8 @@ it.each(lists)('npm run %s lists %j, and refuses other names', async (command, l
 it.each(
   lists
     .filter(([command]) => ['write', 'lab -- prove', 'lab -- trial'].includes(command))
-    .flatMap(([command, listed]) => listed.map((name) => [command, name] as const)),
+    // Each is a process: the first two of every list are started here.
+    .flatMap(([command, listed]) => listed.slice(0, 2).map((name) => [command, name] as const)),
 )('npm run %s: %s --help says what it does', async (command, name) => {
   const { stdout, stderr } = await runCommand(command, name, '--help');
   expect(stdout).toMatch(/\w+ \w+/);
