@@ -21,7 +21,7 @@ import { modulusField } from '../../src/wire/modulus-field.ts';
 
 const samples = sampleMessages();
 /** What others send; what a party reads from its own disk is asked less often. */
-const runsOf = (kind: number): number => (kind < KIND.taskCreated ? 8_000 : 3_000);
+const runsOf = (kind: number): number => (kind < KIND.taskCreated ? 4_000 : 2_000);
 
 describe('every message', () => {
   it('is among the samples', () => {
