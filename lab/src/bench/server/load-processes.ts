@@ -37,10 +37,17 @@ export class LoadProcesses {
 }
 
 async function answerOf(child: ChildProcess, question: LoadWork | 'go'): Promise<unknown> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
   child.send(question);
-  const ended = once(child, 'exit').then(() => {
-    throw new Error('a process that sends requests has ended');
-  });
-  const [answer] = await Promise.race([once(child, 'message'), ended]);
-  return answer;
+  try {
+    const ended = once(child, 'exit', { signal }).then(() => {
+      throw new Error('a process that sends requests has ended');
+    });
+    ended.catch(() => undefined); // it is given up once there is an answer
+    const [answer] = await Promise.race([once(child, 'message', { signal }), ended]);
+    return answer;
+  } finally {
+    waiting.abort();
+  }
 }
