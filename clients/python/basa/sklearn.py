@@ -40,8 +40,8 @@ class SklearnTrainer:
         if not hasattr(estimator, "coef_"):
             estimator.partial_fit(self._features[:1], self._labels[:1], **more)  # it makes its arrays in the first call
         is_flat = np.ndim(estimator.coef_) == 1  # a regression
-        estimator.coef_ = arrays["coef"].astype(float).reshape(np.shape(estimator.coef_))
-        estimator.intercept_ = arrays["intercept"].astype(float)
+        estimator.coef_ = arrays["coef"].astype(estimator.coef_.dtype).reshape(estimator.coef_.shape)
+        estimator.intercept_ = arrays["intercept"].astype(estimator.intercept_.dtype)
         metrics = self._scores() if training.metrics else {}
         for _ in range(training.epochs):
             order = np.random.default_rng().permutation(len(self._labels))
