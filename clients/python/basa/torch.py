@@ -121,9 +121,9 @@ class TorchTrainer:
 
     def _batches(self, size: int, shuffled: bool) -> Iterator[Tuple[torch.Tensor, torch.Tensor]]:
         if isinstance(self._data, tuple):
-            inputs, labels = (torch.as_tensor(np.asarray(part)) for part in self._data)
-            order = torch.randperm(len(labels)) if shuffled else torch.arange(len(labels))
-            batches: Iterable[Tuple[Any, Any]] = ((inputs[rows], labels[rows]) for rows in torch.split(order, size))
+            examples, answers = (torch.as_tensor(np.asarray(part)) for part in self._data)
+            order = torch.randperm(len(answers)) if shuffled else torch.arange(len(answers))
+            batches: Iterable[Tuple[Any, Any]] = ((examples[rows], answers[rows]) for rows in torch.split(order, size))
         else:
             batches = self._data
         for inputs, labels in batches:

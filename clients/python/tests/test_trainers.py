@@ -165,6 +165,21 @@ class Torch(unittest.TestCase):
         self.assertEqual((update.delta.shape, trained.examples), ((network.dimension,), 4))
         self.assertEqual(set(update.metrics), {"loss", "accuracy", "examples"})
 
+    def test_it_learns(self) -> None:
+        import torch
+
+        from basa.torch import TorchTrainer, network_of
+
+        features, labels = clusters()
+        for data in ((features, labels), list(zip(torch.tensor(features).split(7), torch.tensor(labels).split(7)))):
+            module = torch.nn.Linear(4, 3)
+            bound = Bound(TorchTrainer(module, data), policy_of(network_of(module), metrics=("accuracy",)), lambda: None)
+            model = model_of(network_of(module))
+            for _ in range(40):
+                update, trained = bound(model)
+                model = Model(0, bytes(32), model.parameters - update.delta)
+            self.assertEqual((trained.examples, trained.metrics["accuracy"]), (60, 1.0))
+
     def test_frozen_parameters_stay(self) -> None:
         import torch
 
