@@ -106,6 +106,11 @@ class Device:
     def model(self) -> Model:
         return self._newest.model()
 
+    @property
+    def known_version(self) -> int:
+        """Of the model that was fetched last; -1 before the first."""
+        return self._newest.known_version
+
     def network(self) -> Optional[Network]:
         """As the server shows it, if it hashes to the policy: what names none, or another, counts as none."""
         shown = self.server.network(self._settings.task)

@@ -34,6 +34,10 @@ class Newest:
         self._gathered: Optional[Gathered] = None
         self._gathered_ms = 0
 
+    @property
+    def known_version(self) -> int:
+        return -1 if self._model is None else self._model.version
+
     def model(self) -> Model:
         """One that the server does not have yet is looked for again."""
         for looks in range(_MAX_LOOKS - 1):

@@ -14,6 +14,9 @@ from .settings import Model, Update
 from .trainer import Bound, Trained
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.5, 30.0
+#: Between two looks for a newer version.
+_LONGEST_LOOK_S = 4.0
+_LOOK_AGAIN_S = 60.0
 #: Reasons to come again that say nothing against the update.
 _WAITING = {"no-place", "version-over", "version-given"}
 #: The task, or this device's part in it, is over: that is no error.
@@ -95,16 +98,20 @@ class Rounds:
         if not is_fault and no.code not in _WAITING:
             self._rejected += 1
             self._progress.tell("refused", version=self._trained_on, detail=str(no))
-        self._pause(no.wait_s if isinstance(no, Problem) else 0.0, no.sentence)
+        if no.code == "version-given":
+            self._came_newer(_LOOK_AGAIN_S)  # the outcome of the update is asked for after it
+        else:
+            self._pause(no.wait_s if isinstance(no, Problem) else 0.0, no.sentence)
 
     def _came_newer(self, patience_s: float) -> bool:
         """Waits for a version on which there may be something new."""
+        known = self._device.known_version
         ends_at, wait_s = time.monotonic() + patience_s, _FIRST_PAUSE_S
         while time.monotonic() < ends_at:
             self._progress.sleep(min(wait_s, max(0.0, ends_at - time.monotonic())))
-            wait_s = min(_LONGEST_PAUSE_S, 2 * wait_s)
+            wait_s = min(_LONGEST_LOOK_S, 1.5 * wait_s)
             try:
-                if self._device.model().version != self._trained_on:
+                if self._device.model().version != known:
                     return True
             except Unreachable:
                 pass  # it is looked for again

@@ -11,6 +11,7 @@ from torch.nn import functional
 from .errors import SettingsError
 from .layers import canonical_json, output_shape, whole_layer
 from .network import Arrays, Network
+from .settings import Model
 from .trainer import TaskTraining, Trained
 
 #: Inputs and labels as two tensors or arrays, or batches of both, such as a DataLoader gives.
@@ -46,6 +47,17 @@ def save_network(module: nn.Module, path: str, name: str = "torch") -> Network:
     network = network_of(module, name)
     network.save(path, {where: tensor.detach().cpu().numpy() for where, tensor in _trained(module).items()})
     return network
+
+
+def load_model(module: nn.Module, model: Model) -> None:
+    """Puts a version of the model into a module whose network is that of the task."""
+    _set(module, network_of(module).split(model.parameters))
+
+
+def _set(module: nn.Module, arrays: Arrays) -> None:
+    with torch.no_grad():
+        for name, tensor in _trained(module).items():
+            tensor.copy_(torch.from_numpy(arrays[name]))
 
 
 def _trained(module: nn.Module) -> Dict[str, nn.Parameter]:
@@ -88,10 +100,8 @@ class TorchTrainer:
         module, loss_of = self._module, self._loss or _LOSSES.get(training.loss)
         if loss_of is None:
             raise SettingsError("the task has a loss of your own: pass it as loss=")
+        _set(module, arrays)
         trained = _trained(module)
-        with torch.no_grad():
-            for name, tensor in trained.items():
-                tensor.copy_(torch.from_numpy(arrays[name]))
         metrics = self._scores(loss_of) if training.metrics else {}
         make = self._optimizer or (lambda parameters, rate: torch.optim.SGD(parameters, lr=rate))
         optimizer = make(trained.values(), training.learning_rate)

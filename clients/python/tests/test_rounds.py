@@ -30,15 +30,15 @@ class _Device:
         self._said, self._versions = list(said), versions or []
         self.given: List[Any] = []
         self.interrupted: Optional[Contribution] = None
-        self.left = 0
+        self.left, self.known_version = 0, -1
 
     def resume(self) -> Optional[Contribution]:
         made, self.interrupted = self.interrupted, None
         return made
 
     def model(self) -> Model:
-        version = self._versions.pop(0) if len(self._versions) > 1 else (self._versions or [0])[0]
-        return Model(version, bytes(32), np.zeros(2, np.float32))
+        self.known_version = self._versions.pop(0) if len(self._versions) > 1 else (self._versions or [0])[0]
+        return Model(self.known_version, bytes(32), np.zeros(2, np.float32))
 
     def contribute(self, train: Any) -> Contribution:
         update = train(self.model())
@@ -88,7 +88,7 @@ class RunsOfRounds(unittest.TestCase):
         for code, rejected in (("too-stale", 1), ("version-over", 0), ("version-given", 0)):
             with self.subTest(code=code):
                 self.setUp()
-                summary = self.run_on(_Device(Refused(code)))
+                summary = self.run_on(_Device(Refused(code), versions=[0, 1]))
                 self.assertEqual((summary.accepted, summary.rejected, self.trainings), (1, rejected, 2))
 
     def test_what_would_be_met_again_is_raised(self) -> None:

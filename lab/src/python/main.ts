@@ -4,6 +4,7 @@ import { runLab } from '../commands/lab.ts';
 import { learnTogether, type Together, type TrainerName } from './learn-together.ts';
 import { stopsAtItsBudget } from './private-budget.ts';
 import { foundPython, hasModule, PYTHON, PYTHON_FOLDER } from './python.ts';
+import { followQuickStart } from './quick-start.ts';
 import { renewsItsCertificate } from './renewal.ts';
 
 interface Learned extends Together {
@@ -44,7 +45,16 @@ async function runAll(): Promise<Ended> {
     learned.push({ ...together, accuracy });
     if (accuracy < 0.9 || !(loss > 0 && loss < 1.2)) return failed('learning');
   }
+  if (!(await isQuickStartGood())) return failed('quick start');
   return conformance(learned);
+}
+
+/** The page trains with PyTorch on data of scikit-learn. */
+async function isQuickStartGood(): Promise<boolean> {
+  if (!hasModule('torch, sklearn')) return true;
+  const percent = await followQuickStart();
+  console.log(`the five steps of the page end at ${percent} %`);
+  return percent >= 88;
 }
 
 /** Every mode with the command, and every trainer that can run here in both modes. */

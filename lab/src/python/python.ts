@@ -32,8 +32,9 @@ export function hasModule(name: string): boolean {
 export async function runPython(
   words: readonly string[],
   variables: Readonly<Record<string, string>>,
+  cwd: string = PYTHON_FOLDER,
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const { BASA_ENROLMENT_TOKEN: _, ...environment } = process.env;
   const env = { ...environment, PYTHONPATH: PYTHON_FOLDER, ...variables };
-  return await promisify(execFile)(PYTHON, [...words], { cwd: PYTHON_FOLDER, env, maxBuffer: 2 ** 26 });
+  return await promisify(execFile)(PYTHON, [...words], { cwd, env, maxBuffer: 2 ** 26 });
 }
