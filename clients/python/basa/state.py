@@ -2,6 +2,7 @@
 
     identity.key  the Ed25519 secret key, 32 bytes
     vector-...    x' of the session, apart because it is large
+    model-...     the newest model, as far as it has come
     state.json    certificate, newest head of each authority's log, newest model and epochs seen, buffers ever entered, updates given away, and the session under way
 
 Every step of a session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
