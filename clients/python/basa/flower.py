@@ -40,6 +40,13 @@ class FlowerTrainer:
     def network(self) -> Network:
         return self._network
 
+    def save_network(self, path: str) -> None:
+        """Writes net.json and net.safetensors: the network of a task, and the client's parameters as the first ones."""
+        self._network.save(path, self._named(self._client.get_parameters({})))
+
+    def _named(self, arrays: NDArrays) -> Dict[str, Any]:
+        return {tensor.name: array for tensor, array in zip(self._network.tensors, arrays)}
+
     def train(self, arrays: Arrays, training: TaskTraining) -> Trained:
         config = {
             "server_round": training.version, "local_epochs": training.epochs, "batch_size": training.batch_size,
@@ -49,8 +56,7 @@ class FlowerTrainer:
         told = {} if not training.metrics else self._scores(before, config)
         after, examples, metrics = self._client.fit([array.copy() for array in before], dict(config))
         told.update({name: float(value) for name, value in metrics.items() if _is_number(value)})
-        names = [tensor.name for tensor in self._network.tensors]
-        return Trained(dict(zip(names, after)), examples, told)
+        return Trained(self._named(after), examples, told)
 
     def _scores(self, arrays: NDArrays, config: Config) -> Dict[str, float]:
         loss, _, metrics = self._client.evaluate([array.copy() for array in arrays], dict(config))

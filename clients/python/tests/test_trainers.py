@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib.util
+import tempfile
 import unittest
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -127,6 +128,9 @@ class Flower(unittest.TestCase):
         trainer = FlowerTrainer(_FlowerClient())
         network = trainer.network()
         Bound(trainer, policy_of(network), lambda: None)(model_of(network))
+        with tempfile.TemporaryDirectory() as folder:
+            trainer.save_network(f"{folder}/net.json")
+            self.assertEqual(Network.read(f"{folder}/net.json"), network)
 
 
 @unittest.skipUnless(has("torch"), "PyTorch is not there")
