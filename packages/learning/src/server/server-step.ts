@@ -25,11 +25,11 @@ export function dampingFactor(damping: Damping, meanAge: number): number {
 
 /** Written into the model version by version; delta = start - end, so that a step subtracts. */
 export interface ServerStep {
-  /** Changes `parameters` in place by the mean delta. `meanAge` is 0 where the mean itself is damped by single ages. */
+  /** Changes `parameters` in place by the mean delta. `meanAge` is 0 if the mean itself is damped by single ages. */
   applyInPlace(parameters: Float32Array, meanDelta: Float64Array | Float32Array, meanAge?: number): void;
   /**
-   * What it must remember until the next step, for a checkpoint; empty where that is nothing. So many numbers for each
-   * parameter one after the other: a part of the parameters goes with the same part of the memory.
+   * The state it must remember until the next step, for a checkpoint; empty if there is none. The same number of values
+   * for each parameter, one parameter after the other: a part of the parameters goes with the same part of the memory.
    */
   memory(): Float64Array;
 }
@@ -49,7 +49,7 @@ export interface MomentumOptions extends StepRate {
   readonly momentum: number;
 }
 
-/** The step of these options, going on from the `memory` of a checkpoint. */
+/** Returns the step of these options, continuing from the `memory` of a checkpoint. */
 export function createServerStep(options: ServerStepOptions, memory?: Float64Array): ServerStep {
   switch (options.kind) {
     case 'fedbuff':

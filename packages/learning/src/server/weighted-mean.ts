@@ -38,7 +38,7 @@ export class WeightedMean {
     this.#count++;
   }
 
-  /** The mean so far; starts over. */
+  /** Returns the mean so far and starts over. */
   take(divideBy: Divisor): Float64Array {
     if (this.#count === 0) throw new RangeError('no update to average');
     const divisor = divideBy === 'count' ? this.#count : this.#weights;
