@@ -166,7 +166,7 @@ export class ByteWriter {
     }
   }
 
-  /** Returns the parts, after checking that `more` bytes can be added. */
+  /** Returns the parts and counts `more` bytes that the caller will add; throws if the writer is finished. */
   #open(more: number): (number | Uint8Array)[] {
     if (this.#parts === undefined) throw new Error('this writer is finished');
     this.#length += more;

@@ -5,11 +5,11 @@
  *     e = HKDF(x, salt, "eph" c)    R = e * base    pad_a = HKDF(e * P_a, salt, "pad" a R P_a c)
  *     sealed = R || x_a xor pad_a for each authority
  *
- * x is the seed, P_a the key of authority a that it is sealed to, c the context, salt the name of the buffer. Whoever opens deals
- * x again and compares R and every share (Fujisaki-Okamoto): whether a sealed seed is good is then the same for every set of
- * authorities that opens it. The seed must be 32 uniform bytes, for it is the only randomness.
+ * x is the seed, P_a the key of authority a that it is sealed to, c the context, salt the name of the buffer. The opener deals
+ * x again and compares R and every share (Fujisaki-Okamoto), so every set of authorities that opens a sealed seed comes to the
+ * same verdict about it. The seed must be 32 uniform bytes, because it is the only randomness.
  *
- * Agreeing on keys is asked for as work, in batches: browsers do it asynchronously, everybody else at once.
+ * Key agreements are requested as work, in batches: browsers compute them asynchronously, all others synchronously.
  */
 import { ascii, concatBytes, equalBytes } from './bytes.ts';
 import { SEED_BYTES } from './keystream.ts';

@@ -20,7 +20,7 @@ export interface Neighbourhood {
  * The smallest k, and with it the smallest t, such that
  *   (i)  P[Hyper(n-1, gamma n, k) >= t] + (gamma + delta)^(k/2) < 2^-sigma / n, and
  *   (ii) P[Hyper(n-1, (1-delta) n, k) <= t] < 2^-eta / n;
- * undefined where no k < n does, and the complete graph must be used.
+ * undefined if no k < n satisfies both, and the complete graph must be used.
  */
 export function chooseNeighbourhood(
   users: number,

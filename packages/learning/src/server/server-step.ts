@@ -1,9 +1,9 @@
 /**
- * What the server does with the mean of a buffer or of a round: descent, with momentum, or Adam's, damped by age.
+ * The server's step with the mean of a buffer or of a round: descent, with momentum, or Adam's, damped by age.
  *
  *     w <- w - rate * D(age) * step(mean)          D(age) = (1 + age)^-p
  *
- * `age` is the mean TRUE age of the updates: how many versions were made since they were trained. D multiplies the rate
+ * `age` is the mean TRUE age of the updates: the number of versions made since they were trained. D multiplies the rate
  * after momentum or Adam, never the mean: Adam would cancel it. With p = 1 the step stays below the critical step
  * 2 sin(pi / (2 (2 age + 1))) at every constant age while the gain of one step is at most 1.5, so training may be slow but
  * cannot swing apart. p = 1/2 with equal ages is FedBuff's weight (Nguyen et al. 2022), which is unstable at large ages.
