@@ -203,7 +203,7 @@ export interface Outcome {
   readonly hasSum: boolean;
 }
 
-/** `isStop`: the attack is to stop the service, and not to learn anything. */
+/** `isStop`: the attack tries to stop the service, not to learn anything. */
 export function resultText({ findings, isSumWrong, hasSum }: Outcome, isStop = false): string {
   const learned = findings.filter(isUpdate).map(findingText);
   const others = findings.filter((finding) => !isUpdate(finding));
