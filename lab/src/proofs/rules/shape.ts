@@ -23,9 +23,7 @@ export const EVE = -1;
 /** A made-up user: its deposit is the server's own, and no authority enrolled it. */
 const GHOST = -2;
 
-/**
- * The server's statement that this user has this slot after these others: view and user are the first slots of a list.
- */
+/** The server's claim that this user has this slot after these others: view and user are the first slots of a list. */
 export interface Ticket {
   readonly slot: number;
   readonly user: Name;

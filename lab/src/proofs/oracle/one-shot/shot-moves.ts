@@ -57,7 +57,7 @@ export const MOVES: Readonly<Record<string, Move>> = {
   'an authority is restored': ({ oracle, dice }) => {
     const keeper = dice.pick(oracle.honest);
     keeper.restore(dice.below(keeper.base.log.length + 1));
-    // No restore brings back a task that an authority does not know.
+    // A restored authority that no longer knows the task opens no epoch.
     if (keeper.base.core.newestModel(oracle.world.task) !== undefined) keeper.openEpoch();
   },
   'an authority starts again': ({ oracle, dice }) => dice.pick(oracle.honest).restart(),
