@@ -42,7 +42,7 @@ it('needs no shelf, which is for examples that are drawn', () => {
   expect(shelfFor('femnist', undefined)).toBeDefined();
 });
 
-it('says what is missing where the folder has no files of LEAF', async () => {
+it('says what is missing if the folder has no files of LEAF', async () => {
   const empty = mkdtempSync(join(tmpdir(), 'basa-leaf-empty-'));
   await expect(openTask('femnist', 1, { leaf: empty })).rejects.toThrow(/no JSON files/);
   rmSync(empty, { recursive: true });

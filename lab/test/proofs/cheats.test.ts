@@ -39,7 +39,7 @@ describe('a cheat', () => {
     expect(simulate(nodeEnvironment, withCheat(cheat))).toMatchObject({ included: 1, updates: 3, problems: [] });
   });
 
-  it('whose backups are garbage changes nothing while nobody drops out', () => {
+  it('whose backups are garbage changes nothing if no device drops out', () => {
     expect(simulate(nodeEnvironment, withCheat('bad-backups'))).toMatchObject({
       included: 1,
       updates: 4,
@@ -47,7 +47,7 @@ describe('a cheat', () => {
     });
   });
 
-  it('whose backups are garbage is named when somebody before it drops out', () => {
+  it('whose backups are garbage is named when an earlier device drops out', () => {
     const { operations, ...rest } = withCheat('bad-backups');
     const withDropOut = operations.filter((op) => !(op.kind === 'advance' && op.device === 1 && op.until === 'upload'));
     const report = simulate(nodeEnvironment, { ...rest, operations: withDropOut });

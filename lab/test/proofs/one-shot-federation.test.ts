@@ -128,7 +128,7 @@ it('with one of four authorities away, and with one that lost its log, batches c
   expect(closed(again).verdict.kind).toBe('good');
 });
 
-it('an authority that was restored from an old copy knows nothing of what its earlier epochs were given', () => {
+it('an authority that was restored from an old copy knows no uploads of its earlier epochs', () => {
   const world = filled({});
   const [keeper] = world.keepers;
   keeper?.restore((keeper.base.log.length as number) - 1);

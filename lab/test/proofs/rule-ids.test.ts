@@ -24,16 +24,16 @@ const needed = [
 ];
 
 describe.each(needed)('rule $id, "$name"', ({ id, name, problem }) => {
-  it('stands in the name of a test', () => {
+  it('is in the name of a test', () => {
     expect(names).toContain(`[${id}]`);
   });
 
-  it('stands in docs/rules.md with what breaks without it', () => {
+  it('is in docs/rules.md with the promise that breaks without it', () => {
     expect(page).toContain(`| ${id} | ${name.split(':')[0]} | ${problem}`);
   });
 });
 
-it('no test names a rule that nobody leaves out', () => {
+it('no test names a rule that is never left out', () => {
   const ids = new Set([...names.matchAll(/\[(R\d+)\]/g)].map(([, id]) => id));
   expect(new Set(needed.map(({ id }) => id))).toEqual(ids);
 });
