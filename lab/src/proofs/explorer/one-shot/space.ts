@@ -168,9 +168,7 @@ export class ShotSpace implements Space<ShotState> {
   #fateOf(upload: string, state: ShotState): string {
     const { shots } = this.#world;
     const names = this.#factSets.value(state.facts);
-    const holding = [...shots.batches.values()].filter(({ batch }) =>
-      batch.uploads.some((one) => toHex(one) === upload),
-    );
+    const holding = shots.living.filter(({ batch }) => batch.uploads.some((one) => toHex(one) === upload));
     const end = holding.flatMap((batch) => batch.end ?? [])[0];
     if (end !== undefined) return end;
     if (names.includes(`freed:${upload}`)) return 'expired';
