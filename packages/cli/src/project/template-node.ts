@@ -29,7 +29,7 @@ ${TRAINING_AND_DATA}
 export const test = (): Promise<Dataset> => load('data/test.csv');
 `;
 
-/** `about`: what this device does; `client` and `model`: what it imports from there; `trainer`: what it trains with. */
+/** `about`: the purpose of this device; `client` and `model`: its imports; `trainer`: its trainer. */
 interface DeviceParts {
   readonly about: string;
   readonly client: string;
@@ -77,11 +77,11 @@ interface NodeParts {
   readonly device: DeviceParts;
   readonly isEvaluated: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
-  /** The README's words on taking the model along, if it is not of our layers. */
+  /** The README's section on exporting the model, if it is not made of our layers. */
   readonly taken?: string;
 }
 
-/** A project on Node, whatever its network is made with. */
+/** The files of a project on Node, for any kind of network. */
 export function nodeFiles(
   place: ProjectPlace,
   { model, device, isEvaluated, dependencies = {}, taken }: NodeParts,
