@@ -214,7 +214,7 @@ export async function run(
   }
 }
 
-/** The tensors of a model: none of them may become zero in an update. */
+/** The tensors of a model: none of them may vanish in an update. */
 export function blocksOf({ manifest }: Model): readonly Block[] {
   return manifest.map(({ offset, length }) => [offset, length] as const);
 }

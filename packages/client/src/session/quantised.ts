@@ -15,7 +15,7 @@ export interface Update {
   /** In (0, 1]: its weight besides its staleness; 1 by default, and always in a private task. */
   readonly exampleWeight?: number;
   /**
-   * The tensors of the model (`blocksOf`), none of which may become zero; without them the whole update counts as one
+   * The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update counts as one
    * tensor.
    */
   readonly blocks?: readonly Block[];

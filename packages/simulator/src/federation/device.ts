@@ -72,7 +72,7 @@ export class FederationDevice {
   ledger: DeviceLedger = EMPTY_LEDGER;
   session: UserSession | undefined;
   deltaId: Uint8Array;
-  /** The tensors of its model, none of which may become zero; without them the whole update counts as one tensor. */
+  /** The tensors of its model, none of which may vanish; without them the whole update counts as one tensor. */
   blocks: readonly Block[] | undefined;
   /** In memory: the keys of its slot, and the frozen upload, so that only a device that restarted masks again. */
   keyAnswers: readonly KeyAnswerOf[] | undefined;
