@@ -176,7 +176,8 @@ export class ShotSpace implements Space<ShotState> {
     if (verdict !== undefined && verdict !== 'good' && verdict !== 'waiting') return 'refused';
     // An authority voted for it, or forgot whether it did: no authority may then declare it expired.
     const isVoted = holding.length > 0 || names.some((name) => name.startsWith('restored:'));
+    const isOpen = (this.#facts.uploads.get(upload)?.votesEnd ?? 0) > this.#world.now;
     const isFinal = [...finalBatches(this.#facts, names, this.#rules).values()].some((list) => list.includes(upload));
-    return isVoted || isFinal || this.#options.hours !== true ? 'unknown' : 'lost';
+    return isVoted || isFinal || isOpen || this.#options.hours !== true ? 'unknown' : 'lost';
   }
 }
