@@ -13,7 +13,7 @@ import {
   TRAINING_AND_DATA,
 } from './template.ts';
 
-const MODEL = `/** The network, how devices train it, and what on. \`basa simulate\`, \`basa task create\` and device.ts all read this file. */
+const MODEL = `/** The network, its training and its data. \`basa simulate\`, \`basa task create\` and device.ts all read this file. */
 import { fileURLToPath } from 'node:url';
 import { loadCsv } from '@basa/datasets';
 import type { Dataset, Samples, Share } from '@basa/learning';
@@ -25,7 +25,7 @@ const CLASSES = 3;
 export const model = defineModel('my-network', { height: 1, width: 1, channels: 4 }, [dense(16), relu, dense(CLASSES)]);
 
 ${TRAINING_AND_DATA}
-/** What every version of the model is evaluated on. It goes to the server: nothing private. */
+/** The examples on which every version of the model is evaluated. They go to the server, so use no private data. */
 export const test = (): Promise<Dataset> => load('data/test.csv');
 `;
 

@@ -30,13 +30,13 @@ export interface PackageParts {
 export const TRAINING_AND_DATA = `/** Part of the task's policy: no server can change it. */
 export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
 
-/** One line an example: its label, then its numbers. */
+/** One line per example: its label, then its numbers. */
 const load = (name: string): Promise<Dataset> =>
   loadCsv(fileURLToPath(new URL(name, import.meta.url)), { shape: model.input, classes: CLASSES });
 
 const train = load('data/train.csv');
 
-/** The examples of one device. A real device reads a file of its own here, and needs no share of another. */
+/** The examples of one device. A real device reads its own file here, and needs no share of another. */
 export async function data({ device, devices }: Share): Promise<Samples> {
   const dataset = await train;
   return { dataset, indices: partitionEvenly(dataset.labels.length, devices, 1)[device] ?? new Uint32Array() };
@@ -95,7 +95,7 @@ export interface OperatorParts {
 
 /** The operator's program. */
 export function createTaskFile({ isEvaluated, imports, end }: OperatorParts): string {
-  return `/** What an operator does once: creates the task, and makes a token for each device. */
+  return `/** Run this once as the operator: it creates the task, and makes a token for each device. */
 ${imports}import { createTask } from '@basa/client/operator';
 import { model, ${isEvaluated ? 'test, ' : ''}training } from './model.ts';
 
