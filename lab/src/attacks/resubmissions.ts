@@ -40,10 +40,7 @@ function resubmission(
   return scene.result();
 }
 
-/**
- * Everything the server has: its own signature, and true statements of the authority about other buffers and other
- * times.
- */
+/** Everything the server has: its own signature, and true statements of the authority about other buffers and other times. */
 function lieAboutOutcome(scene: SealedScene, device: FederationDevice, stillOpen: Outcome): void {
   const { world } = scene;
   const { ctx } = device;

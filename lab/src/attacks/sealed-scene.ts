@@ -137,9 +137,7 @@ export class SealedScene {
     return { ...exact, findings: [...exact.findings, ...near] };
   }
 
-  /**
-   * The same device in another process: it has the content of the folder, and nothing of what the first one does next.
-   */
+  /** The same device in another process: it has the content of the folder, and nothing of what the first one does next. */
   secondProcess(device: FederationDevice): FederationDevice {
     const twin = new FederationDevice(this.world, device.number, device.signer);
     Object.assign(twin, { deltaId: device.deltaId, ledger: device.ledger, certificate: device.certificate });

@@ -43,10 +43,7 @@ export function tellTheTruth({ lies }: SealedScene): void {
   lies.upload = undefined;
 }
 
-/**
- * The leases run out, and the buffer is closed with the users that uploaded: the adversary gets all keys that are
- * released.
- */
+/** The leases run out, and the buffer is closed with the users that uploaded: the adversary gets all keys that are released. */
 export function closeBuffer({ world }: SealedScene, ctx: Ctx): void {
   const { server, authority } = world;
   world.now = millis(world.now + LEASE_MS + 1);

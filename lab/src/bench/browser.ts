@@ -1,7 +1,4 @@
-/**
- * Masking in a Web Worker of Chromium and in Node, alternating in one run: checks that the masks are equal, and gives
- * the ratio of the times.
- */
+/** Masking in a Web Worker of Chromium and in Node, alternating in one run: checks that the masks are equal, and gives the ratio of the times. */
 import { fileURLToPath } from 'node:url';
 import { applyMasksInPlace, type MaskPlan, plainVectorKernel, RING_32, Secret } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';

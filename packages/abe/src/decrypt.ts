@@ -14,9 +14,7 @@ export interface DecryptTools {
   readonly suite: Suite;
 }
 
-/**
- * `not-authentic`: the key belongs to another authority, or the ciphertext or the context differs from what was sealed.
- */
+/** `not-authentic`: the key belongs to another authority, or the ciphertext or the context differs from what was sealed. */
 export type Decrypted =
   | { readonly kind: 'opened'; readonly plaintext: Uint8Array }
   | { readonly kind: 'refused'; readonly reason: 'policy-not-satisfied' | 'not-authentic' };

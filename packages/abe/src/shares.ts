@@ -43,9 +43,7 @@ export interface LeafUse {
   readonly coefficient: Scalar | undefined;
 }
 
-/**
- * Returns the smallest set of leaves with which these attributes satisfy the policy; undefined if there is no such set.
- */
+/** Returns the smallest set of leaves with which these attributes satisfy the policy; undefined if there is no such set. */
 export function recombination(
   policy: Policy,
   attributes: readonly Uint8Array[],

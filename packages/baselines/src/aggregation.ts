@@ -28,9 +28,7 @@ export interface Observer {
 
 export const NOBODY_LISTENS: Observer = { compute: (_party, _phase, _user, work) => work(), sent: () => undefined };
 
-/**
- * The quantised inputs of one sum, and the phase before which each user leaves without sending anything, if it leaves.
- */
+/** The quantised inputs of one sum, and the phase before which each user leaves without sending anything, if it leaves. */
 export interface Gathering {
   readonly inputs: readonly Uint32Array[];
   readonly leavesBefore: (user: number) => string | undefined;
@@ -46,10 +44,7 @@ export interface AggregationProtocol {
   readonly timing: 'synchronous' | 'asynchronous';
   readonly modulus: Modulus;
   readonly phases: readonly Phase[];
-  /**
-   * Runs every party's code in one process, each message as bytes; returns the exact sum of the included users, or a
-   * refusal.
-   */
+  /** Runs every party's code in one process, each message as bytes; returns the exact sum of the included users, or a refusal. */
   aggregate(gathering: Gathering, observer?: Observer): Aggregated;
 }
 

@@ -26,10 +26,7 @@ export interface ConnectOptions {
   readonly server: string;
   /** Comma-separated for several authorities, in the order of their keys. */
   readonly authority: string;
-  /**
-   * The client trusts these over any service: the task, which is the hash of its policy, and the authority's key, in
-   * hex.
-   */
+  /** The client trusts these over any service: the task, which is the hash of its policy, and the authority's key, in hex. */
   readonly task: string;
   /** Comma-separated for several authorities. */
   readonly authorityKey: string;

@@ -17,9 +17,7 @@ export interface Outside {
   readonly x25519?: AsyncX25519;
   /** Quantises and packs; without it, loops in TypeScript do. */
   readonly kernel?: VectorKernel;
-  /**
-   * Carries out a mask plan in place; the vector must not be touched until it resolves. The signal may end it early.
-   */
+  /** Carries out a mask plan in place; the vector must not be touched until it resolves. The signal may end it early. */
   mask(vector: Uint32Array, plan: MaskPlan, signal?: AbortSignal): void | Promise<void>;
 }
 

@@ -40,9 +40,7 @@ export function applyMasksInPlace(vector: Uint32Array, plan: MaskPlan, tools: Ma
   }
 }
 
-/**
- * The number of words of a seed that are requested from WebCrypto at a time: a call costs as much as many kilobytes.
- */
+/** The number of words of a seed that are requested from WebCrypto at a time: a call costs as much as many kilobytes. */
 const STRETCH_WORDS = 131_072;
 /** The number of requests that WebCrypto works on, on threads of its own, while others are added. */
 const REQUESTS_AHEAD = 8;

@@ -32,10 +32,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 const DIGITS: Uint8Array = ascii('0123456789abcdef');
 
-/**
- * The number of bytes converted to text at a time: a hash in one piece, because a string of many pieces is slow to look
- * up.
- */
+/** The number of bytes converted to text at a time: a hash in one piece, because a string of many pieces is slow to look up. */
 const PIECE_BYTES = 32;
 
 /** Lower-case hexadecimal: byte strings as keys of maps. */

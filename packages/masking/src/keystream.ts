@@ -8,9 +8,7 @@ export interface StreamKey {
   readonly counter: Uint8Array;
 }
 
-/**
- * A piece of a stream: `bytes` bytes from `firstByte` (a multiple of 16); `counter` is the counter block at that point.
- */
+/** A piece of a stream: `bytes` bytes from `firstByte` (a multiple of 16); `counter` is the counter block at that point. */
 export interface KeystreamRequest {
   readonly stream: StreamKey;
   readonly firstByte: number;

@@ -30,9 +30,7 @@ function refuseNonCanonical(vector: Uint32Array, modulus: Modulus): void {
   if (offender >= 0) throw new RangeError(`element ${offender} is not below the modulus`);
 }
 
-/**
- * Returns false if an element has more bits. A block of the kernel is a multiple of eight elements, so of whole bytes.
- */
+/** Returns false if an element has more bits. A block of the kernel is a multiple of eight elements, so of whole bytes. */
 function packBlocks(
   vector: Uint32Array,
   bits: number,

@@ -219,9 +219,7 @@ function isDealtAgain(
   return isSame;
 }
 
-/**
- * Returns the pad of its R, which opens a share of one sealed seed and no other. Overwrites the shared secret e * P_a.
- */
+/** Returns the pad of its R, which opens a share of one sealed seed and no other. Overwrites the shared secret e * P_a. */
 export function padOfShared(
   suite: Suite,
   shared: Uint8Array,

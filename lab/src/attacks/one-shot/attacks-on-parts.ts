@@ -1,7 +1,4 @@
-/**
- * Attacks of the one-shot mode on the sealed parts of a device: parts that are copied, swapped, dealt inconsistently,
- * or opened by an authority.
- */
+/** Attacks of the one-shot mode on the sealed parts of a device: parts that are copied, swapped, dealt inconsistently, or opened by an authority. */
 import { applyMasksInPlace, toHex } from '@basa/masking';
 import { type Ctx, isHolder, isRefused, type JoinTag, partTerm, taskParts } from '@basa/protocol';
 import type { Environment, ShotDevice } from '@basa/simulator';

@@ -172,9 +172,7 @@ function clockBack(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/**
- * One authority voted in time; three others declare the upload expired, and then two votes are shown to one of them.
- */
+/** One authority voted in time; three others declare the upload expired, and then two votes are shown to one of them. */
 function backedVote(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment, COUNCIL);
   const device = oracle.world.shooter();

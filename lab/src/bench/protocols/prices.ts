@@ -46,10 +46,7 @@ export interface SealingPrices {
 
 const SLOTS = 4;
 
-/**
- * Prices of an engine in milliseconds: seal and open a seed, issue a key; warm, as in a process that has sealed a
- * buffer.
- */
+/** Prices of an engine in milliseconds: seal and open a seed, issue a key; warm, as in a process that has sealed a buffer. */
 export function sealingPrices(sealings: Sealings): SealingPrices {
   const { sealedBytes, keyBytes, seal, open, issue } = sealingTrial(sealings, SLOTS, nodeRandomBytes);
   return {

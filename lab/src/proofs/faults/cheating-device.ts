@@ -34,10 +34,7 @@ export class CheatingDevice extends FederationDevice {
     return super.contribute(this.cheat === 'quits' && until === 'upload' ? 'key' : until);
   }
 
-  /**
-   * The sealed content differs from the declared one; edges that would open are declared void, and their masks left
-   * out.
-   */
+  /** The sealed content differs from the declared one; edges that would open are declared void, and their masks left out. */
   override get ports(): UserPorts {
     const ports = super.ports;
     return { ...ports, sealing: this.#sealing(ports.sealing) };

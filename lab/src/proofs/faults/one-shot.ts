@@ -150,9 +150,7 @@ class FaultyRun {
     return given.isFreed;
   }
 
-  /**
-   * All parties are present again; every batch that can be closed is closed, and every device asks after the last vote.
-   */
+  /** All parties are present again; every batch that can be closed is closed, and every device asks after the last vote. */
   settle(): void {
     const world = this.#world;
     world.crashIn = undefined;

@@ -37,9 +37,7 @@ function isSame<Value>(mutant: () => Value, value: Value): boolean {
   }
 }
 
-/**
- * A test may take this many times its normal time, plus a constant: beyond that, the change has made an endless loop.
- */
+/** A test may take this many times its normal time, plus a constant: beyond that, the change has made an endless loop. */
 const PATIENCE = 10;
 const LEAST_PATIENCE_MS = 5_000;
 

@@ -109,9 +109,7 @@ export function paperLaw(bufferSize: number, leakedKeys: ReadonlySet<number>): r
   ];
 }
 
-/**
- * The attacks of the table that are combinations of masks, each played against `paper`: returns what the server learns.
- */
+/** The attacks of the table that are combinations of masks, each played against `paper`: returns what the server learns. */
 export const PAPER_ATTACKS: Readonly<Record<string, () => readonly string[]>> = {
   A1: () => learnedInPaper(3, new Set([2])),
   A2: () => learnedInPaper(3, new Set([1, 2])),

@@ -18,10 +18,7 @@ export interface Held {
 
 /** Combinations of updates, by honest user. */
 export function learned({ shape, tickets }: Tables, { uploads, self, edge }: Held): readonly Combination[] {
-  /**
-   * A seed is known to its maker, to the holder of the key of its slot, and through the backup of the user that
-   * subtracted it.
-   */
+  /** A seed is known to its maker, to the holder of the key of its slot, and through the backup of the user that subtracted it. */
   const isKnown = (maker: Name, makerSlot: number, slot: number): boolean =>
     maker < 0 ||
     edge.has(slot) ||

@@ -30,10 +30,7 @@ export interface Ticket {
   readonly view: readonly Name[];
 }
 
-/**
- * The subject of an authority's vote: the users in the slots up to the last accepted one, and which of them are
- * accepted.
- */
+/** The subject of an authority's vote: the users in the slots up to the last accepted one, and which of them are accepted. */
 interface Closing {
   readonly list: readonly Name[];
   readonly accepted: readonly number[];

@@ -16,9 +16,7 @@ export interface RuleWorld {
 export interface MissingRule extends RuleWorld {
   /** Appears in the name of the test that fails without the rule, as `[R1]`; undefined for a second line of defence. */
   readonly id: string | undefined;
-  /**
-   * The end of the expected counterexample; undefined if another rule keeps the promise as well, so that there is none.
-   */
+  /** The end of the expected counterexample; undefined if another rule keeps the promise as well, so that there is none. */
   readonly problem: string | undefined;
 }
 

@@ -19,10 +19,7 @@ export function withoutSeeds(
   return equations.map((equation) => equation.filter(({ seed }) => !known(seed)));
 }
 
-/**
- * The number of occurrences of each joint value of all uploads, over every value of every mask; y_0 is the lowest
- * digit.
- */
+/** The number of occurrences of each joint value of all uploads, over every value of every mask; y_0 is the lowest digit. */
 export function jointCounts(equations: readonly MaskEquation[], inputs: readonly number[], q: number): Uint32Array {
   const seeds = [...new Set(equations.flatMap((equation) => equation.map(({ seed }) => seed)))];
   const signs = equations.map((equation) =>

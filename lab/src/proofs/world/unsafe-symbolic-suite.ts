@@ -41,9 +41,7 @@ export function unsafeSymbolicSigner(publicKey: Uint8Array): Signer {
   return { publicKey, sign: (message) => digest([publicKey, message], 64) };
 }
 
-/**
- * The number of bytes of a digest that distinguish it; the rest is zero. The state has eight, so sixteen are plenty.
- */
+/** The number of bytes of a digest that distinguish it; the rest is zero. The state has eight, so sixteen are plenty. */
 const TOLD_BYTES = 16;
 
 /** Two 32-bit lanes over the concatenation of the parts and its length, word by word. */

@@ -35,9 +35,7 @@ export class KeyEpochs {
   readonly #tools: KeyEpochTools;
   /** By the hexadecimal of the public key. */
   readonly #unlocked = new Map<string, EpochKeys & { readonly stored: StoredEpoch }>();
-  /**
-   * Made here and not in the database yet, sealed, by task and epoch: a request that failed does not make a second one.
-   */
+  /** Made here and not in the database yet, sealed, by task and epoch: a request that failed does not make a second one. */
   readonly #made = new Map<string, StoredEpoch>();
   #isBehind = true;
 
@@ -81,10 +79,7 @@ export class KeyEpochs {
     if (!this.#unlocked.has(toHex(publicKey))) this.#isBehind = true;
   }
 
-  /**
-   * Unlocks every key in the database, and wipes keys that are no longer there: any node may have made or destroyed
-   * them.
-   */
+  /** Unlocks every key in the database, and wipes keys that are no longer there: any node may have made or destroyed them. */
   async follow(tables: AuthorityTables): Promise<void> {
     if (!this.#isBehind) return;
     const stored = await tables.epochs();
@@ -96,10 +91,7 @@ export class KeyEpochs {
     this.#isBehind = false;
   }
 
-  /**
-   * While the log is locked: returns the key of a task and epoch, made if there is none; it is in the database after
-   * `store`.
-   */
+  /** While the log is locked: returns the key of a task and epoch, made if there is none; it is in the database after `store`. */
   async of(tables: AuthorityTables, task: TaskId, engine: number, epoch: number): Promise<StoredEpoch> {
     const stored = await tables.epoch(task, epoch);
     const name = `${toHex(task)} ${epoch}`;
@@ -115,9 +107,7 @@ export class KeyEpochs {
     if (this.#made.has(`${toHex(epoch.task)} ${epoch.epoch}`)) await tables.addEpoch(epoch);
   }
 
-  /**
-   * While the log is locked: destroys the keys of epochs before `current` that no buffer needs according to `isOver`.
-   */
+  /** While the log is locked: destroys the keys of epochs before `current` that no buffer needs according to `isOver`. */
   async destroyOver(
     tables: AuthorityTables,
     current: number,

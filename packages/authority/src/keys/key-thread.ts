@@ -4,10 +4,7 @@ import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/n
 import type { EpochKeys } from './engines.ts';
 import { type KeysAsked, type KeysMade, type KeyTask, makeKeys } from './work/make-keys.ts';
 
-/**
- * This many slot keys take about two milliseconds, in which no other request is answered; one key of CP-ABE takes
- * longer.
- */
+/** This many slot keys take about two milliseconds, in which no other request is answered; one key of CP-ABE takes longer. */
 const FEW_SLOT_KEYS = 16;
 
 export class KeyThread {

@@ -56,10 +56,7 @@ export class ShotSecrets {
     return this.#unlocked.get(toHex(publicKey))?.reveal().slice();
   }
 
-  /**
-   * While the log is locked: destroys the secrets of all epochs except the live ones. Returns the number of destroyed
-   * secrets.
-   */
+  /** While the log is locked: destroys the secrets of all epochs except the live ones. Returns the number of destroyed secrets. */
   async destroyAllBut(tables: AuthorityTables, live: readonly LiveEpoch[]): Promise<number> {
     const kept = new Set(live.map(({ epoch }) => toHex(epoch.key)));
     const over = (await tables.shotSecrets()).filter(({ publicKey }) => !kept.has(toHex(publicKey)));

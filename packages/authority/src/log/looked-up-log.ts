@@ -50,10 +50,7 @@ export class LookedUpLog implements PastLog {
     throw new NotLookedUp((tables) => this.#lookUp(tables, [name]));
   }
 
-  /**
-   * Computes with the records that this transaction sees. Names that are known to be needed are looked up together
-   * first.
-   */
+  /** Computes with the records that this transaction sees. Names that are known to be needed are looked up together first. */
   async computed<Result>(
     tables: AuthorityTables,
     compute: () => Result,

@@ -67,9 +67,7 @@ export class ShotRules {
     return this.#batches.has(toHex(ctx));
   }
 
-  /**
-   * A version is made of the batch, or leaves it out. With several authorities, this one may not know that it is final.
-   */
+  /** A version is made of the batch, or leaves it out. With several authorities, this one may not know that it is final. */
   use(ctx: Uint8Array, { threshold }: TaskPolicy): Problems {
     const batch = this.#batches.get(toHex(ctx));
     if (batch === undefined) return ['there is no such batch'];
@@ -195,10 +193,7 @@ export class ShotRules {
     });
   }
 
-  /**
-   * In a private task it votes for no device more often than its budget allows. Batches that others made final count as
-   * well.
-   */
+  /** In a private task it votes for no device more often than its budget allows. Batches that others made final count as well. */
   #budgeted(list: BatchList): Problems {
     const most = this.#policyOf(list.batch.task)?.privacy?.participations ?? Number.POSITIVE_INFINITY;
     const over = includedOf(list).filter((name) => (this.#inclusions.get(name) ?? 0) > most);

@@ -57,9 +57,7 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
   readonly secret: VaultSecret;
   /** A path outside of the data folder, one for each node, or a witness of your own; `<dataFolder>.witness` by default. */
   readonly witness?: string | Witness;
-  /**
-   * The operator confirms that this node has no witness yet, and that the log in the database is the newest there was.
-   */
+  /** The operator confirms that this node has no witness yet, and that the log in the database is the newest there was. */
   readonly newNode?: boolean;
   readonly listen?: Address;
   readonly epochMs?: number;
@@ -67,9 +65,7 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
   readonly certificateMs?: number;
   readonly tickMs?: number;
   readonly keyLimit?: RateLimit;
-  /**
-   * The number of threads that examine uploads and sum masks in the one-shot mode; they start only with such a task.
-   */
+  /** The number of threads that examine uploads and sum masks in the one-shot mode; they start only with such a task. */
   readonly workers?: number;
   /** Mounts the routes of `paper` mode, which does not protect updates. */
   readonly unsafePaperMode?: boolean;

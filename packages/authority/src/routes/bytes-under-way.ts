@@ -1,7 +1,4 @@
-/**
- * Bounds the bytes of long requests that are read or processed at the same time, for each task, so that memory does not
- * grow with their number.
- */
+/** Bounds the bytes of long requests that are read or processed at the same time, for each task, so that memory does not grow with their number. */
 import { toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 

@@ -49,9 +49,7 @@ export interface LogTransaction {
   readonly directory: Directory;
   /** On the clock that all nodes share. */
   readonly now: Millis;
-  /**
-   * For computations in which the core looks up records in its log; records with these names are read together first.
-   */
+  /** For computations in which the core looks up records in its log; records with these names are read together first. */
   compute<Result>(compute: () => Result, names?: readonly Uint8Array[]): Promise<Result>;
 }
 
@@ -131,10 +129,7 @@ export class DurableAuthority {
     return records.length === 0 ? answer : this.step(step);
   }
 
-  /**
-   * Computes an answer on the database's state at the time of the call. Records with these names are read together
-   * first.
-   */
+  /** Computes an answer on the database's state at the time of the call. Records with these names are read together first. */
   look<Result>(
     compute: (core: AttributeAuthority, now: Millis) => Result,
     names?: readonly Uint8Array[],
@@ -184,10 +179,7 @@ export class DurableAuthority {
     });
   }
 
-  /**
-   * New records are durable, then witnessed, then true. The core of `work` is a draft, which continues with the new
-   * records.
-   */
+  /** New records are durable, then witnessed, then true. The core of `work` is a draft, which continues with the new records. */
   async #commit<Result>(
     work: (log: LogTransaction, add: (step: AuthorityStep<unknown>) => void) => Promise<Result>,
   ): Promise<Result> {
@@ -225,9 +217,7 @@ export class DurableAuthority {
     });
   }
 
-  /**
-   * Runs when all earlier work has ended. A log that was rolled back is read again, and meets the head of the lost one.
-   */
+  /** Runs when all earlier work has ended. A log that was rolled back is read again, and meets the head of the lost one. */
   #queued<Result>(work: () => Promise<Result>): Promise<Result> {
     const number = ++this.#asked;
     return this.#queue(async () => {

@@ -17,10 +17,7 @@ export interface EnrolmentTools {
   readonly otherWords: TokenBuckets;
 }
 
-/**
- * Authorities whose clocks or answers differ make a device ask a few times; a device that keeps asking only fills the
- * log.
- */
+/** Authorities whose clocks or answers differ make a device ask a few times; a device that keeps asking only fills the log. */
 export const OTHER_WORDS: RateLimit = { burst: 20, perSecond: 1 / 600 };
 
 const TOKEN_BYTES = 24;

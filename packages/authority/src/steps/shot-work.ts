@@ -32,10 +32,7 @@ export async function uploadsWork(
   return { request, policy: encodePolicy(known.policy), authority: ownIndex(tools, known), secrets, count };
 }
 
-/**
- * An epoch that this authority signed but that is not in its log shows that the log was rolled back: then every epoch
- * is dead.
- */
+/** An epoch that this authority signed but that is not in its log shows that the log was rolled back: then every epoch is dead. */
 export async function meetEpochs(
   { authority, signer, randomBytes }: ShotTools,
   shown: readonly Epoch[],

@@ -7,9 +7,7 @@ import { type Head, headCodec } from '@basa/protocol';
 export interface Witness {
   /** Undefined if there is no witness, or if it is not a head. */
   read(): Head | undefined;
-  /**
-   * It may lag behind the log but never runs ahead: it is written when the records are durable. One write at a time.
-   */
+  /** It may lag behind the log but never runs ahead: it is written when the records are durable. One write at a time. */
   write(head: Head): void | Promise<void>;
 }
 

@@ -31,10 +31,7 @@ export function shareElements(
   return shares;
 }
 
-/**
- * f(0) = sum_j lambda_j(0) f(x_j). The coefficients are an argument, so that a caller with many secrets computes them
- * once.
- */
+/** f(0) = sum_j lambda_j(0) f(x_j). The coefficients are an argument, so that a caller with many secrets computes them once. */
 export function reconstructElements(
   field: Field,
   coefficients: Uint32Array,

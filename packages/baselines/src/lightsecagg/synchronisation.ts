@@ -3,10 +3,7 @@
 export interface SynchronisationReading {
   /** True if the server waits for users that answer only when their own training ends. */
   readonly waits: boolean;
-  /**
-   * The fate of an update that arrives during the wait: lost, counted in the next buffer, or held until a buffer has
-   * room.
-   */
+  /** The fate of an update that arrives during the wait: lost, counted in the next buffer, or held until a buffer has room. */
   readonly arrival: 'lost' | 'counted' | 'held';
   /** The time at which its user starts its next trip. */
   readonly restart: 'at-once' | 'after-the-wait' | 'when-accepted';

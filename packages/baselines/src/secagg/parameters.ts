@@ -43,9 +43,7 @@ export function maskSign(user: number, peer: number): 1 | -1 {
   return user < peer ? 1 : -1;
 }
 
-/**
- * The point at which a user's polynomial is evaluated for this holder; never 0, because the value there is the secret.
- */
+/** The point at which a user's polynomial is evaluated for this holder; never 0, because the value there is the secret. */
 export function sharePoint(user: number): number {
   return user + 1;
 }

@@ -134,9 +134,7 @@ export const dev: Command = command({
   },
 });
 
-/**
- * The values that a user's own page reads after the #, which browsers send to no server (docs/guides/browser-app.md).
- */
+/** The values that a user's own page reads after the #, which browsers send to no server (docs/guides/browser-app.md). */
 function pagePins({ serverUrl, authorityUrl, authorityKey }: LocalServices, task: string, token: string): string {
   return String(new URLSearchParams({ server: serverUrl, authority: authorityUrl, authorityKey, task, token }));
 }

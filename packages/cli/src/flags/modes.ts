@@ -5,9 +5,7 @@ import { choice, type Flag, whole, within, yes } from '../shell/flag.ts';
 const MODES = ['sealed', 'one-shot'] as const;
 export type ModeChoice = (typeof MODES)[number];
 
-/**
- * The largest number of updates in a sum; repeated here because no package is loaded before a command has its flags.
- */
+/** The largest number of updates in a sum; repeated here because no package is loaded before a command has its flags. */
 export const MOST_UPDATES: Readonly<Record<ModeChoice, number>> = { sealed: 1024, 'one-shot': 10_000 };
 
 export const modeFlag: Flag<ModeChoice> = choice(MODES, {

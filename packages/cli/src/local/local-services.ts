@@ -121,10 +121,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
   }
 }
 
-/**
- * Made once for each folder, so that stopped services continue with their data. For trying things out, not for
- * production.
- */
+/** Made once for each folder, so that stopped services continue with their data. For trying things out, not for production. */
 async function secretsOf(folder: string): Promise<LocalSecrets> {
   const path = join(folder, 'secrets.json');
   const known = await readFile(path, 'utf8').catch(() => undefined);

@@ -35,9 +35,7 @@ export async function localPages(
   };
 }
 
-/**
- * Writes shares of a training set for tabs that join, each drawn independently. The server reads them when it starts.
- */
+/** Writes shares of a training set for tabs that join, each drawn independently. The server reads them when it starts. */
 export async function writeShares(
   folder: string,
   { name, shape, classes, inputs, labels, normal }: Dataset,
@@ -75,9 +73,7 @@ interface Pins {
   readonly authorityKey: string;
 }
 
-/**
- * The address of the page that joins a task: a device's pins, and its token, after the #, which is sent to no server.
- */
+/** The address of the page that joins a task: a device's pins, and its token, after the #, which is sent to no server. */
 export function joinLink(serverUrl: string, pins: Pins & { readonly token: string }): string {
   return `${serverUrl}/join.html#${new URLSearchParams({ ...pins })}`;
 }

@@ -134,10 +134,7 @@ export class ServiceProcesses {
   }
 }
 
-/**
- * The names of the authorities: the first has the same name as a single one, so that a folder can continue with more of
- * them.
- */
+/** The names of the authorities: the first has the same name as a single one, so that a folder can continue with more of them. */
 export function authorityNames(count: number): readonly string[] {
   return Array.from({ length: count }, (_, n) => (n === 0 ? 'authority' : `authority-${n + 1}`));
 }

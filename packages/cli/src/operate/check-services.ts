@@ -71,10 +71,7 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
   ];
 }
 
-/**
- * Fewer devices than a sum needs never close a buffer; with fewer than two buffers' worth, buffers fill one after the
- * other.
- */
+/** Fewer devices than a sum needs never close a buffer; with fewer than two buffers' worth, buffers fill one after the other. */
 function fleetFinding({ name, devices, minimum, bufferSize }: TaskFleet): Finding {
   const check = `devices of ${name}`;
   const says = `${devices} enrolled, a buffer has ${bufferSize} slots and closes with ${minimum} updates`;

@@ -90,9 +90,7 @@ interface Setting {
   readonly from?: string;
 }
 
-/**
- * One line for each key; if it would be too long, value and origin are below it, and a long word is cut into pieces.
- */
+/** One line for each key; if it would be too long, value and origin are below it, and a long word is cut into pieces. */
 function settingLines(settings: readonly Setting[]): readonly string[] {
   const rows = [
     ['key', 'value', 'from'],

@@ -17,10 +17,7 @@ export interface Streams {
   readonly stderr: OutStream;
 }
 
-/**
- * Resolves with the exit code. `typed` is the command that a person types to start the program; hints are written with
- * it.
- */
+/** Resolves with the exit code. `typed` is the command that a person types to start the program; hints are written with it. */
 export async function runProgram(
   program: Program,
   args: readonly string[],

@@ -22,9 +22,7 @@ const secondWord = ({ name }: Command): string => name.split(' ')[1] ?? '';
 const longestFirst = (commands: readonly Command[]): readonly Command[] =>
   [...commands].sort((a, b) => b.name.split(' ').length - a.name.split(' ').length);
 
-/**
- * The description of a first word: a command's summary, or the commands of the group. A hint in backticks loses them.
- */
+/** The description of a first word: a command's summary, or the commands of the group. A hint in backticks loses them. */
 function aboutFirst(commands: readonly Command[], first: string): string {
   const command = commands.find(({ name }) => name === first);
   return command === undefined ? groupOf(commands, first).map(secondWord).join(', ') : aboutOf(command);

@@ -8,9 +8,7 @@ const stop = (): boolean => process.kill(process.pid, 'SIGTERM');
 
 /** `run` resolves with the exit code. */
 export async function runInProcess(run: (streams: Streams) => Promise<number>): Promise<void> {
-  /**
-   * The reader of the output has gone (`basa ... | head`), or the terminal was closed: then nothing more is written.
-   */
+  /** The reader of the output has gone (`basa ... | head`), or the terminal was closed: then nothing more is written. */
   let isUnheard = false;
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {

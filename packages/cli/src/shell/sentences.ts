@@ -59,9 +59,7 @@ export function sentenceOf(error: unknown, command: string): Sentence {
   );
 }
 
-/**
- * The messages of `parseArgs` about a flag; if it is unsure whether a flag or a value follows, the value is missing.
- */
+/** The messages of `parseArgs` about a flag; if it is unsure whether a flag or a value follows, the value is missing. */
 function flagSentence(message: string): string {
   const [, flag] = /^Option '(?:-\w, )?(--[\w-]+)' argument is ambiguous/.exec(message) ?? [];
   if (flag === undefined) return message.split(/\n|\. To specify/)[0] ?? message;

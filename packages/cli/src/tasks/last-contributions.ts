@@ -9,9 +9,7 @@ export interface LastContribution {
   readonly at: number;
 }
 
-/**
- * By user. A device without an entry was in none of the newest versions, or the server does not record their members.
- */
+/** By user. A device without an entry was in none of the newest versions, or the server does not record their members. */
 export async function lastContributions(
   server: ServerOperator,
   task: string,

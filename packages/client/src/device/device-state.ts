@@ -143,9 +143,7 @@ export class DeviceState {
     this.#kept = { ...this.#kept, ledger, session: undefined };
   }
 
-  /**
-   * After a failed write it is unknown whether the step is on disk: nothing continues until the store is opened again.
-   */
+  /** After a failed write it is unknown whether the step is on disk: nothing continues until the store is opened again. */
   async #durably(work: (store: DeviceStore) => Promise<void>): Promise<void> {
     if (this.#failure !== undefined) {
       throw new StoreError('the store failed before; close this client and connect again', { cause: this.#failure });

@@ -10,10 +10,7 @@ export interface Floor {
   readonly unsafeMixedVersions?: boolean;
   /** One-shot: at least two authorities vouch for every sum of masks, so that none can shift a sum by itself. */
   readonly checkedSums?: boolean;
-  /**
-   * One-shot: the devices add the noise of a private task. If its only authority does, that authority can leave the
-   * noise out.
-   */
+  /** One-shot: the devices add the noise of a private task. If its only authority does, that authority can leave the noise out. */
   readonly deviceNoise?: boolean;
   /** The limit on what all sums together may reveal about this device; without it a task need not be private. */
   readonly privacy?: PrivacyFloor;

@@ -24,10 +24,7 @@ export class Heads {
     this.#seen = headsOf(kept, authorityKey);
   }
 
-  /**
-   * The last head of each branch, the current one at the end: heads of the other branches are old, even if they are
-   * signed.
-   */
+  /** The last head of each branch, the current one at the end: heads of the other branches are old, even if they are signed. */
   get seen(): readonly Head[] {
     return this.#seen;
   }

@@ -58,10 +58,7 @@ export async function lockDevice(folder: string, place?: LockPlace): Promise<Dev
   };
 }
 
-/**
- * Returns the number of others that are still trying and will give way; rejects if another has the device, or comes
- * first.
- */
+/** Returns the number of others that are still trying and will give way; rejects if another has the device, or comes first. */
 async function rivals(folder: string, mine: string, place: LockPlace): Promise<number> {
   let trying = 0;
   for (const name of await readdir(folder)) {

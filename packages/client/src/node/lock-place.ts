@@ -13,9 +13,7 @@ export interface LockPlace {
   readonly isShared: boolean;
 }
 
-/**
- * Numbers of `statfs(2)` of file systems that belong to one kernel: a claim there is of this kernel, or of a dead one.
- */
+/** Numbers of `statfs(2)` of file systems that belong to one kernel: a claim there is of this kernel, or of a dead one. */
 const OF_ONE_KERNEL: ReadonlySet<number> = new Set([
   0xef53, // ext2 to ext4
   0x5846_5342, // XFS
@@ -35,10 +33,7 @@ async function machineName(): Promise<string> {
   return toHex(nodeSuite.sha256(ascii(boot))).slice(0, 16);
 }
 
-/**
- * If the kernel does not tell, returns a name that no other claim has: such claims are never attributed to this
- * machine.
- */
+/** If the kernel does not tell, returns a name that no other claim has: such claims are never attributed to this machine. */
 async function bootId(): Promise<string> {
   try {
     return await readFile('/proc/sys/kernel/random/boot_id', 'utf8');

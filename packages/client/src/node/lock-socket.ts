@@ -53,9 +53,7 @@ export async function nameOf(folder: string, name: string): Promise<string> {
   return (await ask(folder, name, 'end')) || 'another process';
 }
 
-/**
- * Returns the text received until then; undefined if the kernel says that no process listens, or the socket is gone.
- */
+/** Returns the text received until then; undefined if the kernel says that no process listens, or the socket is gone. */
 async function ask(folder: string, name: string, until: 'connect' | 'end'): Promise<string | undefined> {
   const { path, handle } = await reach(folder, name);
   const socket = connect(path);

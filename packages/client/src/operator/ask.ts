@@ -38,9 +38,7 @@ export interface Told {
   json<Answer>(): Answer;
 }
 
-/**
- * The time for which a service may be silent; a long body gets more time in total, but not if it is sent byte by byte.
- */
+/** The time for which a service may be silent; a long body gets more time in total, but not if it is sent byte by byte. */
 const TIMEOUT_MS = 60_000;
 
 async function askOnce(

@@ -29,9 +29,7 @@ export interface PolicyChoice {
   readonly serverKey: Uint8Array;
   /** Their public keys. */
   readonly authorities: readonly Uint8Array[];
-  /**
-   * The number of them that are needed; by default the fewest that tolerate one authority colluding with the server.
-   */
+  /** The number of them that are needed; by default the fewest that tolerate one authority colluding with the server. */
   readonly threshold?: number;
   /** Allows a threshold that tolerates no colluding authority, such as 2 of 3. */
   readonly unsafeThreshold?: boolean;
@@ -58,10 +56,7 @@ export interface PolicyChoice {
   readonly bits?: number;
   /** The smallest norm of an update on a tensor of the model; a thousandth of the clip by default, 0 in a private task. */
   readonly blockFloor?: number;
-  /**
-   * Numbers of devices whose means the task learns: `loss`, `accuracy`, `examples`, or numbers that your application
-   * reports.
-   */
+  /** Numbers of devices whose means the task learns: `loss`, `accuracy`, `examples`, or numbers that your application reports. */
   readonly metrics?: readonly MetricRange[];
   /** Noise and budget of a differentially private task. */
   readonly privacy?: PrivacyChoice;

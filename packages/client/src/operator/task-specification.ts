@@ -24,9 +24,7 @@ export interface TaskSpecification {
     readonly places?: number | 'auto';
     readonly targetAge?: number;
     readonly waitingBuffers?: number;
-    /**
-     * The end of a place: its upload (the default), or the version with its update, which suits equally fast devices.
-     */
+    /** The end of a place: its upload (the default), or the version with its update, which suits equally fast devices. */
     readonly hold?: 'upload' | 'version';
   };
 }

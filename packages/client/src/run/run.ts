@@ -175,10 +175,7 @@ export async function run(
     await steps.leave(signal);
   }
 
-  /**
-   * A device without an update asks for a place first, so that it does not train on a model that is old when it is
-   * done.
-   */
+  /** A device without an update asks for a place first, so that it does not train on a model that is old when it is done. */
   async function nextResult(): Promise<Contribution | Rejection> {
     if (update === undefined) {
       const overBudget = await steps.budget(signal);

@@ -163,10 +163,7 @@ export class Authorities {
     return this.#ask(members, signal, ask, { judge });
   }
 
-  /**
-   * Asks until `isAgreed` reports that enough say the same, so that one that lies, or was away, cannot block the
-   * answer.
-   */
+  /** Asks until `isAgreed` reports that enough say the same, so that one that lies, or was away, cannot block the answer. */
   outcomes(
     ctx: Ctx,
     isAgreed: (answers: readonly OutcomeOf[]) => boolean,

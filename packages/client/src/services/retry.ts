@@ -64,10 +64,7 @@ export async function retrying<T>(
   }
 }
 
-/**
- * Every request is idempotent by the protocol, so a request that failed on the network or temporarily is simply sent
- * again.
- */
+/** Every request is idempotent by the protocol, so a request that failed on the network or temporarily is simply sent again. */
 function isRetryable(error: unknown): error is Error {
   return error instanceof NetworkFailure || (error instanceof ProblemError && error.isPassing);
 }

@@ -25,9 +25,7 @@ export async function ensureEnrolled(context: DeviceContext, signal: AbortSignal
   }
 }
 
-/**
- * Sends a request with a certificate that is valid for a while; one that ended by the server's clock is renewed once.
- */
+/** Sends a request with a certificate that is valid for a while; one that ended by the server's clock is renewed once. */
 export async function withCertificate<Answer>(
   context: DeviceContext,
   signal: AbortSignal,

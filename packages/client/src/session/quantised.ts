@@ -14,10 +14,7 @@ export interface Update {
   readonly training?: Uint8Array;
   /** In (0, 1]: its weight besides its staleness; 1 by default, and always in a private task. */
   readonly exampleWeight?: number;
-  /**
-   * The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update counts as one
-   * tensor.
-   */
+  /** The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update counts as one tensor. */
   readonly blocks?: readonly Block[];
   /** A finite number for each metric that the task names; it is clipped to its range, and only the mean is learned. */
   readonly metrics?: Readonly<Record<string, number>>;

@@ -18,10 +18,7 @@ import { type DeviceContext, membershipOf, userPorts } from './device-context.ts
 import { refusalOf } from './rejections.ts';
 import { sendShot, sendUpload } from './upload-step.ts';
 
-/**
- * The share of its lease for which a slot waits for authorities that do not answer: most restarted ones are back by
- * then.
- */
+/** The share of its lease for which a slot waits for authorities that do not answer: most restarted ones are back by then. */
 const PATIENCE = 0.25;
 
 export class SessionDriver {

@@ -31,10 +31,7 @@ export interface Model {
   readonly name: string;
   readonly input: Shape;
   readonly layers: readonly ModelLayer[];
-  /**
-   * Everything that decides what the network computes, as lines of canonical JSON: a line for each layer, or one for
-   * all.
-   */
+  /** Everything that decides what the network computes, as lines of canonical JSON: a line for each layer, or one for all. */
   readonly architecture: readonly string[];
   readonly manifest: readonly Tensor[];
   /** d: the total number of parameters. */
@@ -42,10 +39,7 @@ export interface Model {
   readonly classes: number;
 }
 
-/**
- * Follows the shapes through the list and lays the parameters out in its order; throws if the layers do not fit
- * together.
- */
+/** Follows the shapes through the list and lays the parameters out in its order; throws if the layers do not fit together. */
 export function defineModel(name: string, input: Shape, layers: readonly Layer[]): Model {
   const manifest: Tensor[] = [];
   const resolved: ModelLayer[] = [];

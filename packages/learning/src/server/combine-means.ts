@@ -56,10 +56,7 @@ export function trimmedPerSide(count: number): number {
   return Math.max(1, Math.floor(count / 5));
 }
 
-/**
- * For each coordinate, the mean of the values between the smallest and the largest ones, weighted by these positive
- * numbers.
- */
+/** For each coordinate, the mean of the values between the smallest and the largest ones, weighted by these positive numbers. */
 export function trimmedMean(vectors: readonly Vector[], weights: readonly number[]): Float64Array {
   const count = vectors.length;
   const left = trimmedPerSide(count);

@@ -20,10 +20,7 @@ export interface PlainFedBuff extends FedBuffSchedule {
   evaluate(parameters: Float32Array): Evaluation | Promise<Evaluation>;
   /** Evaluates every `evaluateEvery` versions. */
   readonly evaluateEvery: number;
-  /**
-   * Ends the run early, once the score of a version reaches it: the accuracy, or the first score that the trainer
-   * names.
-   */
+  /** Ends the run early, once the score of a version reaches it: the accuracy, or the first score that the trainer names. */
   readonly target?: number;
   /** Continues another run with the same arguments; `step` must have been made with its `memory`. */
   readonly resume?: FedBuffCheckpoint;

@@ -6,9 +6,7 @@ import type { Layout, Place, Stage } from './kernel-stage.ts';
 import { convolutionStage, denseStage } from './kernel-weights.ts';
 import { normStage, poolStage } from './kernel-windows.ts';
 
-/**
- * The part of the words here that an earlier stage still needs for going backward: nothing, their sign, or all of it.
- */
+/** The part of the words here that an earlier stage still needs for going backward: nothing, their sign, or all of it. */
 type Kept = 'nothing' | 'sign' | 'value';
 
 export function buildStages(

@@ -8,10 +8,7 @@ type Words = Float32Array | Float64Array;
 interface LossRule {
   /** Labels are class numbers, or any numbers. */
   readonly labels: 'classes' | 'numbers';
-  /**
-   * The number of classes that a network with this many outputs tells apart; undefined if it cannot have that many
-   * outputs.
-   */
+  /** The number of classes that a network with this many outputs tells apart; undefined if it cannot have that many outputs. */
   classesOf(outputs: number): number | undefined;
   /** Sets `gradient` to the derivative of one example's loss by its outputs, and returns that loss. */
   learn(outputs: Words, label: number, gradient: Words): number;

@@ -18,9 +18,7 @@ export interface NoiseTable {
 /** The largest s: its table has 880,000 entries. */
 export const MAX_NOISE_DEVIATION = 65_536;
 
-/**
- * Fractional bits of the computation: the rounding errors of 10^6 products stay far below the 127 bits of the table.
- */
+/** Fractional bits of the computation: the rounding errors of 10^6 products stay far below the 127 bits of the table. */
 const FRACTION = 256n;
 const ONE = 1n << FRACTION;
 const TABLE_BITS = 127n;

@@ -32,10 +32,7 @@ export interface Noise {
  * Steinke 2021, Theorem 1).
  */
 export const MIN_DEVIATION = 4;
-/**
- * A sum that deviates by more than this many deviations is not a sum of honest updates: only 1 of 10^22 coordinates
- * does.
- */
+/** A sum that deviates by more than this many deviations is not a sum of honest updates: only 1 of 10^22 coordinates does. */
 const DEVIATIONS = 10;
 
 export function noiseOf(request: NoiseRequest): Noise {
@@ -66,10 +63,7 @@ export function noiseToSignal(request: NoiseRequest, summands: number): number {
   return (deviation * Math.sqrt(draws * request.dimension)) / (summands * request.level * request.clip);
 }
 
-/**
- * Returns a sentence that says why noise of this size cannot be added, and what is possible instead; undefined if it
- * can.
- */
+/** Returns a sentence that says why noise of this size cannot be added, and what is possible instead; undefined if it can. */
 export function noiseProblem(request: NoiseRequest): string | undefined {
   const { dimension, level, clip, minimum, colluders } = request;
   if (colluders + 2 > minimum)

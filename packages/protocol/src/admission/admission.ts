@@ -62,9 +62,7 @@ export interface AdmissionView {
   readonly waiting: number;
   readonly waitingBuffers: number;
   readonly targetAge: number;
-  /**
-   * The number of devices that gave their place back since the newest version, as far as this node of the server knows.
-   */
+  /** The number of devices that gave their place back since the newest version, as far as this node of the server knows. */
   readonly returned?: number;
 }
 

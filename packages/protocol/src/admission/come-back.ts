@@ -4,9 +4,7 @@
 const MEMORY_MS = 30_000;
 const MIN_RETRY_MS = 250;
 const MAX_RETRY_MS = 60_000;
-/**
- * No device is sent away for longer than all waiting ones take to ask at this pace, so that a free place is found soon.
- */
+/** No device is sent away for longer than all waiting ones take to ask at this pace, so that a free place is found soon. */
 const ASKS_PER_MS = 0.05;
 const SOON_MS = 1_000;
 

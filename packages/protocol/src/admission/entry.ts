@@ -30,10 +30,7 @@ export type Entry<Buffer> =
   /** There are seats, but none that this device may take now. */
   | { readonly kind: 'must-wait' };
 
-/**
- * Returns the seat that the device has; otherwise one in the first buffer with a free seat that it is not in and may
- * enter.
- */
+/** Returns the seat that the device has; otherwise one in the first buffer with a free seat that it is not in and may enter. */
 export function enterBuffer<Buffer extends OpenBuffer>(
   open: readonly Buffer[],
   { now, version, only }: EntryWish,

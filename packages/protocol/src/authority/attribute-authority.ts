@@ -97,9 +97,7 @@ export class AttributeAuthority {
     for (const entry of records) this.#state.apply(entry);
   }
 
-  /**
-   * A copy of this authority for steps that become durable together: applying records to a draft changes nothing here.
-   */
+  /** A copy of this authority for steps that become durable together: applying records to a draft changes nothing here. */
   draft(): AttributeAuthority {
     const draft = new AttributeAuthority(this.#ports);
     draft.#state = this.#state.draft();

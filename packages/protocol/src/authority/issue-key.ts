@@ -151,10 +151,7 @@ function viewProblem(
     : refused('server-equivocated', { slots: [...contradicted.map(({ slot }) => slot), ticket.slot] });
 }
 
-/**
- * The key in an envelope for this request, the receipt, and the authority's signature on both; refused once the epoch
- * is gone.
- */
+/** The key in an envelope for this request, the receipt, and the authority's signature on both; refused once the epoch is gone. */
 function answerOf(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,

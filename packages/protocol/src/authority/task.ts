@@ -147,10 +147,7 @@ interface AppendTo {
   readonly logged: ModelEntry | undefined;
 }
 
-/**
- * Every sum is named once, is closed, and is in this version and no other. A version of only spoilt sums changes
- * nothing.
- */
+/** Every sum is named once, is closed, and is in this version and no other. A version of only spoilt sums changes nothing. */
 function sumsProblem(
   ports: AuthorityPorts,
   task: AuthorityTask,

@@ -70,10 +70,7 @@ export const AUTHORITY_PATH = {
   inspections: (task: Name): string => `/v1/tasks/${named(task)}/inspections`,
   batchVotes: (task: Name): string => `/v1/tasks/${named(task)}/batch-votes`,
   releases: (task: Name): string => `/v1/tasks/${named(task)}/releases`,
-  /**
-   * One-shot: the status of one upload (for its device). `statement`: of the epoch of this authority that the upload
-   * names.
-   */
+  /** One-shot: the status of one upload (for its device). `statement`: of the epoch of this authority that the upload names. */
   shotOutcome: (task: Name, user: Name, joinTag: Name, statement: Name): string =>
     `/v1/tasks/${named(task)}/shot-outcomes/${named(user)}/${named(joinTag)}/${named(statement)}`,
   log: '/v1/log',

@@ -113,10 +113,7 @@ function isSelfAsSigned({ sealing, uploadOf }: OpeningInput, slot: Slot): boolea
   return equalBytes(self.subarray(0, sealing.selfNameBytes), header.selfName);
 }
 
-/**
- * Tries those that opened the last seed first, so that an authority that lies costs one search, and not one for every
- * slot.
- */
+/** Tries those that opened the last seed first, so that an authority that lies costs one search, and not one for every slot. */
 function credibleFirst(pads: readonly PartKey[], credible: readonly number[]): readonly PartKey[] {
   const isCredible = ({ authority }: PartKey): boolean => credible.includes(authority);
   return [...pads.filter(isCredible), ...pads.filter((pad) => !isCredible(pad))];

@@ -26,9 +26,7 @@ export interface JudgedSum {
   /** The users whose updates are in it. */
   readonly users: readonly string[];
   readonly outcome: 'clean' | 'spoilt';
-  /**
-   * The devices that were shown to have cheated: they explain a spoilt sum, and no other device is suspected for it.
-   */
+  /** The devices that were shown to have cheated: they explain a spoilt sum, and no other device is suspected for it. */
   readonly named: readonly string[];
 }
 

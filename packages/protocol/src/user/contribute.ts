@@ -107,9 +107,7 @@ export function* contributeSteps(ports: UserPorts, start: Device): Steps<Contrib
   return { kind: 'acknowledged' };
 }
 
-/**
- * The key of the slot opens the seeds that earlier users sealed to it; then the input is masked and the upload frozen.
- */
+/** The key of the slot opens the seeds that earlier users sealed to it; then the input is masked and the upload frozen. */
 function* freezeSteps(
   ports: UserPorts,
   device: Device,

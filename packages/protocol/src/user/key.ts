@@ -73,10 +73,7 @@ export function* keySteps(
   return yield* draftSteps(ports, session, receipt, opened);
 }
 
-/**
- * Returns the reason why the answer of one authority does not count, so that another is awaited; undefined for a good
- * one.
- */
+/** Returns the reason why the answer of one authority does not count, so that another is awaited; undefined for a good one. */
 export function keyAnswerProblem(ports: UserPorts, session: SlottedSession, answer: KeyAnswerOf): Refused | undefined {
   const opened = openedAnswer(ports, session, answer);
   if (isRefused(opened)) return opened;

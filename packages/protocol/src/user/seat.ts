@@ -49,10 +49,7 @@ export function checkDrawnBuffer(
   return { kind: 'seated', ctx: ctxOf(suite, descriptor), descriptor: descriptor as CheckedDescriptor, slotKeys };
 }
 
-/**
- * By its hash, not only by its number: a log that was lost and written again may have another model under the same
- * number.
- */
+/** By its hash, not only by its number: a log that was lost and written again may have another model under the same number. */
 function isSameModel(one: SeenModel, other: SeenModel): boolean {
   return one.version === other.version && equalBytes(one.modelHash, other.modelHash);
 }

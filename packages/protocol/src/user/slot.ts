@@ -67,10 +67,7 @@ function ticketProblem(
   return ticket.slot < descriptor.bufferSize ? undefined : refused('slot-unknown');
 }
 
-/**
- * Exactly one entry of every earlier slot, each the one for slot l of its deposit, and their chain is the view in my
- * ticket.
- */
+/** Exactly one entry of every earlier slot, each the one for slot l of its deposit, and their chain is the view in my ticket. */
 function inboxProblem(ports: UserPorts, member: Membership, { ticket, inbox }: DepositAnswer): Refused | undefined {
   if (inbox.length !== ticket.slot) return refused('inbox-incomplete');
   const misplaced = inbox.flatMap((entry, i) => (isAtSlot(ports, member, entry, ticket) ? [] : [i]));

@@ -48,9 +48,7 @@ export interface UploadHeaderBody {
   readonly slot: Slot;
   readonly joinTag: JoinTag;
   readonly view: View;
-  /**
-   * R of the sealed self seed, so that the device signs which seed the authority may be asked for; empty with CP-ABE.
-   */
+  /** R of the sealed self seed, so that the device signs which seed the authority may be asked for; empty with CP-ABE. */
   readonly selfName: Uint8Array;
   readonly bodyHash: Uint8Array;
   readonly voids: readonly Slot[];

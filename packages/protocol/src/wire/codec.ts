@@ -10,9 +10,7 @@ const VERSION = 6;
 /** SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR. */
 const SUITE = 1;
 
-/**
- * Recognises, for bytes that do not decode, that an older version of this program wrote them; undefined if it did not.
- */
+/** Recognises, for bytes that do not decode, that an older version of this program wrote them; undefined if it did not. */
 export function olderLayout([version = 0]: Uint8Array): string | undefined {
   return version > 0 && version < VERSION
     ? `layouts of version ${version}, and this program reads ${VERSION}`

@@ -5,9 +5,7 @@ import type { Council } from './council.ts';
 export const MAX_CLOCK_ERROR_MS = 24 * 3_600_000;
 
 export interface CouncilClock {
-  /**
-   * `own`: too few reported the time. `wrong`: the clocks of most are farther from the device's than a clock may be.
-   */
+  /** `own`: too few reported the time. `wrong`: the clocks of most are farther from the device's than a clock may be. */
   readonly kind: 'own' | 'agreed' | 'wrong';
   /** The correction of the device's clock. If that clock is wrong, the time by which it is behind. */
   readonly offsetMs: number;

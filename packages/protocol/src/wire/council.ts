@@ -25,10 +25,7 @@ export function toleratedOf({ authorities, threshold }: Council): number {
   return 2 * threshold - authorities.length - 1;
 }
 
-/**
- * The smallest threshold with which this many authorities tolerate one that colludes with the server; 1 for a single
- * one.
- */
+/** The smallest threshold with which this many authorities tolerate one that colludes with the server; 1 for a single one. */
 export function defaultThreshold(authorities: number): number {
   return authorities === 1 ? 1 : Math.floor((authorities + 1) / 2) + 1;
 }

@@ -31,10 +31,7 @@ export interface DescriptorBody {
   readonly expiry: Millis;
 }
 
-/**
- * As it travels, signed by every authority that has a part in it: the server could invent a part that its owner did not
- * sign.
- */
+/** As it travels, signed by every authority that has a part in it: the server could invent a part that its owner did not sign. */
 export type SignedDescriptor = DescriptorBody & Endorsed;
 
 /**

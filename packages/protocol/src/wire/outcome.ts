@@ -59,9 +59,7 @@ export function isOutcomeOf(
   return key !== undefined && equalBytes(outcome.ctx, wanted) && isSigned(suite, outcomeCodec, outcome, key);
 }
 
-/**
- * The status that enough authorities state identically; undefined if they do not agree, or one of them was not heard.
- */
+/** The status that enough authorities state identically; undefined if they do not agree, or one of them was not heard. */
 export function agreedOutcome(
   suite: Suite,
   { authorities, threshold }: Council,

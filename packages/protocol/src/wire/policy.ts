@@ -45,10 +45,7 @@ export interface TaskPolicy extends Council {
   /** The smallest norm that a block of x / level may have; 0 refuses only a block that is all zero (`user/blocks.ts`). */
   readonly blockFloor: number;
   readonly versions: Versions;
-  /**
-   * The weight of an update by its age; `constant` with one version per buffer, because the server weights the whole
-   * sum.
-   */
+  /** The weight of an update by its age; `constant` with one version per buffer, because the server weights the whole sum. */
   readonly staleness: Staleness;
   /** M: an update that was trained on a version older than this many is refused. */
   readonly maxStaleness: number;
@@ -68,10 +65,7 @@ export interface TaskPolicy extends Council {
   readonly serverKey: Uint8Array;
   /** The time that a slot may take from deposit to upload. */
   readonly uploadLeaseMs: number;
-  /**
-   * The time for which a buffer accepts seats, deposits and keys, and the time after that in which it may still be
-   * closed.
-   */
+  /** The time for which a buffer accepts seats, deposits and keys, and the time after that in which it may still be closed. */
   readonly openMs: number;
   readonly closeMs: number;
 }
@@ -132,10 +126,7 @@ export function defaultMinimum(bufferSize: number, colluders: number): number {
   return Math.max(colluders + 2, Math.ceil(0.8 * bufferSize));
 }
 
-/**
- * Returns a sentence that says why a policy cannot be used, or undefined. H1 of the threat model: a sum that could
- * wrap.
- */
+/** Returns a sentence that says why a policy cannot be used, or undefined. H1 of the threat model: a sum that could wrap. */
 export function policyProblem(policy: TaskPolicy): string | undefined {
   const { bufferSize, minimum, dimension } = policy;
   const largest = policy.engine === ENGINE.oneShot ? MAX_BATCH : MAX_SLOTS;
@@ -160,10 +151,7 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   return planned.kind === 'refused' ? planned.sentence : (privacyProblem(policy) ?? stalenessProblem(policy));
 }
 
-/**
- * Names are shown on pages, in terminals and in metrics: characters that change how the words around them look are
- * rejected.
- */
+/** Names are shown on pages, in terminals and in metrics: characters that change how the words around them look are rejected. */
 function nameProblem({ name }: TaskPolicy): string | undefined {
   const text = utf8Text(name);
   if (text === undefined) return 'name must be UTF-8';
@@ -181,10 +169,7 @@ function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-/**
- * No two contradicting statements may both get enough signatures, even if some authorities sign anything the server
- * asks.
- */
+/** No two contradicting statements may both get enough signatures, even if some authorities sign anything the server asks. */
 function councilProblem(policy: TaskPolicy): string | undefined {
   const { authorities, threshold, engine, unsafeThreshold } = policy;
   const count = authorities.length;

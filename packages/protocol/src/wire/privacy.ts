@@ -14,10 +14,7 @@ import { checked, type Field, optional, positive, record, u16, u32 } from './fie
 import type { MetricRange } from './metrics.ts';
 import type { OneShotPolicy } from './one-shot/policy.ts';
 
-/**
- * With it, `clip` bounds the L2 norm of an update instead of its entries, every update counts 1, and no metric is
- * reported.
- */
+/** With it, `clip` bounds the L2 norm of an update instead of its entries, every update counts 1, and no metric is reported. */
 export interface PrivacyPolicy {
   /** z: the noise of the honest users of a sum, in sensitivities. An inclusion costs rho = 1/(2 z^2). */
   readonly noiseMultiplier: number;

@@ -28,10 +28,7 @@ export interface OpenWork {
 
 export type SealingWork = SealWork | OpenWork;
 
-/**
- * One for each seal or entry; undefined for an entry that does not open. No result at all if too few keys are the
- * slot's.
- */
+/** One for each seal or entry; undefined for an entry that does not open. No result at all if too few keys are the slot's. */
 export type SealingResult = readonly (Uint8Array | undefined)[] | undefined;
 
 /** Requests work until it has everything it needs. */

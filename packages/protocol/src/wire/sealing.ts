@@ -77,10 +77,7 @@ export interface KeySource extends Pick<Descriptor, 'task' | 'bufferSize'> {
 export interface BufferKeys {
   /** Of the slot's edges and backups. */
   edge(slot: Slot): Uint8Array;
-  /**
-   * Returns the key of the self seed with this name and registration, and no other; undefined if there can be no such
-   * seed.
-   */
+  /** Returns the key of the self seed with this name and registration, and no other; undefined if there can be no such seed. */
   self(registration: Registration, selfName: Uint8Array): Uint8Array | undefined;
 }
 

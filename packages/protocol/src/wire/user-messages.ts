@@ -59,9 +59,7 @@ export interface Deposit extends Signature {
   readonly entries: readonly SealedSeed[];
 }
 
-/**
- * A seed that an earlier user sealed to slot l, with the proof that it is the one for slot l of that user's deposit.
- */
+/** A seed that an earlier user sealed to slot l, with the proof that it is the one for slot l of that user's deposit. */
 export interface InboxEntry extends SealedSeed {
   readonly joinTag: JoinTag;
   readonly root: DepositRoot;

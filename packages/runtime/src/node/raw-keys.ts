@@ -25,10 +25,7 @@ function textOf(raw: Uint8Array): string {
 const MAX_VERIFIERS = 4096;
 const verifiers = new Map<string, KeyObject>();
 
-/**
- * Returns the Ed25519 key and keeps it for the next signature under it: making it costs a notable part of a
- * verification.
- */
+/** Returns the Ed25519 key and keeps it for the next signature under it: making it costs a notable part of a verification. */
 export function verifierOf(raw: Uint8Array): KeyObject {
   const text = textOf(raw);
   const known = verifiers.get(text);

@@ -43,10 +43,7 @@ const NOWHERE = new Uint8Array();
 /** Cache of decoded descriptors: they never change, and those of all open buffers are needed for every seat. */
 export type KnownDescriptors = Map<string, Descriptor>;
 
-/**
- * Takes a seat in the oldest buffer that the device may enter, or the one in which it has a seat; returns its updated
- * ticket.
- */
+/** Takes a seat in the oldest buffer that the device may enter, or the one in which it has a seat; returns its updated ticket. */
 export async function takeSeat(
   locked: LockedTicket,
   { forMs, bufferSize, version, only, lateMs }: SeatWish,

@@ -91,9 +91,7 @@ export interface ToAsk extends Partial<Reading> {
 
 export class AuthorityHttp {
   readonly #options: AuthorityHttpOptions;
-  /**
-   * One for each request under way. Not `AbortSignal.any`, which never releases what it ties to a long-lived signal.
-   */
+  /** One for each request under way. Not `AbortSignal.any`, which never releases what it ties to a long-lived signal. */
   readonly #asking = new Set<AbortController>();
   #isStopped = false;
   #head: Uint8Array | undefined;

@@ -7,10 +7,7 @@ interface Contact {
   health(): Promise<void>;
 }
 
-/**
- * Reports each authority behind https that cannot be reached. It resolves in any case: the server continues without
- * them.
- */
+/** Reports each authority behind https that cannot be reached. It resolves in any case: the server continues without them. */
 export async function meetAuthorities(contacts: readonly Contact[], tell: (words: string) => void): Promise<void> {
   await Promise.all(
     contacts

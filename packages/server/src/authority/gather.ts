@@ -25,9 +25,7 @@ export interface GatherOptions<Answer> {
   isEnough?(answers: readonly Answered<Answer>[]): boolean;
 }
 
-/**
- * Returns the answers that came in time. Throws the refusal if enough refused, otherwise an error that too few answer.
- */
+/** Returns the answers that came in time. Throws the refusal if enough refused, otherwise an error that too few answer. */
 export function gather<Answer>(
   questions: readonly Question<Answer>[],
   { needed, graceMs, isEnough = () => true }: GatherOptions<Answer>,

@@ -21,10 +21,7 @@ export interface BodyPlace {
   readonly rows: RowsPlace;
 }
 
-/**
- * The size that a database accepts in one statement without delaying others, and that makes a request worth its round
- * trip.
- */
+/** The size that a database accepts in one statement without delaying others, and that makes a request worth its round trip. */
 const ROW_BYTES = 1 << 20;
 const OBJECT_BYTES = 8 << 20;
 /** Blobs have their own connections, so that long ones do not delay short transactions. */

@@ -83,10 +83,7 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
     return this.#keep({ sum, number: 0 }).sum;
   }
 
-  /**
-   * Returns the copy that is known here; undefined for one that is not in the store. `fresh` may allow what this copy
-   * refuses.
-   */
+  /** Returns the copy that is known here; undefined for one that is not in the store. `fresh` may allow what this copy refuses. */
   async find(ctx: Ctx): Promise<Sum | undefined> {
     return (await this.#find(ctx))?.sum;
   }

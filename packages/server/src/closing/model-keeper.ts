@@ -105,10 +105,7 @@ export class ModelKeeper {
     return this.#options.store.model(this.#options.task, version);
   }
 
-  /**
-   * True if the version and hash that a buffer is drawn for are ours: an authority that forgot some versions knows
-   * others.
-   */
+  /** True if the version and hash that a buffer is drawn for are ours: an authority that forgot some versions knows others. */
   async has({ version, modelHash }: Pick<ModelEntry, 'version' | 'modelHash'>): Promise<boolean> {
     const model = await this.stored(version);
     return model !== undefined && equalBytes(model.modelHash, modelHash);

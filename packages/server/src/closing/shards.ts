@@ -8,9 +8,7 @@ const MIN_SHARD_ELEMENTS = 1 << 16;
 const STEP = 1024;
 /** Two for each worker: a slower one delays the others by at most half of its part. */
 const SHARDS_PER_WORKER = 2;
-/**
- * Later shards need the words before the coordinates: if several workers wait for them, they come from a small shard.
- */
+/** Later shards need the words before the coordinates: if several workers wait for them, they come from a small shard. */
 const FIRST_ELEMENTS = 4096;
 
 export interface Shard {

@@ -124,10 +124,7 @@ export class SlotGatherer implements Gatherer<SecureBuffer> {
     return grant.answers.map(({ authority, answer }) => ({ authority, keys: answer.keys }));
   }
 
-  /**
-   * With the keys of enough authorities; of all that answer, if a lie of one of the first could explain why it does not
-   * open.
-   */
+  /** With the keys of enough authorities; of all that answer, if a lie of one of the first could explain why it does not open. */
   async open(buffer: SecureBuffer, fence: Fence | undefined): Promise<OpenedSum> {
     const { closeBy, parts } = buffer.descriptor;
     const enough = await this.#close(buffer, fence, 'enough');

@@ -58,9 +58,7 @@ export class Leases {
     this.#known.clear();
   }
 
-  /**
-   * Returns the fence of the lease, for work that begins now; undefined if another node has it, or had it a moment ago.
-   */
+  /** Returns the fence of the lease, for work that begins now; undefined if another node has it, or had it a moment ago. */
   async #take(task: TaskId): Promise<Fence | undefined> {
     const { store, leaseMs, holder } = this.#options;
     const name = nameOf(task);

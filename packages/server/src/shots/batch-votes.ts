@@ -38,9 +38,7 @@ interface RefusedVote {
   readonly slots: readonly number[];
 }
 
-/**
- * `held`: batches that authorities claim to have voted for instead, with uploads of this one; an authority reports one.
- */
+/** `held`: batches that authorities claim to have voted for instead, with uploads of this one; an authority reports one. */
 export interface Voting {
   readonly votes: readonly Endorsement[];
   readonly held: readonly Batch[];

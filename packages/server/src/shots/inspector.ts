@@ -60,9 +60,7 @@ export class Inspector {
     return hasMore || !isLast;
   }
 
-  /**
-   * Returns those that are due: first those that were never inspected, then those whose last attempt is longest ago.
-   */
+  /** Returns those that are due: first those that were never inspected, then those whose last attempt is longest ago. */
   #inTurn(names: readonly Ctx[]): readonly Ctx[] {
     const failedAt = (name: Ctx): number => this.#backoff.failedAt(toHex(name)) ?? 0;
     return names

@@ -1,7 +1,4 @@
-/**
- * Accepts the only message of a device: judged by its header, durable as `arriving` before a byte of the body, and as
- * `waiting` after the last.
- */
+/** Accepts the only message of a device: judged by its header, durable as `arriving` before a byte of the body, and as `waiting` after the last. */
 import { equalBytes, toHex } from '@basa/masking';
 import {
   type Ctx,

@@ -111,10 +111,7 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     return votes;
   }
 
-  /**
-   * Too few votes. A batch that any authority voted for keeps its list; otherwise its good uploads may go into another
-   * one.
-   */
+  /** Too few votes. A batch that any authority voted for keeps its list; otherwise its good uploads may go into another one. */
   async #hesitate(voted: VotedBatch, voting: Voting, fence: Fence | undefined): Promise<never> {
     const { policy } = this.#options;
     const { votes } = voting;

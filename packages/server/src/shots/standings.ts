@@ -1,7 +1,4 @@
-/**
- * The current statements of the authorities of a one-shot task: requested periodically, kept as long as an upload may
- * name them, and handed out.
- */
+/** The current statements of the authorities of a one-shot task: requested periodically, kept as long as an upload may name them, and handed out. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { equalBytes, toHex } from '@basa/masking';
 import {

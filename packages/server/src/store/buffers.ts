@@ -32,10 +32,7 @@ export interface StoredBuffer extends DescribedBuffer {
   readonly drawnAt: number;
 }
 
-/**
- * The writes of one step of a buffer. A buffer that ends keeps only its facts: deposits, inboxes and pieces are
- * removed.
- */
+/** The writes of one step of a buffer. A buffer that ends keeps only its facts: deposits, inboxes and pieces are removed. */
 export interface BufferChange {
   readonly facts: readonly BufferFact[];
   readonly status: SecureBuffer['status'];
@@ -180,9 +177,7 @@ async function writeChange(
   return number;
 }
 
-/**
- * It uses up the ticket of the device: a seat becomes a slot, and is counted as exactly one of them at every moment.
- */
+/** It uses up the ticket of the device: a seat becomes a slot, and is counted as exactly one of them at every moment. */
 async function writeDeposit(
   session: SqlSession,
   ctx: Ctx,

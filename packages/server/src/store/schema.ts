@@ -1,10 +1,7 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
 import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
-/**
- * The first format with versions that are made of several sums: older data is not read, so there is no migration for
- * it.
- */
+/** The first format with versions that are made of several sums: older data is not read, so there is no migration for it. */
 const OLDEST = 13;
 
 export function migrationsFor(dialect: Dialect): readonly string[] {

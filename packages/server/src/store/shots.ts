@@ -61,10 +61,7 @@ export function shotTables(database: SqlDatabase) {
       if (begun.kind === 'begun' && begun.shot.status !== 'arriving') await database.query(ONE, task, name);
       return begun;
     },
-    /**
-     * Its body is durable: the place of its device is used up. Returns its new state, which another request may have
-     * set.
-     */
+    /** Its body is durable: the place of its device is used up. Returns its new state, which another request may have set. */
     acceptShot: (task: TaskId, name: Ctx, user: UserId): Promise<StoredShot | undefined> =>
       database.transaction(async ({ query, now }) => {
         await query(ACCEPT, await now(), task, name);

@@ -3,9 +3,7 @@ import { toHex } from '@basa/masking';
 import type { Ctx, Slot, TaskId, UserId } from '@basa/protocol';
 import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 
-/**
- * The number of unfinished slots of a task that a device may have: with more it could open one buffer after the other.
- */
+/** The number of unfinished slots of a task that a device may have: with more it could open one buffer after the other. */
 export const MAX_UNFINISHED_SLOTS = 2;
 
 interface UnfinishedSlots {
@@ -48,9 +46,7 @@ export interface BegunSlot {
   readonly until: number;
 }
 
-/**
- * Runs in the transaction of the deposit. Deposits of one device wait for each other, in all buffers and on all nodes.
- */
+/** Runs in the transaction of the deposit. Deposits of one device wait for each other, in all buffers and on all nodes. */
 export async function beginSlot(
   { dialect }: SqlDatabase,
   session: SqlSession,

@@ -56,9 +56,7 @@ export class Bodies {
     return piece !== undefined && equalBytes(piece.bodyHash, name.bodyHash) ? piece.received : 0;
   }
 
-  /**
-   * Durable, then accepted by `accept`, then acknowledged. After any error the upload is as it was before this piece.
-   */
+  /** Durable, then accepted by `accept`, then acknowledged. After any error the upload is as it was before this piece. */
   async take(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
     const slot = bodiesOfSlot(body.name.ctx, body.name.slot);
     // A device that lost its connection is back before the old one is known to be dead.
@@ -94,10 +92,7 @@ export class Bodies {
     return { received: bodyBytes, accepted: true };
   }
 
-  /**
-   * Returns the number of bytes that are durable with this piece; if that is everything, it is the body its header
-   * names.
-   */
+  /** Returns the number of bytes that are durable with this piece; if that is everything, it is the body its header names. */
   async #append(body: Body, request: PieceRequest): Promise<number> {
     const { name, layout, modulus } = body;
     const { offset, digest, declaredBytes } = request;

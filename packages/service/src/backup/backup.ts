@@ -47,10 +47,7 @@ export async function backupFolder(options: BackupOptions): Promise<Manifest> {
   return writeManifest(to, database.application);
 }
 
-/**
- * Files that disappear while the database is copied were copied before it. Files that are new in it are copied after
- * it.
- */
+/** Files that disappear while the database is copied were copied before it. Files that are new in it are copied after it. */
 async function copyNamed({ dataFolder, to, named }: BackupOptions, when: 'before' | 'after'): Promise<void> {
   if (named === undefined) return;
   const { folder, changing } = named;

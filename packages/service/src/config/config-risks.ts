@@ -14,10 +14,7 @@ interface CommonValues {
   readonly unsafePaperMode: boolean;
 }
 
-/**
- * Returns the risks of a configuration of either service. `more`: other files that only their owner should read, by
- * key.
- */
+/** Returns the risks of a configuration of either service. `more`: other files that only their owner should read, by key. */
 export function commonRisks(
   { config, secretFiles }: GatheredConfig<CommonValues>,
   more: Readonly<Record<string, string | undefined>>,

@@ -20,10 +20,7 @@ function placeOf(text: string, message: string): string {
   return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
-/**
- * The engine names no position for an unexpected token: returns the end of the shortest prefix of the text that
- * contains one.
- */
+/** The engine names no position for an unexpected token: returns the end of the shortest prefix of the text that contains one. */
 function unexpectedAt(text: string): number {
   let [good, bad] = [0, text.length + 1];
   while (bad - good > 1) {

@@ -23,9 +23,7 @@ export function readBodies(app: FastifyInstance): void {
   app.addHook('preValidation', async (request) => checkAbsentBody(request));
 }
 
-/**
- * Returns the bytes of a body of `application/octet-stream`; pass `most` if the task allows fewer bytes than the route.
- */
+/** Returns the bytes of a body of `application/octet-stream`; pass `most` if the task allows fewer bytes than the route. */
 export function bytesOf(request: FastifyRequest, most: number = Number.POSITIVE_INFINITY): Uint8Array {
   const { body } = request;
   if (!(body instanceof Uint8Array)) fail('malformed', { detail: `the body must be ${BYTES_MEDIA_TYPE}` });

@@ -18,9 +18,7 @@ export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** Probes come every few seconds, so they are not logged. */
 const QUIET = { logLevel: 'warn' } as const;
-/**
- * The time for which the result of a check is reused, and the time a check may take: many probes cost no more than one.
- */
+/** The time for which the result of a check is reused, and the time a check may take: many probes cost no more than one. */
 const FRESH_MS = 1000;
 const PATIENCE_MS = 2000;
 

@@ -24,9 +24,7 @@ export class SeenNonces {
     return this.#current.has(name) || this.#previous.has(name);
   }
 
-  /**
-   * If there are too many, the older half is forgotten early. A replay of those repeats a step that changes nothing.
-   */
+  /** If there are too many, the older half is forgotten early. A replay of those repeats a step that changes nothing. */
   add(name: string, now: number): void {
     if (now >= this.#turnsAt || this.#current.size >= this.#maxOfGeneration) this.#turn(now);
     this.#current.add(name);

@@ -18,9 +18,7 @@ export interface Dialect {
 
 export interface SqlSession {
   query(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
-  /**
-   * Milliseconds on the clock that all nodes of the database share; read after a lock, it is the time after the wait.
-   */
+  /** Milliseconds on the clock that all nodes of the database share; read after a lock, it is the time after the wait. */
   now(): Promise<number>;
 }
 

@@ -29,10 +29,7 @@ export class WalFlush {
     return this.#written;
   }
 
-  /**
-   * After a failed flush the content of the disk is unknown, and a later flush would not reveal it: only a restart
-   * reads it.
-   */
+  /** After a failed flush the content of the disk is unknown, and a later flush would not reveal it: only a restart reads it. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }

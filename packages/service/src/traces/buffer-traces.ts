@@ -152,10 +152,7 @@ export class BufferTraces {
     };
   }
 
-  /**
-   * A buffer that is not open here, or is not sampled, has no lasting spans. Its steps are attached to the root of its
-   * trace.
-   */
+  /** A buffer that is not open here, or is not sampled, has no lasting spans. Its steps are attached to the root of its trace. */
   #parentOf(
     { ctx, slot, carrier }: StepOf,
     startedAt?: number,

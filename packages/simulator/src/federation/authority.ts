@@ -156,10 +156,7 @@ export class FederationAuthority implements AuthorityPeer {
     if (records.length > 0) this.witness = this.core.head();
   }
 
-  /**
-   * Returns another life of the log in its current state: restored elsewhere and started without a witness, as in a
-   * drill.
-   */
+  /** Returns another life of the log in its current state: restored elsewhere and started without a witness, as in a drill. */
   lostLife(): AttributeAuthority {
     const copy = AttributeAuthority.restore(this.ports, this.records);
     copy.apply(copy.start(undefined, this.world.randomBytes(16), this.world.now).records);

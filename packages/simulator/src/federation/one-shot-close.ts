@@ -180,9 +180,7 @@ function opened(server: ClosingStore, { batch, sums }: StoredBatch): SumVerdict 
   return judgeSum(sumRules(policy, version), first, shots.length);
 }
 
-/**
- * Makes the opened sum durable; it makes a version with the others that wait. A repeated call gives the same verdict.
- */
+/** Makes the opened sum durable; it makes a version with the others that wait. A repeated call gives the same verdict. */
 function applied(server: ClosingStore, stored: StoredBatch, verdict: SumVerdict): SumVerdict {
   if (stored.opened === undefined) {
     const isSpoilt = verdict.kind === 'quarantine';

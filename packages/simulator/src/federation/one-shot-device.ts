@@ -143,10 +143,7 @@ export class ShotDevice {
     }
   }
 
-  /**
-   * Asks every authority that is present for the status of its update, and frees it if enough of them report it
-   * expired.
-   */
+  /** Asks every authority that is present for the status of its update, and frees it if enough of them report it expired. */
   release(outcomes: readonly ShotOutcomeOf[] = this.world.outcomesOf(this.own)): Released {
     const { task, policy } = this.world;
     const question = { suite: this.suite, council: policy, task, user: this.own.user };

@@ -214,9 +214,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return this.world.server.ports.signer.sign(statement);
   }
 
-  /**
-   * Forms a batch of at most K good uploads of one version that are in no other batch; undefined if there are too few.
-   */
+  /** Forms a batch of at most K good uploads of one version that are in no other batch; undefined if there are too few. */
   form(): Ctx | undefined {
     const { policy, task } = this.world;
     this.#endLate();

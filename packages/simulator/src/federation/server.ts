@@ -119,10 +119,7 @@ export class FederationServer implements ServerPeer {
     return seat !== undefined && equalBytes(seat.ctx, ctx) && now < seat.until;
   }
 
-  /**
-   * Returns the buffers that are filling, the oldest first, as the user finds them. A seat counts until its device has
-   * a slot.
-   */
+  /** Returns the buffers that are filling, the oldest first, as the user finds them. A seat counts until its device has a slot. */
   #openTo(user: UserId): readonly OpenBuffer[] {
     const filling = [...this.buffers.values()].filter(({ status }) => status === 'filling');
     return filling.map(({ ctx, descriptor, slots }) => {

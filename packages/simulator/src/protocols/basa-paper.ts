@@ -11,10 +11,7 @@ const PHASES: readonly Phase[] = [
   { name: 'upload', user: 'gets its key, opens and seals seeds, masks', server: 'adds y, files the seeds' },
 ];
 
-/**
- * UNSAFE, as `paper` mode is. A user that leaves before `upload` holds the position for a lease; then it is assigned
- * again.
- */
+/** UNSAFE, as `paper` mode is. A user that leaves before `upload` holds the position for a lease; then it is assigned again. */
 export function unsafeBasaPaper(
   environment: Environment,
   { sealings, seed = 1 }: { readonly sealings?: PaperSealings; readonly seed?: number } = {},

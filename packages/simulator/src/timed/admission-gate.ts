@@ -44,10 +44,7 @@ export class AdmissionGate {
     return this.#admission.versionOver(version, this.comingOn(version) - own) !== undefined;
   }
 
-  /**
-   * Returns undefined if the user has a place to train on this version; otherwise the seconds after which it asks
-   * again.
-   */
+  /** Returns undefined if the user has a place to train on this version; otherwise the seconds after which it asks again. */
   ask(user: number, time: number, version: number): number | undefined {
     const [name, now] = [String(user), 1000 * time];
     const line = { ahead: this.#waiting.aheadOf(name, now), waiting: this.#waiting.size };

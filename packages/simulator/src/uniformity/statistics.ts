@@ -39,10 +39,7 @@ export function chiSquareTwoSample(a: ArrayLike<number>, b: ArrayLike<number>): 
   return chiSquareResult(statistic, Math.max(1, bins - 1));
 }
 
-/**
- * Welch's t over histograms of 0, 1, 2, ..: tests that two means are equal; with this many observations t is a normal
- * deviate.
- */
+/** Welch's t over histograms of 0, 1, 2, ..: tests that two means are equal; with this many observations t is a normal deviate. */
 export function welch(a: ArrayLike<number>, b: ArrayLike<number>): TestResult {
   const [first, second] = [momentsOf(a), momentsOf(b)];
   const error = first.variance / first.count + second.variance / second.count;

@@ -54,9 +54,7 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   /** Users that train at the same time; in synchronous protocols the users of a round. */
   readonly concurrency: number;
   readonly bufferSize: number;
-  /**
-   * The versions in a sealed buffer: one, as in new tasks, or mixed as in the paper. One-shot batches never mix them.
-   */
+  /** The versions in a sealed buffer: one, as in new tasks, or mixed as in the paper. One-shot batches never mix them. */
   readonly versions: Versions;
   readonly seed: number;
   /** `closed` keeps this many users training; otherwise users come at a rate, and at most this many train. */

@@ -13,10 +13,7 @@ import { nodeTools } from '../costs/needs.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import type { ProtocolName } from './cell.ts';
 
-/**
- * Undefined for plain sums: there are no parties to check. Seeds of BASA are sealed transparently: their time is
- * charged.
- */
+/** Undefined for plain sums: there are no parties to check. Seeds of BASA are sealed transparently: their time is charged. */
 export function partiesOf(protocol: ProtocolName, users: number): AggregationProtocol | undefined {
   const tools = nodeTools();
   switch (protocol) {

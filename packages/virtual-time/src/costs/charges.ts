@@ -29,10 +29,7 @@ export class Charges {
     return { uploadBytes: 4 * this.#dimension, addSeconds: this.#tariff.words('floatAdd') };
   }
 
-  /**
-   * The parts of encryption that do not depend on the input are made beside the training; everything else is in the
-   * turn.
-   */
+  /** The parts of encryption that do not depend on the input are made beside the training; everything else is in the turn. */
   paper(bufferSize: number): PaperCosts {
     const { connect, upload } = this.#tariff.phases('BASA paper', bufferSize, 0);
     const handling = this.#tariff.seconds(connect.server, 'online') / bufferSize;
@@ -194,9 +191,7 @@ export class Charges {
     };
   }
 
-  /**
-   * Everything that one user and the server compute for one sum, sealing in one go: for comparison with a whole run.
-   */
+  /** Everything that one user and the server compute for one sum, sealing in one go: for comparison with a whole run. */
   totals(name: ProfiledName, users: number): { readonly user: number; readonly server: number } {
     const phases = Object.values(this.#tariff.phases(name, users, 0));
     const user = phases.map((phase) => mean(phase.users.map((share) => this.#tariff.seconds(share, 'seal'))));

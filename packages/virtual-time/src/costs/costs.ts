@@ -63,9 +63,7 @@ export interface Costs {
 /** One mask expanded and added, one vector added, quantised, packed, read again; a body hashed; a sum judged and made floats. */
 export type ModulusOperation = 'expand' | 'add' | 'quantise' | 'pack' | 'unpack' | 'hashBody' | 'judge' | 'dequantise';
 
-/**
- * Independent of the modulus: words hashed and copied, and an update of floats added without any secure aggregation.
- */
+/** Independent of the modulus: words hashed and copied, and an update of floats added without any secure aggregation. */
 export type WordOperation = 'hashInput' | 'copy' | 'floatAdd';
 
 /** Rings wrap around for free and pack tighter; the field is for protocols that divide, as LightSecAgg does. */

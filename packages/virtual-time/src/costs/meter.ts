@@ -3,10 +3,7 @@ import type { Message, Observer, Party } from '@basa/baselines';
 import { ascii, equalBytes, type Suite } from '@basa/masking';
 import { cpuMs } from './cpu-time.ts';
 
-/**
- * Operations that are counted instead of timed, because they are charged at their own price: mask expansions and
- * sealing.
- */
+/** Operations that are counted instead of timed, because they are charged at their own price: mask expansions and sealing. */
 export type Counted = 'expansions' | 'seals' | 'opens' | 'issues';
 
 export interface Account {

@@ -25,10 +25,7 @@ export interface Sampling {
   readonly isNoisyKept?: boolean;
   /** Whole runs of a protocol of few users. */
   readonly runs: number;
-  /**
-   * The number of times that operations of several seconds are measured, with everything else in between: the calmest
-   * counts.
-   */
+  /** The number of times that operations of several seconds are measured, with everything else in between: the calmest counts. */
   readonly passes: number;
 }
 

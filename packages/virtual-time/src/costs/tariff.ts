@@ -50,10 +50,7 @@ export class Tariff {
     return this.#costs.durable.ms / 1000;
   }
 
-  /**
-   * The work of a user of sealed mode on its vector besides expanding masks: digest checked, copied, packed, hashed,
-   * framed.
-   */
+  /** The work of a user of sealed mode on its vector besides expanding masks: digest checked, copied, packed, hashed, framed. */
   get masking(): number {
     return this.words('hashInput', 'copy', 'copy') + this.vectors('pack', 'hashBody');
   }

@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { ROOT } from '../root.ts';
 
-/**
- * The programs that are always bundled, by the name of the file they become. Both look for their workers beside
- * themselves.
- */
+/** The programs that are always bundled, by the name of the file they become. Both look for their workers beside themselves. */
 const ENTRIES = {
   authority: join(ROOT, 'packages/authority/src/main.ts'),
   server: join(ROOT, 'packages/server/src/main.ts'),

@@ -7,10 +7,7 @@ export class MissingError extends Error {
   }
 }
 
-/**
- * Runs a program to its end; exit code 2 if something is missing or wrong, and with `--json` the sentence as the last
- * line.
- */
+/** Runs a program to its end; exit code 2 if something is missing or wrong, and with `--json` the sentence as the last line. */
 export async function sayingWhatIsMissing(program: () => Promise<unknown>): Promise<void> {
   try {
     await program();

@@ -81,9 +81,7 @@ export class ShotScene {
     this.authorities = new CoreAuthorities(stage, all);
   }
 
-  /**
-   * The stage for authorities and devices: devices are shown these statements, and return the message they would send.
-   */
+  /** The stage for authorities and devices: devices are shown these statements, and return the message they would send. */
   #stage(
     standings: readonly AuthorityStanding[] = [],
     take: ShotIntake['take'] = () => ({ kind: 'accepted' }),
@@ -332,9 +330,7 @@ export class ShotScene {
   }
 }
 
-/**
- * The first version made of these updates: each has a one at the place of its device, and a step goes against the mean.
- */
+/** The first version made of these updates: each has a one at the place of its device, and a step goes against the mean. */
 export function stepOf(shots: readonly SentShot[], dimension = 30): readonly number[] {
   return Array.from({ length: dimension }, (_, k) =>
     shots.some(({ device }) => device.index === k) ? -Math.fround(1 / shots.length) : 0,

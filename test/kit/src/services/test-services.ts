@@ -226,10 +226,7 @@ export function testPolicy(keys: Parameters<typeof kitPolicy>[0]): TaskPolicy {
   return kitPolicy(keys, { name: new TextEncoder().encode('a test'), dimension: 8 });
 }
 
-/**
- * The effect of a sum of one-hot updates on a model of zeros: -1 if an update counted once, for this many accepted
- * updates.
- */
+/** The effect of a sum of one-hot updates on a model of zeros: -1 if an update counted once, for this many accepted updates. */
 export function countsOf(model: Float32Array, accepted: number): number[] {
   return Array.from(model, (value) => Math.round(-value * accepted) + 0);
 }

@@ -130,9 +130,7 @@ export function refusedSeals(from: {
   ];
 }
 
-/**
- * A seed under a pad that fits its R, which is an arbitrary point: an opener that does not recompute R would accept it.
- */
+/** A seed under a pad that fits its R, which is an arbitrary point: an opener that does not recompute R would accept it. */
 function ofAnotherR({ ctx, context, key, secret, seed }: SealedToSlot): string {
   const binding = boundAlone(bytes(key), { salt: bytes(ctx), context: bytes(context) });
   const { publicKey } = suite.x25519(suite.sha256(ascii('any ephemeral secret')));

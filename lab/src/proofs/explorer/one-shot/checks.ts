@@ -27,9 +27,7 @@ export function finalBatches(
   return new Map(final.map(([ctx]) => [ctx, facts.batches.get(ctx) ?? []]));
 }
 
-/**
- * No update is used twice or after it was declared expired, and nothing can be computed but the sums of final batches.
- */
+/** No update is used twice or after it was declared expired, and nothing can be computed but the sums of final batches. */
 export function factsProblem(facts: Facts, names: readonly string[], rules: FinalRules): string | undefined {
   const final = finalBatches(facts, names, rules);
   const listed = [...final.values()].flat();

@@ -61,9 +61,7 @@ export class ShotMoves {
     return [...(isTurn && !isGiven ? [give] : []), ...(mayAsk ? [asks] : [])];
   }
 
-  /**
-   * Frees its update if enough authorities declare it expired; a lying server may keep the device from some of them.
-   */
+  /** Frees its update if enough authorities declare it expired; a lying server may keep the device from some of them. */
   #askOutcome(device: ShotDevice): void {
     const { member } = device.own.session as NonNullable<typeof device.own.session>;
     const upload = toHex(member.ctx);

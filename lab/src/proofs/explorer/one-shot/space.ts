@@ -150,9 +150,7 @@ export class ShotSpace implements Space<ShotState> {
     return lost < 0 ? undefined : `device ${lost} was acknowledged, and the server does not have its upload`;
   }
 
-  /**
-   * Every acknowledged update has an end; if no time passes and no authority was restored, all of them are included.
-   */
+  /** Every acknowledged update has an end; if no time passes and no authority was restored, all of them are included. */
   terminalProblem(state: ShotState): string | undefined {
     if (this.#options.isLying === true) return undefined;
     this.#load(state);

@@ -72,9 +72,7 @@ function wait({ world }: ShotOracle, hours: number): void {
   world.tick();
 }
 
-/**
- * If the authority declares its upload expired, the update goes into another one; if not, a new update is contributed.
- */
+/** If the authority declares its upload expired, the update goes into another one; if not, a new update is contributed. */
 function giveAgain({ oracle, devices, names }: Course, place: number): void {
   const device = devices[place] as ShotDevice;
   if (device.release().kind === 'free') device.own.leave();

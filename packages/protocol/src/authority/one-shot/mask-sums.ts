@@ -20,9 +20,7 @@ export interface MaskedUpload {
 /** Terms that are expanded together: each block of the vector is loaded once for all of them. */
 const AT_ONCE = 64;
 
-/**
- * M_A = sum over the batch of PRG(s_A), added to `sum` in place. Shards of a batch may be summed separately and added.
- */
+/** M_A = sum over the batch of PRG(s_A), added to `sum` in place. Shards of a batch may be summed separately and added. */
 export function addMasksInPlace(
   sum: Uint32Array,
   { suite, tools }: { readonly suite: Suite; readonly tools: MaskTools<Keystream> },

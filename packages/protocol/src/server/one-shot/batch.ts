@@ -26,10 +26,7 @@ export function openShotBatch(suite: Suite, policy: TaskPolicy, { batch, version
   return { ctx: batchCtxOf(suite, batch), task: batch.task, rules, status: 'frozen', users, votes: [], batch };
 }
 
-/**
- * `aborted`: no authority voted for it, so its uploads may go into another one. `unknown`: it can never be released any
- * more.
- */
+/** `aborted`: no authority voted for it, so its uploads may go into another one. `unknown`: it can never be released any more. */
 export function loseBatch(
   batch: ShotBatch,
   how: 'aborted' | 'unknown',

@@ -37,9 +37,7 @@ export function isShotOutcomeOf(
   );
 }
 
-/**
- * The statement that enough authorities make identically; undefined if they do not. Only `expired` frees the update.
- */
+/** The statement that enough authorities make identically; undefined if they do not. Only `expired` frees the update. */
 export function agreedShotOutcome(
   question: ShotQuestion,
   commitment: Pick<DeltaCommitment, 'joinTag' | 'epochs'>,

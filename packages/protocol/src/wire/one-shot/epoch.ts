@@ -10,9 +10,7 @@ import { field, STATEMENT_BYTES } from '../named-fields.ts';
 import { isSigned, type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import type { OneShotPolicy } from './policy.ts';
 
-/**
- * Seeds may be sealed to this key until `closes`. The statement is identified by its hash, never only by its number.
- */
+/** Seeds may be sealed to this key until `closes`. The statement is identified by its hash, never only by its number. */
 export interface EpochBody {
   readonly task: TaskId;
   /** The index of the authority. */
@@ -59,10 +57,7 @@ export function isEpochOf(suite: Suite, { authorities, oneShot }: EpochRules, ep
   return key !== undefined && isLong && isSigned(suite, epochCodec, epoch, key);
 }
 
-/**
- * The time at which its secret is destroyed: two further epochs after it closed, so that a batch has time to be
- * released.
- */
+/** The time at which its secret is destroyed: two further epochs after it closed, so that a batch has time to be released. */
 export function epochEnd({ epochMs }: Pick<OneShotPolicy, 'epochMs'>, { closes }: Pick<EpochBody, 'closes'>): Millis {
   return millis(closes + 2 * epochMs);
 }

@@ -120,10 +120,7 @@ export const batchVoteRequestCodec: SignedCodec<BatchVoteRequestBody> = signedMe
   { batch: batchField, votes: endorsementsField, models: list(1, nested(modelEntryCodec, MODEL_ENTRY_BYTES)) },
 );
 
-/**
- * authority -> server: its vote, or the batch that already holds one of the uploads, so that a restored server
- * recovers.
- */
+/** authority -> server: its vote, or the batch that already holds one of the uploads, so that a restored server recovers. */
 export interface BatchVoteAnswer {
   readonly vote: Vote | undefined;
   readonly held: Batch | undefined;

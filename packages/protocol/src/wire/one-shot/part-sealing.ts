@@ -23,9 +23,7 @@ const contextLayout = message<ShotName & { readonly part: Part }>(KIND.partConte
   part: u16,
 });
 
-/**
- * Context and salt bind task, tag, user and part: a seed that another device copies into its own upload never opens.
- */
+/** Context and salt bind task, tag, user and part: a seed that another device copies into its own upload never opens. */
 export function partBinding(
   suite: Suite,
   name: ShotName,

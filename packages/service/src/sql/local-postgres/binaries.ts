@@ -46,10 +46,7 @@ function fromDebian(): PostgresBinaries | undefined {
   return newest === undefined ? undefined : { bin: join(DEBIAN, newest, 'bin') };
 }
 
-/**
- * Returns the folder of the programs, copied into `folder` if another user must be able to read them or links are
- * missing.
- */
+/** Returns the folder of the programs, copied into `folder` if another user must be able to read them or links are missing. */
 export function usableBinaries(
   { bin, packaged }: PostgresBinaries,
   { folder, isForOthers }: { readonly folder: string; readonly isForOthers: boolean },

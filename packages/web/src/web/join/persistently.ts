@@ -11,10 +11,7 @@ export interface Patient {
   tell(news: FromDevice): void;
 }
 
-/**
- * Tries again while there is no answer, a service is overloaded or the gate is closed; undefined once the device
- * leaves.
- */
+/** Tries again while there is no answer, a service is overloaded or the gate is closed; undefined once the device leaves. */
 export async function persistently<Result>(
   { gate, tell, sleep }: Patient,
   work: () => Promise<Result>,

@@ -52,9 +52,7 @@ export class Learner {
     } else this.#learn(event);
   }
 
-  /**
-   * Applies the mean of the updates, damped by its mean age like the default step of a server: undamped it oscillates.
-   */
+  /** Applies the mean of the updates, damped by its mean age like the default step of a server: undamped it oscillates. */
   #learn({ included, meanAge }: Extract<TimedEvent, { readonly kind: 'version' }>): void {
     const mean = new WeightedMean(this.#parameters.length);
     for (const { trip } of included) {

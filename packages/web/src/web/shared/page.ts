@@ -39,10 +39,7 @@ export function addressOfTask(task: string): string {
   return `#${pins}`;
 }
 
-/**
- * A token admits a device: it must not stay in the address, the history of the tab, or links, for the next person to
- * find.
- */
+/** A token admits a device: it must not stay in the address, the history of the tab, or links, for the next person to find. */
 function dropToken(): void {
   const pins = fragment();
   if (!pins.has('token')) return;
