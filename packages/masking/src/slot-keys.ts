@@ -58,10 +58,7 @@ export interface KeyResult {
 /** Asks for one result for each work of a batch. */
 export type KeySteps<Result> = Generator<readonly KeyWork[], Result, readonly KeyResult[]>;
 
-/**
- * Runs the steps with every agreement computed synchronously. `keys` holds key objects that were made before, by their
- * secrets.
- */
+/** Runs the steps with every agreement computed synchronously. `keys` holds existing key objects, by their secrets. */
 export function keysAtOnce<Result>(
   suite: Pick<Suite, 'x25519'>,
   steps: KeySteps<Result>,

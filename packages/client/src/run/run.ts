@@ -32,15 +32,9 @@ export interface RoundTrainer {
 export type Training = Partial<Omit<TrainRequest, 'start' | 'samples'>>;
 
 export interface RunOptions {
-  /**
-   * The number of rounds, each with a contribution or nothing new to contribute; without it, until the signal or the
-   * task's end.
-   */
+  /** The number of rounds, with or without a contribution; without it, until the signal or the task's end. */
   readonly rounds?: number;
-  /**
-   * The time for which a device that has nothing new waits for a newer version; then a run with `rounds` ends. One
-   * minute by default.
-   */
+  /** The wait for a newer version if there is nothing new; then a run with `rounds` ends. One minute by default. */
   readonly patienceMs?: number;
   /** The settings in which this application differs from the task's policy. */
   readonly training?: Training;
@@ -55,17 +49,11 @@ export interface RunSummary {
   readonly rejected: number;
   /** Rounds in which the device had nothing new to contribute: its update vanished, or was given before. */
   readonly idle: number;
-  /**
-   * The reason why it ended: all rounds are done, nothing new and no newer version, or a reason that another round
-   * would meet again.
-   */
+  /** The reason for the end: all rounds done, nothing new and no newer version, or a lasting refusal. */
   readonly ended: 'rounds' | 'nothing-new' | ProblemCode;
 }
 
-/**
- * Faults of a service or of the network, and an overloaded service, after all attempts of one request: they are no
- * verdict on the update.
- */
+/** Faults of a service or of the network after all attempts of one request: they are no verdict on the update. */
 function isFault(error: unknown): error is Error {
   if (error instanceof ProblemError) {
     return error.isPassing || error.code === 'unknown-problem' || problemOf(error.code).about === 'service';
@@ -154,10 +142,7 @@ export async function run(
   }
   return endedBy('rounds');
 
-  /**
-   * Without `rounds` a device that has nothing new tries again now and then, which asks for a place and notices the
-   * task's end.
-   */
+  /** Without `rounds` an idle device tries again now and then, which asks for a place and notices the task's end. */
   async function isWorthARound(): Promise<boolean> {
     const { version } = steps.idle;
     if (version === undefined) return true;

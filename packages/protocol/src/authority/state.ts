@@ -208,8 +208,7 @@ export class AuthorityState {
         const name = toHex(entry.entry.task);
         const before = this.#tasks.get(name);
         if (before !== undefined) this.#tasks.set(name, withNewest(before, entry.entry));
-        // A closed buffer is only in the log; so is, from now on, one that the others closed while this authority was
-        // away.
+        // A closed buffer is only in the log; now also one that the others closed while this authority was away.
         for (const ctx of [...entry.entry.sums, ...entry.entry.spoilt]) this.#evolve(ctx, entry);
         return;
       }

@@ -96,8 +96,7 @@ export class TaskAdmission {
   }
 
   /**
-   * For a device with an update. A device that comes without a place is served if there is room: a free place, or a
-   * slot beside others.
+   * For a device with an update. Without a place it is served if there is room: a free place, or a slot beside others.
    */
   async enter(
     user: UserId,
@@ -201,8 +200,8 @@ export class TaskAdmission {
   }
 
   /**
-   * The number of devices that may still come with an update on the version, as of the last look; undefined if there is
-   * no limit.
+   * The number of devices that may still come with an update on the version, as of the last look; undefined without
+   * limit.
    */
   coming({ version, versions }: VersionRules): number | undefined {
     const isOpenToAll = versions !== 'one' || !this.#isUsed || version >= this.#newestVersion;

@@ -176,8 +176,8 @@ export class RunningTask {
   }
 
   /**
-   * Before a device fetches a model: returns its place, or when to ask again. `unused`: the number of slots and places
-   * it recently left unused.
+   * Before a device fetches a model: returns its place, or when to ask again. `unused`: slots and places it left
+   * unused.
    */
   async admit({ deviceKey }: Certificate, unused: number): Promise<{ readonly leftMs: number }> {
     this.checkRunning();
