@@ -50,7 +50,7 @@ interface Join {
 }
 
 addEventListener('message', async ({ data: { device, ...pins } }: MessageEvent<Join>) => {
-  const kernel = createTrainingKernel({ equalBits: false }); // wasm SIMD; undefined where there is none
+  const kernel = createTrainingKernel({ equalBits: false }); // wasm SIMD; undefined if there is none
   const trainer = createTrainer(kernel === undefined ? createReferenceBackend(model) : createKernelBackend(model, kernel));
   try {
     const client = await BasaClient.connect({ ...pins, identity: \`\${pins.task.slice(0, 16)}-\${device}\` }); // a name in IndexedDB

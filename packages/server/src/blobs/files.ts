@@ -29,7 +29,7 @@ async function openFolder(
 ): Promise<BlobStore> {
   const incoming = join(folder, 'incoming');
   await mkdir(incoming, PRIVATE);
-  flushNames(dirname(folder)); // what lies above every blob
+  flushNames(dirname(folder)); // the parent of all blobs
   const folders = new DurableFolders(folder);
   const pathOf = (key: string): string => join(folder, checkedKey(key));
   const stagedPathOf = (key: string): string => join(incoming, checkedKey(key));

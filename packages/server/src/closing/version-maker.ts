@@ -1,6 +1,6 @@
 /**
  * Makes versions of the sums that are opened: they wait until there are enough of them, then one step is taken, one entry is logged that names
- * each of them, and all of them end. Whatever stops it, it goes on from what the store says.
+ * each of them, and all of them end. After an interruption it continues from the store.
  *
  *     opened, opened, ... --step--> version --log--> included, or quarantined as spoilt
  */

@@ -66,7 +66,7 @@ function gatherVotes(server: ClosingStore, start: StoredBatch): StoredBatch | Re
   return [...refusals.values()].at(-1) ?? refused('too-few-votes');
 }
 
-/** Nobody voted for it: it ends without those uploads that enough authorities refuse, and the others may go into another batch. */
+/** No authority voted for it: it ends without those uploads that enough authorities refuse, and the others may go into another batch. */
 function dissolve(server: ClosingStore, stored: StoredBatch, refusals: readonly Refused[]): void {
   const bad = [...refusedSlots(server.world.policy, refusals)];
   if (bad.length === 0) return;
