@@ -1,4 +1,4 @@
-/** What `--rate`, `--damping`, `--leaf` and the chosen rates make of the cells of a grid. */
+/** The effect of `--rate`, `--damping`, `--leaf` and the chosen rates on the cells of a grid. */
 
 import { CELL, type Cell, exponential, FEMNIST, MNIST } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';

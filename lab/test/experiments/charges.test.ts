@@ -1,4 +1,4 @@
-/** What protocols are charged, counted by hand from costs of a millisecond each. */
+/** The charges of protocols, counted by hand from costs of a millisecond each. */
 
 import { Charges } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';

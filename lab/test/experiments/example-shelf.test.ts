@@ -1,4 +1,4 @@
-/** The shelf of drawn examples: whoever comes first draws, and nobody reads what is half drawn. */
+/** The shelf of drawn examples: the first thread draws, and no thread reads a half-drawn example. */
 import type { Dataset } from '@basa/learning';
 import { createShelf, takeExamples } from '@basa/virtual-time';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** `--leaf`: writers of LEAF's files instead of the stand-in, a tenth of them for the test alone. */
+/** `--leaf`: writers of LEAF's files instead of the stand-in, a tenth of them only for the test. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Which rate is chosen: the fastest over all delays. */
+/** The choice of a rate: the fastest over all delays. */
 
 import { type Cell, isSynchronous } from '@basa/virtual-time';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** One device that cheats in one way: it spoils a buffer or is left out, is named where that can be, and reads nothing. */
+/** One device that cheats in one way: it spoils a buffer or is left out, is named if possible, and reads nothing. */
 
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What mutation testing changes in a source, and how a change is switched on. */
+/** The changes that mutation testing makes to a source, and their activation. */
 import { describe, expect, it } from 'vitest';
 import { mutantsOf, withSwitches } from '../../src/proofs/mutation/mutants.ts';
 

@@ -1,4 +1,4 @@
-/** A federation of the one-shot mode in memory: sums are exact, whoever drops out, and whoever crashes. */
+/** A federation of the one-shot mode in memory: sums are exact under any drop-outs and crashes. */
 import { millis, shotUploadCodec } from '@basa/protocol';
 import { granted, OneShotFederation, type OneShotOptions } from '@basa/simulator';
 import { nodeEnvironment as environment } from '@basa/virtual-time/simulation';

@@ -124,7 +124,7 @@ describe('the data that a server stores', () => {
     const difference = uniformityOf(fixed, RING_32).find(({ name }) => name === 'y0 - y1, bits 0 to 7');
     expect(difference?.pValue).toBeLessThan(ALARM);
     expect(worst(fixedVersusRandom(fixed, random, RING_32))).toBeLessThan(ALARM);
-    // Each upload alone still looks uniform: it takes two to see it.
+    // Each upload by itself still looks uniform: it takes two to see it.
     for (const upload of fixed) expect(worst(uniformityOf([upload], RING_32))).toBeGreaterThan(QUIET);
   });
 

@@ -1,4 +1,4 @@
-/** What parties refuse: strangers, repeats, changed bytes, and questions about too few. */
+/** Refusals of the parties: strangers, repeats, changed bytes, and questions about too few. */
 import { DecodeError, FIELD, FIELD_PRIME } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
 import { primeField } from '../src/field/field.ts';

@@ -108,8 +108,8 @@ const plain: PlainFedBuff = {
 describe('equivalences', () => {
   it('FedBuff with K = cohort, no delay and no staleness weight is FedAvg', async () => {
     const { parameters, metrics } = await runPlainFedBuff({ ...plain, concurrency: 6, bufferSize: 6 });
-    // The first cohort starts together; afterwards whoever starts late trains on what is newest, so compare versions
-    // with FedAvg over the same cohorts and the same downloads.
+    // The first cohort starts together; later trips train on the newest version, so compare versions with FedAvg over
+    // the same cohorts and the same downloads.
     const byVersion = Array.from({ length: 4 }, (_, n) => metrics.trips.slice(6 * n, 6 * n + 6));
     const models = [Float32Array.from(plain.start)];
     const fedAvg = fedAvgStep({ rate: 0.7, momentum: 0 });

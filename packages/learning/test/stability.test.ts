@@ -1,4 +1,4 @@
-/** The damped step on a quadratic, where the limits of stability are known: w(t+1) = w(t) - step * gain * w(t - age). */
+/** The damped step on a quadratic, whose limits of stability are known: w(t+1) = w(t) - step * gain * w(t - age). */
 import { describe, expect, it } from 'vitest';
 import { createServerStep, dampingFactor, fedAdamStep, fedAvgStep, type ServerStep } from '../src/index.ts';
 

@@ -1,4 +1,4 @@
-/** Secrets dealt into shares: any so many give the secret back, and fewer say nothing of it. */
+/** Secrets dealt into shares: any threshold of them gives the secret back, and fewer reveal nothing. */
 import { setsOf } from '@basa/testkit/core/slot-seals.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -54,7 +54,7 @@ describe('the discrete Gaussian', () => {
       distance += difference < 0n ? -difference : difference;
     }
     expect(distance).toBeLessThan(1n << 18n);
-    // What lies behind the table is rarer than that, too.
+    // Outcomes beyond the table are rarer than that, too.
     expect(2n * slowWeight(most + 1, fraction)).toBeLessThan(total >> 128n);
   });
 

@@ -37,7 +37,7 @@ describe('the plan of a private task', () => {
     expect(level).toBe(Math.ceil(2 * Math.sqrt(7850)));
     expect(noiseProblem({ ...request(7850, 100), level: level - 1 })).toContain(`at least ${level}`);
     expect(noise.honest).toBe(70);
-    // Where the noise is small, the level is finer, so that a device still adds at least 4 steps.
+    // If the noise is small, the level is finer, so that a device still adds at least 4 steps.
     const quiet = planned(16, 1000, { noiseMultiplier: 0.1 });
     expect(quiet.noise.deviation).toBeGreaterThanOrEqual(4);
     expect(quiet.noise.deviation).toBeLessThan(5);

@@ -14,7 +14,7 @@ describe('rounding within a bound', () => {
   it('clips the whole update to the norm, and says so', () => {
     const rounded = roundWithin(new Float32Array([3, -4]), quantizer, never);
     expect(rounded).toMatchObject({ kind: 'rounded', isClipped: true });
-    // (0.6, -0.8) times 40, rounded down where nothing rounds up.
+    // (0.6, -0.8) times 40, rounded down because nothing rounds up.
     expect(rounded.kind === 'rounded' && Array.from(rounded.integers, (x) => Math.abs(x))).toEqual([24, 32]);
     const within = roundWithin(new Float32Array([0.5, -0.5]), quantizer, never, 0.5);
     expect(within).toMatchObject({ isClipped: false, integers: new Int32Array([10, -10]) });
