@@ -98,7 +98,7 @@ export class AuthorityTables {
     await this.#session.query('INSERT INTO records VALUES (?, ?, ?)', sequence, bytes, hash);
   }
 
-  /** Makes the record findable by these names, in addition to earlier ones. */
+  /** Makes the record findable by these names, unless it already is. */
   async name(sequence: number, names: readonly Uint8Array[]): Promise<void> {
     for (const some of atOnce(names)) {
       const rows = some.map(() => '(?, ?)').join();

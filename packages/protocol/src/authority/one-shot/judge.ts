@@ -31,7 +31,7 @@ export interface Judgement {
   readonly isBacked: boolean;
 }
 
-/** The time since a certificate may have ended, or a device been revoked, if others voted before that. */
+/** A certificate that ended, or a device that was revoked, within this time is tolerated if others voted before that. */
 const RACE_MS = 15 * 60_000;
 
 /** Returns the reason why the authority does not vote for the upload. A batch with the name `within` may hold it. */
