@@ -235,7 +235,11 @@ const SHARE = ascii('share');
 const PAD = ascii('pad');
 
 /** e. */
-function ephemeralOf(suite: Suite, seed: Uint8Array, { salt, context }: SlotBinding): Uint8Array {
+export function ephemeralOf(
+  suite: Suite,
+  seed: Uint8Array,
+  { salt, context }: Pick<SlotBinding, 'salt' | 'context'>,
+): Uint8Array {
   if (seed.length !== SEED_BYTES) throw new RangeError(`seed must be ${SEED_BYTES} bytes, got ${seed.length}`);
   return suite.hkdf({ secret: seed, salt, info: concatBytes(EPHEMERAL, context), length: SLOT_KEY_BYTES });
 }
@@ -264,7 +268,7 @@ function paddedShare(sealed: Uint8Array, place: number): Uint8Array {
   return sealed.subarray(start, start + SEED_BYTES);
 }
 
-function xor(a: Uint8Array, b: Uint8Array): Uint8Array {
+export function xor(a: Uint8Array, b: Uint8Array): Uint8Array {
   const both = new Uint8Array(a.length);
   for (let i = 0; i < a.length; i++) both[i] = (a[i] as number) ^ (b[i] as number);
   return both;

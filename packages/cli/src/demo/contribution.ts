@@ -18,8 +18,11 @@ import {
   attributeSealing,
   type BufferIssuer,
   type BufferSealing,
+  epochKeysOf,
+  epochNameOf,
   type JoinTag,
   millis,
+  ONE_SHOT_DEFAULTS,
   partBinding,
   sealedBytesOf,
   slotKeyIssuer,
@@ -103,15 +106,15 @@ export async function compareWays({
 
 /** With one authority: one part, whose seed is sealed to the one epoch key. */
 function shotCost(dimension: number, modulus: Modulus): WayCost {
-  const key = nodeSuite.x25519(nodeRandomBytes(32)).publicKey;
+  const keys = epochKeysOf(nodeSuite, ONE_SHOT_DEFAULTS.sealing, nodeRandomBytes(32));
   const name = {
     task: nodeRandomBytes(32) as TaskId,
     joinTag: nodeRandomBytes(32) as JoinTag,
     user: nodeRandomBytes(32) as UserId,
   };
   const [opens, closes] = [millis(0), millis(1)];
-  const epoch = { task: name.task, authority: 0, number: 0, key, opens, closes, signature: new Uint8Array(64) };
-  const binding = partBinding(nodeSuite, name, { part: 0, holders: [0] }, [epoch]);
+  const epoch = { task: name.task, authority: 0, number: 0, ...keys, opens, closes, signature: new Uint8Array(64) };
+  const binding = partBinding(nodeSuite, name, { part: 0, holders: [epochNameOf(nodeSuite, epoch)] }, [epoch]);
   const seal = (): readonly Uint8Array[] =>
     keysAtOnce(nodeSuite, sealToSlots(nodeSuite, [{ seed: nodeRandomBytes(SEED_BYTES), binding }]));
   const { ms: maskingMs } = measureMasks(1, dimension, modulus);

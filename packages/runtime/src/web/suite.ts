@@ -67,7 +67,15 @@ export const webSuite: Suite = {
       },
     };
   },
+
+  kem: undefined,
 };
+
+/** Loads ML-KEM, which most tasks do not need. WebCrypto's draws the randomness itself: a sealed seed could not be made again and compared. */
+export async function webSuiteWithKem(): Promise<Suite> {
+  const { createKem } = await import('../kem.ts');
+  return { ...webSuite, kem: createKem() };
+}
 
 function littleEndian(bytes: Uint8Array): bigint {
   let value = 0n;

@@ -3,6 +3,7 @@ import type { Council } from '../council.ts';
 import { checked, type Field, flag, oneOf, optional, record, u8, u32 } from '../fields.ts';
 import { MAX_SUMS } from '../limits.ts';
 import { partsOf } from './parts.ts';
+import { SEALINGS, type Sealing } from './sealings.ts';
 
 /**
  * How the means of the batches that make one version are combined: `mean` weighs them by examples and age; `trimmed` leaves out the smallest and
@@ -30,6 +31,8 @@ export interface OneShotPolicy {
   /** H: how many batches make one version, unless no more of them come. */
   readonly sumsPerVersion: number;
   readonly combine: Combination;
+  /** How devices seal the seeds of their masks to the authorities. */
+  readonly sealing: Sealing;
 }
 
 export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
@@ -41,6 +44,7 @@ export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
   freshMs: 300_000,
   sumsPerVersion: 1,
   combine: 'mean',
+  sealing: 'x25519',
 };
 
 /** Limits what one device seals and every authority expands. */
@@ -60,6 +64,7 @@ export const oneShotField: Field<OneShotPolicy | undefined> = optional(
     freshMs: duration,
     sumsPerVersion: sumCount,
     combine: oneOf(COMBINATIONS),
+    sealing: oneOf(SEALINGS),
   }),
 );
 
