@@ -4,6 +4,7 @@
  */
 import {
   equalBytes,
+  isKemKey,
   KEM_CIPHERTEXT_BYTES,
   KEM_KEY_BYTES,
   KEM_SECRET_BYTES,
@@ -53,6 +54,7 @@ function symbolicKem(): Kem {
     return bytes.map((byte, i) => byte ^ (pad[i] as number));
   };
   const encapsulate: Kem['encapsulate'] = (publicKey, randomness) => {
+    if (!isKemKey(publicKey)) throw new Error('this is no ML-KEM key');
     const ciphertext = new Uint8Array(KEM_CIPHERTEXT_BYTES);
     ciphertext.set(cover(publicKey, randomness));
     return { ciphertext, shared: digest([publicKey, randomness], 32) };
