@@ -2,6 +2,7 @@
 import { diffieHellman, generateKeyPairSync } from 'node:crypto';
 import { createMclGroup } from '@basa/abe';
 import { SEALINGS, type Sealing } from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type PartTrial, partTrial, sealingTrial } from '@basa/simulator';
 import { abeSealings, slotKeySealings } from '@basa/virtual-time/real-sealings';
@@ -93,7 +94,7 @@ interface CouncilCost {
 
 /** The sealed parts of one upload of the one-shot mode, with each sealing. */
 function benchParts({ council, ...options }: (typeof COUNCILS)[number]): CouncilCost {
-  const tools = { suite: nodeSuite, randomBytes: nodeRandomBytes };
+  const tools = { suite: withKem(nodeSuite), randomBytes: nodeRandomBytes };
   const costs = SEALINGS.map((sealing): [Sealing, PartsCost] => {
     const trials = Array.from({ length: NEW_KEYS }, () => partTrial(tools, { ...options, sealing }));
     const [known] = trials as [PartTrial];

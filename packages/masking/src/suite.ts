@@ -20,7 +20,7 @@ export interface Suite {
   verify(input: { signature: Uint8Array; message: Uint8Array; publicKey: Uint8Array }): boolean;
   /** X25519 (RFC 7748) with these 32 secret bytes, which must stay as they are while the key is used. */
   x25519(secretKey: Uint8Array): X25519Key;
-  /** Undefined in a browser that has not loaded it: only tasks that seal with it need it. */
+  /** Undefined unless it was loaded: only tasks that seal with it need it. */
   readonly kem: Kem | undefined;
 }
 

@@ -1,5 +1,8 @@
-/** ML-KEM-768 and SHA3-256 of the noble libraries, in Node and in browsers. Keys that are used again are expanded once. */
-import { equalBytes, type Kem, toHex } from '@basa/masking';
+/**
+ * ML-KEM-768 and SHA3-256 of the noble libraries, in Node and in browsers; only programs that need them load this file. The ML-KEM of newer Nodes and
+ * of WebCrypto draws its randomness itself: a sealed seed could not be made again and compared.
+ */
+import { equalBytes, type Kem, type Suite, toHex } from '@basa/masking';
 import { sha3_256 } from '@noble/hashes/sha3.js';
 import { type KEMPrepared, ml_kem768 } from '@noble/post-quantum/ml-kem.js';
 
@@ -10,7 +13,14 @@ const KEY_IN_SECRET = { start: 1152, end: 2336 };
 /** Enough to find a key; the whole of it is compared. */
 const NAME_BYTES = 32;
 
-export function createKem(): Kem {
+/** The suite with ML-KEM. Keys that are used again are expanded once. */
+export function withKem(suite: Suite): Suite {
+  return { ...suite, kem };
+}
+
+const kem: Kem = createKem();
+
+function createKem(): Kem {
   const expanded = new Map<string, KEMPrepared>();
   const expandedKey = (publicKey: Uint8Array): KEMPrepared => {
     const name = toHex(publicKey.subarray(0, NAME_BYTES));

@@ -15,14 +15,16 @@ import {
 import { x25519 } from '@noble/curves/ed25519.js';
 import { ml_kem768 } from '@noble/post-quantum/ml-kem.js';
 import { describe, expect, it } from 'vitest';
+import { withKem } from '../src/kem.ts';
 import { nodeSuite } from '../src/node/index.ts';
 import { webSuite, webSuiteWithKem } from '../src/web/index.ts';
 
+const suite = withKem(nodeSuite);
 const filled = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fill(byte);
 const seed = Uint8Array.from({ length: 32 }, (_, n) => 7 * n + 1);
 /** Authorities 1, 2 and 4 of a task. */
 const HOLDERS = [1, 2, 4].map((authority) => {
-  const pair = (nodeSuite.kem as Kem).keyPair(filled(authority, 64));
+  const pair = (suite.kem as Kem).keyPair(filled(authority, 64));
   const secret: HolderSecret = { agreement: filled(10 + authority), decapsulation: pair.secretKey };
   const publicKey = nodeSuite.x25519(secret.agreement).publicKey;
   return { part: { authority, publicKey, kemKey: pair.publicKey, statement: filled(20 + authority) }, secret };
@@ -32,13 +34,13 @@ const binding: HybridBinding = {
   salt: filled(4),
   context: filled(5, 9),
 };
-const sealedBy = (suite: Suite, to = binding): Uint8Array => {
-  const [sealed] = keysAtOnce(suite, sealToHybrid(suite, [{ seed, binding: to }]));
+const sealedBy = (by: Suite, to = binding): Uint8Array => {
+  const [sealed] = keysAtOnce(by, sealToHybrid(by, [{ seed, binding: to }]));
   return sealed as Uint8Array;
 };
-const sealed = sealedBy(nodeSuite);
-const opened = (bytes: Uint8Array, place: number, to = binding, suite: Suite = nodeSuite) =>
-  openHybrid(suite, bytes, to, place, HOLDERS[place]?.secret as HolderSecret);
+const sealed = sealedBy(suite);
+const opened = (bytes: Uint8Array, place: number, to = binding, by: Suite = suite) =>
+  openHybrid(by, bytes, to, place, HOLDERS[place]?.secret as HolderSecret);
 const everyone = (bytes: Uint8Array) => HOLDERS.map((_, place) => opened(bytes, place));
 const withPart = (at: number, part: HybridPart): readonly HybridPart[] =>
   binding.parts.map((one, place) => (place === at ? part : one));
@@ -83,10 +85,10 @@ describe('a seed that is sealed to both keys', () => {
     expect(everyone(sealed)).toEqual([seed, seed, seed]);
     const [first, second] = HOLDERS.map(({ secret }) => secret) as [HolderSecret, HolderSecret];
     const mixed = { agreement: first.agreement, decapsulation: second.decapsulation };
-    expect(openHybrid(nodeSuite, sealed, binding, 0, mixed)).toBeUndefined();
-    expect(openHybrid(nodeSuite, sealed, binding, 1, mixed)).toBeUndefined();
-    expect(openHybrid(nodeSuite, sealed, binding, 0, second)).toBeUndefined();
-    expect(openHybrid(nodeSuite, sealed, binding, 0, { ...first, decapsulation: undefined })).toBeUndefined();
+    expect(openHybrid(suite, sealed, binding, 0, mixed)).toBeUndefined();
+    expect(openHybrid(suite, sealed, binding, 1, mixed)).toBeUndefined();
+    expect(openHybrid(suite, sealed, binding, 0, second)).toBeUndefined();
+    expect(openHybrid(suite, sealed, binding, 0, { ...first, decapsulation: undefined })).toBeUndefined();
   });
 
   it('is bad for every holder if one byte of any copy, of R or of a ciphertext was changed', () => {
@@ -103,7 +105,7 @@ describe('a seed that is sealed to both keys', () => {
   it('is bad for every holder if a ciphertext has another randomness, though each copy opens by itself', () => {
     const { part } = HOLDERS[1] as (typeof HOLDERS)[number];
     const other = { ...part, statement: filled(99) };
-    const foreign = sealedBy(nodeSuite, { ...binding, parts: withPart(1, other) });
+    const foreign = sealedBy(suite, { ...binding, parts: withPart(1, other) });
     const copy = 32 + 1120;
     const mixed = sealed.slice();
     mixed.set(foreign.subarray(copy, copy + 1120), copy);
@@ -124,7 +126,7 @@ describe('a seed that is sealed to both keys', () => {
 
   it('is never sealed to a holder without an ML-KEM key, or without ML-KEM', () => {
     const parts = binding.parts.map((part) => ({ ...part, kemKey: undefined }));
-    expect(() => sealedBy(nodeSuite, { ...binding, parts })).toThrow(/were not checked/);
+    expect(() => sealedBy(suite, { ...binding, parts })).toThrow(/were not checked/);
     expect(() => sealedBy(webSuite)).toThrow(/ML-KEM was not loaded/);
   });
 });

@@ -2,7 +2,7 @@
  * The secrets of epochs of the one-shot mode: one key pair for each task and epoch, sealed in the database that all nodes share, and unlocked in
  * the memory of each. No backup has them; when the record that ends an epoch is durable, its secret is destroyed.
  */
-import { equalBytes, type HolderSecret, type RandomBytes, Secret, toHex } from '@basa/masking';
+import { equalBytes, type HolderSecret, type RandomBytes, Secret, type Suite, toHex } from '@basa/masking';
 import {
   agreementKeyOf,
   type Epoch,
@@ -13,9 +13,12 @@ import {
   type Sealing,
   type TaskId,
 } from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
 import { nodeSuite } from '@basa/runtime/node';
 import type { AuthorityTables, StoredShotSecret } from '../store/tables.ts';
 import type { Vault } from '../store/vault.ts';
+
+const suite: Suite = withKem(nodeSuite);
 
 export interface ShotSecretTools {
   readonly vault: Vault;
@@ -43,7 +46,7 @@ export class ShotSecrets {
   async make(tables: AuthorityTables, task: TaskId, sealing: Sealing): Promise<EpochKeys> {
     const { vault, randomBytes } = this.#tools;
     const secret = randomBytes(32);
-    const keys = epochKeysOf(nodeSuite, sealing, secret);
+    const keys = epochKeysOf(suite, sealing, secret);
     const { key: publicKey } = keys;
     await tables.addShotSecret({ task, publicKey, sealed: vault.seal(shotSecretName({ task, publicKey }), secret) });
     secret.fill(0);
@@ -79,7 +82,7 @@ export class ShotSecrets {
     if (unlocked === undefined) return undefined;
     if (unlocked.agreement === undefined) {
       const sealing = kemKey === undefined ? 'x25519' : 'x25519+mlkem768';
-      const { agreement, decapsulation } = epochSecretOf(nodeSuite, sealing, unlocked.secret.reveal());
+      const { agreement, decapsulation } = epochSecretOf(suite, sealing, unlocked.secret.reveal());
       unlocked.agreement = new Secret(agreement);
       unlocked.decapsulation = decapsulation && new Secret(decapsulation);
     }
@@ -107,7 +110,7 @@ export class ShotSecrets {
     if (this.#unlocked.has(toHex(publicKey))) return;
     const secret = this.#tools.vault.open(shotSecretName({ task, publicKey }), sealed);
     if (secret === undefined) return;
-    if (equalBytes(agreementKeyOf(nodeSuite, secret), publicKey))
+    if (equalBytes(agreementKeyOf(suite, secret), publicKey))
       this.#unlocked.set(toHex(publicKey), { secret: new Secret(secret) });
   }
 

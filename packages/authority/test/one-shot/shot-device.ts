@@ -19,6 +19,7 @@ import {
   type TaskPolicy,
   taskIdOf,
 } from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type Device, userOf } from '../asking.ts';
 
@@ -55,7 +56,9 @@ export function upload({ device, certificate }: Enrolled, { policy, entry, epoch
     seed: seeds[n] as Uint8Array,
     binding: partBinding(nodeSuite, name, part, epochs),
   }));
-  const sealed = concatBytes(...keysAtOnce(nodeSuite, sealParts(nodeSuite, oneShotOf(policy).sealing, toSeal)));
+  const sealed = concatBytes(
+    ...keysAtOnce(nodeSuite, sealParts(withKem(nodeSuite), oneShotOf(policy).sealing, toSeal)),
+  );
   const input = new Uint32Array(shotLayout(policy, names).elements).fill(value);
   input.set([1, 0, 0, 0]);
   const masked = input.slice();

@@ -13,6 +13,7 @@ import {
   slotSealing,
   type TaskPolicy,
 } from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type PartTrialOptions, partTrial, sealingTrial } from '@basa/simulator';
 import { ENGINE_NAMES, type Way } from '../flags/engines.ts';
@@ -104,7 +105,7 @@ export interface PartCost {
 
 /** What sealing costs an upload of the one-shot mode, measured here and now. */
 export function measureParts(options: PartTrialOptions): PartCost {
-  const trial = partTrial({ suite: nodeSuite, randomBytes: nodeRandomBytes }, options);
+  const trial = partTrial({ suite: withKem(nodeSuite), randomBytes: nodeRandomBytes }, options);
   return { sealedBytes: trial.sealedBytes, sealMs: best(trial.seal), openMs: best(trial.open) };
 }
 

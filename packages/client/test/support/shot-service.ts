@@ -47,11 +47,14 @@ import {
   uploadNameOf,
   type Vote,
 } from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Asked } from './http-listener.ts';
 import { bytes, documented, json, problem, type Reply } from './http-replies.ts';
 import { Pieces } from './pieces.ts';
 import type { TestWorld } from './test-world.ts';
+
+const suite = withKem(nodeSuite);
 
 interface Taken extends ShownUpload {
   readonly name: Ctx;
@@ -79,7 +82,7 @@ export class ShotService {
     const { authority, now, randomBytes, task } = this.#world;
     if (authority.core.isEpochDue(task, now)) {
       const secret = randomBytes(32);
-      authority.persist(authority.core.openEpoch(task, epochKeysOf(nodeSuite, this.#sealing, secret), now));
+      authority.persist(authority.core.openEpoch(task, epochKeysOf(suite, this.#sealing, secret), now));
       const { epoch } = granted(authority.core.standing(task, now));
       this.#secrets.set(toHex(epochNameOf(nodeSuite, epoch).statement), secret);
       this.#epochs.push(epoch);
@@ -189,9 +192,9 @@ export class ShotService {
     const { tools } = this.#world.environment;
     const epochSecret = (name: Uint8Array): HolderSecret | undefined => {
       const secret = this.#secrets.get(toHex(name));
-      return secret && epochSecretOf(nodeSuite, this.#sealing, secret);
+      return secret && epochSecretOf(suite, this.#sealing, secret);
     };
-    return { suite: nodeSuite, authority: 0, tools, epochSecret };
+    return { suite, authority: 0, tools, epochSecret };
   }
 
   get #sealing(): Sealing {

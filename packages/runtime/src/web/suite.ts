@@ -71,10 +71,10 @@ export const webSuite: Suite = {
   kem: undefined,
 };
 
-/** Loads ML-KEM, which most tasks do not need. WebCrypto's draws the randomness itself: a sealed seed could not be made again and compared. */
+/** Loads ML-KEM, which most tasks do not need. */
 export async function webSuiteWithKem(): Promise<Suite> {
-  const { createKem } = await import('../kem.ts');
-  return { ...webSuite, kem: createKem() };
+  const { withKem } = await import('../kem.ts');
+  return withKem(webSuite);
 }
 
 function littleEndian(bytes: Uint8Array): bigint {
