@@ -18,7 +18,7 @@ import { ascii, concatBytes, equalBytes } from './bytes.ts';
 import { KEM_CIPHERTEXT_BYTES } from './kem-key.ts';
 import { SEED_BYTES } from './keystream.ts';
 import {
-  ephemeralOf,
+  ephemeralKeys,
   type KeyResult,
   type KeySteps,
   keysAtOnce,
@@ -64,12 +64,7 @@ interface HybridSeed {
 
 /** One for each seed. The keys must have been checked. */
 export function* sealToHybrid(suite: Suite, seeds: readonly HybridSeed[]): KeySteps<readonly Uint8Array[]> {
-  const asked = seeds.map(({ seed, binding }) => ({
-    secret: ephemeralOf(suite, seed, binding),
-    peers: binding.parts.map(({ publicKey }) => publicKey),
-  }));
-  const results = yield asked;
-  for (const { secret } of asked) secret.fill(0);
+  const results = yield* ephemeralKeys(suite, seeds);
   return seeds.map((one, n) => {
     const { publicKey, shared } = results[n] as KeyResult;
     const copies = one.binding.parts.map((part, place) => copyFor(suite, one, part, publicKey, shared[place]));

@@ -78,14 +78,23 @@ export interface SeedToSeal {
   readonly binding: SlotBinding;
 }
 
-/** One for each seed. The keys must have been checked. */
-export function* sealToSlots(suite: Suite, seeds: readonly SeedToSeal[]): KeySteps<readonly Uint8Array[]> {
+/** R and e * P_a for every part, for each seed. */
+export function* ephemeralKeys(
+  suite: Suite,
+  seeds: readonly { readonly seed: Uint8Array; readonly binding: Omit<SlotBinding, 'threshold'> }[],
+): KeySteps<readonly KeyResult[]> {
   const asked = seeds.map(({ seed, binding }) => ({
     secret: ephemeralOf(suite, seed, binding),
     peers: binding.parts.map(({ publicKey }) => publicKey),
   }));
   const results = yield asked;
   for (const { secret } of asked) secret.fill(0);
+  return results;
+}
+
+/** One for each seed. The keys must have been checked. */
+export function* sealToSlots(suite: Suite, seeds: readonly SeedToSeal[]): KeySteps<readonly Uint8Array[]> {
+  const results = yield* ephemeralKeys(suite, seeds);
   return seeds.map(({ seed, binding }, n) => {
     const { publicKey, shared } = results[n] as KeyResult;
     const pads = shared.map((one, place) => {
@@ -235,7 +244,7 @@ const SHARE = ascii('share');
 const PAD = ascii('pad');
 
 /** e. */
-export function ephemeralOf(
+function ephemeralOf(
   suite: Suite,
   seed: Uint8Array,
   { salt, context }: Pick<SlotBinding, 'salt' | 'context'>,
