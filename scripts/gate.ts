@@ -30,7 +30,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   vectors: {
     about: "the vectors, with Python's standard library and openssl, sharing no code with us",
     commands: [
-      ...['check', 'check_slot_keys', 'check_protocol', 'check_baselines'].map(
+      ...['check', 'check_slot_keys', 'check_ml_kem', 'check_protocol', 'check_baselines'].map(
         (name) => `conformance/vectors/${name}.py`,
       ),
       'examples/python/check_policies.py',

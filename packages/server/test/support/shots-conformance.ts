@@ -194,7 +194,8 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('name epochs that are known until they are of no use', async () => {
-      const body = { task, authority: 0, number: 1, key: bytes(4), opens: millis(1), closes: millis(2) };
+      const keys = { key: bytes(4), kemKey: new Uint8Array(1184).fill(1) };
+      const body = { task, authority: 0, number: 1, ...keys, opens: millis(1), closes: millis(2) };
       const epoch: Epoch = { ...body, signature };
       const statement = epochCodec.statementHash(nodeSuite, epoch);
       await store.addEpoch(statement, epoch, 50);

@@ -80,7 +80,11 @@ export async function protocolVectors(): Promise<object> {
       sealedVector(`CP-ABE, ring of 20 bits, ${OF_SIX}`, cpAbe, { bufferSize: 6, modulus: ring(20) }, six),
     ],
     paper: [paperVector()],
-    oneShot: [oneShotVector('one authority', 1), oneShotVector('3 of 4 authorities, of which one may collude', 4)],
+    oneShot: [
+      oneShotVector('one authority', 1),
+      oneShotVector('3 of 4 authorities, of which one may collude', 4),
+      oneShotVector('ML-KEM, with one authority', 1, 'x25519+mlkem768'),
+    ],
     log: [logVector()],
   };
 }
