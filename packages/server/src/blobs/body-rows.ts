@@ -22,13 +22,18 @@ const PUT = 'INSERT INTO bodies (name, bytes) VALUES (?, ?) ON CONFLICT (name) D
 const BELOW = 'name >= ? AND name < ?';
 const between = (key: string): [string, string] => [`${key}/`, `${key}0`];
 
+/** In the transaction of the record that counts on it. */
+export async function putBody({ query }: SqlSession, key: string, bytes: Uint8Array): Promise<void> {
+  await query(PUT, key, bytes);
+}
+
 /** `database` stays open: its opener closes it. */
 export function bodyRows(database: SqlDatabase): BodyRows {
   const lightly = <Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result> =>
     database.transaction(work, { mayBeLost: true });
   return {
     async put(key, bytes) {
-      await lightly(({ query }) => query(PUT, key, bytes));
+      await lightly((session) => putBody(session, key, bytes));
     },
     async size(key) {
       const [row] = await database.peek('SELECT length(bytes) AS size FROM bodies WHERE name = ?', key);

@@ -104,7 +104,7 @@ function closeAfterLongBody(request: PieceOfRequest, reply: FastifyReply): void 
     reply.header('connection', 'close');
 }
 
-function offsetOf(request: PieceOfRequest): number {
+export function offsetOf(request: PieceOfRequest): number {
   const text = String(request.headers[HEADER.uploadOffset] ?? '0');
   if (!/^\d{1,15}$/.test(text)) fail('malformed', { detail: `${HEADER.uploadOffset}: not a number of bytes` });
   return Number(text);

@@ -10,10 +10,10 @@ import { WriteBehind } from '../blobs/write-behind.ts';
 import type { PieceStore } from '../store/pieces.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Body } from './body.ts';
-import { isExpected } from './body-check.ts';
+import { inMemory, isExpected } from './body-check.ts';
 import type { BodyHashing } from './body-hash.ts';
 import type { Pieces } from './pieces.ts';
-import { readBody } from './read-body.ts';
+import { readBody, readSmall } from './read-body.ts';
 
 /** One request with bytes of a body. */
 export interface PieceRequest {
@@ -59,14 +59,30 @@ export class Bodies {
   /**
    * Durable, then accepted by `accept`, then acknowledged. Whatever goes wrong leaves the upload where it stood before this piece.
    */
-  async take(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
+  take(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
+    return this.#alone(body, request, () => this.#takePiece(body, request, accept));
+  }
+
+  /** A small body that comes whole: `accept` writes it together with the record that counts on it. */
+  takeSmall(body: Body, request: PieceRequest, accept: (bytes: Uint8Array) => Promise<void>): Promise<Received> {
+    return this.#alone(body, request, async () => {
+      const { name, layout, modulus } = body;
+      const bytes = await readSmall(request, layout.bodyBytes);
+      const expected = { bodyHash: name.bodyHash, modulus, layout };
+      if (!(await isExpected(inMemory(bytes), expected, request.digest))) answerRefusal(refused('body-mismatch'));
+      await accept(bytes);
+      return { received: layout.bodyBytes, accepted: true };
+    });
+  }
+
+  async #alone(body: Body, request: PieceRequest, take: () => Promise<Received>): Promise<Received> {
     const slot = bodiesOfSlot(body.name.ctx, body.name.slot);
     // A device that lost its link is back before the old connection is known to be dead.
     for (let older = this.#underWay.get(slot); older !== undefined; older = this.#underWay.get(slot)) {
       older.interrupt();
       await older.ended;
     }
-    const work = this.#traced(body, request, accept).finally(() => this.#underWay.delete(slot));
+    const work = this.#traced(body, request, take).finally(() => this.#underWay.delete(slot));
     this.#underWay.set(slot, { interrupt: () => void request.body.destroy(), ended: work.catch(() => undefined) });
     return work;
   }
@@ -76,15 +92,13 @@ export class Bodies {
     await Promise.all([...this.#underWay.values()].map(({ ended }) => ended));
   }
 
-  #traced(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
+  #traced(body: Body, request: PieceRequest, take: () => Promise<Received>): Promise<Received> {
     const { ctx, slot } = body.name;
     const attributes = { 'basa.offset': request.offset };
-    return this.#options.watch.traces.step('upload', { ctx, slot, attributes }, () =>
-      this.#takeAlone(body, request, accept),
-    );
+    return this.#options.watch.traces.step('upload', { ctx, slot, attributes }, take);
   }
 
-  async #takeAlone(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
+  async #takePiece(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
     const { bodyBytes } = body.layout;
     if ((await this.#options.blobs.size(bodyKey(body.name, body.layout))) === undefined) {
       const received = await this.#append(body, request);
