@@ -5,6 +5,12 @@ import { column } from '@basa/service/read-rows';
 /** The database whose rows small bodies are: of a data folder, or shared. */
 export type RowsPlace = { readonly folder: string } | { readonly url: string };
 
+/** A whole body, and the name that it is written under. */
+export interface SmallBody {
+  readonly key: string;
+  readonly bytes: Uint8Array;
+}
+
 export interface BodyRows {
   /** Durable with whatever is written to the same database after it. */
   put(key: string, bytes: Uint8Array): Promise<void>;
@@ -23,7 +29,7 @@ const BELOW = 'name >= ? AND name < ?';
 const between = (key: string): [string, string] => [`${key}/`, `${key}0`];
 
 /** In the transaction of the record that counts on it. */
-export async function putBody({ query }: SqlSession, key: string, bytes: Uint8Array): Promise<void> {
+export async function putBody({ query }: SqlSession, { key, bytes }: SmallBody): Promise<void> {
   await query(PUT, key, bytes);
 }
 
@@ -33,7 +39,7 @@ export function bodyRows(database: SqlDatabase): BodyRows {
     database.transaction(work, { mayBeLost: true });
   return {
     async put(key, bytes) {
-      await lightly((session) => putBody(session, key, bytes));
+      await lightly((session) => putBody(session, { key, bytes }));
     },
     async size(key) {
       const [row] = await database.peek('SELECT length(bytes) AS size FROM bodies WHERE name = ?', key);

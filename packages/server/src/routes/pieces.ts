@@ -68,7 +68,7 @@ export function mountPieces(service: Service, { path, params, summary, judge }: 
       try {
         return await upload.take({
           offset: offsetOf(request),
-          declaredBytes: Number(request.headers['content-length'] ?? Number.NaN),
+          declaredBytes: declaredBytesOf(request),
           digest: deviceOf(request).digest,
           body: raw,
         });
@@ -102,6 +102,11 @@ function closeAfterLongBody(request: PieceOfRequest, reply: FastifyReply): void 
   const bytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   if (request.method === 'PUT' && !request.raw.readableEnded && bytes > MAX_READ_FOR_NOTHING)
     reply.header('connection', 'close');
+}
+
+/** NaN if the sender declared nothing. */
+export function declaredBytesOf(request: PieceOfRequest): number {
+  return Number(request.headers['content-length'] ?? Number.NaN);
 }
 
 export function offsetOf(request: PieceOfRequest): number {

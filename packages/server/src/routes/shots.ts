@@ -22,14 +22,20 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
-import { bodyKey, isRowKey } from '../blobs/body-key.ts';
 import type { NewShot } from '../shots/intake.ts';
 import type { ShotFate, ShotTask } from '../shots/shot-task.ts';
 import type { StoredShot } from '../store/shots.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
-import type { Body } from '../uploads/body.ts';
+import { type Body, comesAtOnce } from '../uploads/body.ts';
 import { foundTask, type RouteContext, taskParams } from './context.ts';
-import { headerBytesOf, type JudgedUpload, mountPieces, offsetOf, type PieceOfRequest } from './pieces.ts';
+import {
+  declaredBytesOf,
+  headerBytesOf,
+  type JudgedUpload,
+  mountPieces,
+  offsetOf,
+  type PieceOfRequest,
+} from './pieces.ts';
 
 const params = Type.Object({ ...taskParams.properties, upload: hexText(32, 'the name of an upload') });
 type Params = Type.Static<typeof params>;
@@ -111,7 +117,7 @@ async function judge(context: RouteContext, request: PieceOfRequest): Promise<Ju
   if (!equalBytes(upload.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
   const known = await intake.known(name, upload);
   const fresh = known === undefined ? await judgeNew(context, task, { name, upload }) : undefined;
-  if (fresh !== undefined && isWhole(request, intake.bodyOf(fresh))) {
+  if (fresh !== undefined && isAtOnce(request, intake.bodyOf(fresh))) {
     rememberRequest(request);
     return smallUpload(context, task, fresh);
   }
@@ -151,13 +157,11 @@ function possible(shot: StoredShot): StoredShot {
   return shot.reason === undefined ? shot : answerRefusal(refused(shot.reason));
 }
 
-/** Whether all of a small body comes with this request: then nothing is recorded before it is here. */
-function isWhole(request: PieceOfRequest, { name, layout }: Body): boolean {
+/** Then nothing is recorded before all of it is here. */
+function isAtOnce(request: PieceOfRequest, body: Body): boolean {
   return (
     request.method === 'PUT' &&
-    isRowKey(bodyKey(name, layout)) &&
-    offsetOf(request) === 0 &&
-    Number(request.headers['content-length']) === layout.bodyBytes
+    comesAtOnce(body, { offset: offsetOf(request), declaredBytes: declaredBytesOf(request) })
   );
 }
 
@@ -169,8 +173,8 @@ function smallUpload(context: RouteContext, task: RunningTask, shot: NewShot): J
     isAcceptedBefore: false,
     standing: async () => 0,
     async take(piece) {
-      const result = await context.bodies.takeSmall(body, piece, async (bytes) => {
-        possible(await orDiscarded(task, shot.upload, await shots.take(shot, bytes)));
+      const result = await context.bodies.takeSmall(body, piece, async (small) => {
+        possible(await orDiscarded(task, shot.upload, await shots.take(shot, small)));
       });
       tellTaken(context, task, shot);
       return result;

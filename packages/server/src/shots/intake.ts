@@ -21,6 +21,7 @@ import {
 } from '@basa/protocol';
 import { fail } from '@basa/service';
 import { bodyKey } from '../blobs/body-key.ts';
+import type { SmallBody } from '../blobs/body-rows.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { BegunShot, StoredShot, VoteWindow } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
@@ -98,9 +99,9 @@ export class ShotIntake {
   }
 
   /** All of a small upload is here: begun and accepted at once. */
-  async take(shot: NewShot, bytes: Uint8Array): Promise<StoredShot | Refused> {
-    const { store, task, policy } = this.#options;
-    return shotOf(await store.takeShot(task, shot, { key: shotKey(policy, shot.name, shot.upload), bytes }));
+  async take(shot: NewShot, body: SmallBody): Promise<StoredShot | Refused> {
+    const { store, task } = this.#options;
+    return shotOf(await store.takeShot(task, shot, body));
   }
 
   async #problem(upload: ShotUpload, epoch: VoteTime['epoch']): Promise<Refused | undefined> {

@@ -13,6 +13,7 @@ import {
 } from '@basa/protocol';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import type { SmallBody } from '../blobs/body-rows.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Fence } from '../store/leases.ts';
@@ -92,8 +93,8 @@ export class ShotTask {
   }
 
   /** The same for a small one that nothing was recorded of before. */
-  async take(shot: NewShot, bytes: Uint8Array): Promise<StoredShot | Refused> {
-    const taken = await this.intake.take(shot, bytes);
+  async take(shot: NewShot, body: SmallBody): Promise<StoredShot | Refused> {
+    const taken = await this.intake.take(shot, body);
     if (!isRefused(taken) && taken.reason === undefined) this.#tellAccepted(shot);
     return taken;
   }

@@ -17,6 +17,7 @@ import {
   withPolicy,
 } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
+import { putBody, type SmallBody } from '../blobs/body-rows.ts';
 import { insertRows } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
 import { dropPendingModel, logModel } from './models.ts';
@@ -38,6 +39,8 @@ export interface BufferChange {
   readonly status: SecureBuffer['status'];
   /** The deposit that came with a slot, and what it seals to each later slot, the next one first. */
   readonly deposit?: BegunSlot & { readonly bytes: Uint8Array; readonly outbox: readonly Uint8Array[] };
+  /** The body of an upload that is accepted, if it is small and came in one request. */
+  readonly body?: SmallBody;
   /** What the sum was opened as. */
   readonly opened?: OpenedRow;
   /** The pending model that the authority has logged: in the same transaction as "included". */
@@ -156,7 +159,7 @@ async function writeChange(
   { ctx, last, now }: { readonly ctx: Ctx; readonly last: number; readonly now: number },
   change: BufferChange,
 ): Promise<number> {
-  const { facts, status, deposit, opened, logged, withoutModel, burnt, verdict, freed } = change;
+  const { facts, status, deposit, body, opened, logged, withoutModel, burnt, verdict, freed } = change;
   const records = facts.map((fact, n) => [ctx, last + 1 + n, encodeBufferRecord(fact)]);
   await insertRows(session, 'records (ctx, number, record)', records);
   if (deposit !== undefined) {
@@ -167,6 +170,7 @@ async function writeChange(
   if (logged !== undefined) await logModel(session, logged);
   if (opened !== undefined) await insertOpened(session, { ...opened, ctx, at: now });
   if (withoutModel) await dropPendingModel(session, ctx);
+  if (body !== undefined) await putBody(session, body);
   const users = (burnt?.users ?? []).map((user) => [user, ctx, burnt?.at ?? 0]);
   await insertRows(session, 'burnt_slots (usr, ctx, at)', users, ' ON CONFLICT DO NOTHING');
   if (verdict !== undefined) await judge(database, session, ctx, verdict, now);

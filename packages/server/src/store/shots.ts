@@ -9,7 +9,7 @@ import {
   type UserId,
 } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession, type SqlValue } from '@basa/service';
-import { putBody } from '../blobs/body-rows.ts';
+import { putBody, type SmallBody } from '../blobs/body-rows.ts';
 import { inChunks, marksFor } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
 import { OPEN } from './tasks.ts';
@@ -79,7 +79,7 @@ export function shotTables(database: SqlDatabase) {
     takeShot: (
       task: TaskId,
       fresh: Pick<StoredShot, 'name' | 'upload' | 'votes'>,
-      { key, bytes }: { readonly key: string; readonly bytes: Uint8Array },
+      body: SmallBody,
     ): Promise<BegunShot> =>
       database.transaction(async (session) => {
         const begun = await beginShot(database, session, task, { ...fresh, status: 'waiting' });
@@ -89,7 +89,7 @@ export function shotTables(database: SqlDatabase) {
         if (status === 'arriving') await acceptShot(session, task, fresh.name, user);
         else await session.query(USE_TICKET, task, user);
         // A body that is there stays, and one that was used is not written again.
-        if (status === 'arriving' || status === 'waiting') await putBody(session, key, bytes);
+        if (status === 'arriving' || status === 'waiting') await putBody(session, body);
         return begun;
       }),
     shot: async (task: TaskId, name: Ctx): Promise<StoredShot | undefined> => {

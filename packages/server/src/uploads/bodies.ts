@@ -6,6 +6,7 @@ import { giveBack } from '@basa/runtime/node';
 import { answerRefusal, fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
 import { bodiesOfSlot, bodyKey } from '../blobs/body-key.ts';
+import type { SmallBody } from '../blobs/body-rows.ts';
 import { WriteBehind } from '../blobs/write-behind.ts';
 import type { PieceStore } from '../store/pieces.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
@@ -64,13 +65,13 @@ export class Bodies {
   }
 
   /** A small body that comes whole: `accept` writes it together with the record that counts on it. */
-  takeSmall(body: Body, request: PieceRequest, accept: (bytes: Uint8Array) => Promise<void>): Promise<Received> {
+  takeSmall(body: Body, request: PieceRequest, accept: (small: SmallBody) => Promise<void>): Promise<Received> {
     return this.#alone(body, request, async () => {
       const { name, layout, modulus } = body;
       const bytes = await readSmall(request, layout.bodyBytes);
       const expected = { bodyHash: name.bodyHash, modulus, layout };
       if (!(await isExpected(inMemory(bytes), expected, request.digest))) answerRefusal(refused('body-mismatch'));
-      await accept(bytes);
+      await accept({ key: bodyKey(name, layout), bytes });
       return { received: layout.bodyBytes, accepted: true };
     });
   }
@@ -85,6 +86,11 @@ export class Bodies {
     const work = this.#traced(body, request, take).finally(() => this.#underWay.delete(slot));
     this.#underWay.set(slot, { interrupt: () => void request.body.destroy(), ended: work.catch(() => undefined) });
     return work;
+  }
+
+  /** Whether some of it came in pieces before. */
+  hasPieces({ name: { ctx, slot } }: Body): Promise<boolean> {
+    return this.#options.store.hasPiece(ctx, slot);
   }
 
   /** Waits until no piece is under way. */
