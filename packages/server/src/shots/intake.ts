@@ -18,6 +18,8 @@ import {
   type TaskId,
   type TaskPolicy,
   uploadNameOf,
+  type VoteTime,
+  voteWindow,
 } from '@basa/protocol';
 import { fail } from '@basa/service';
 import { bodyKey } from '../blobs/body-key.ts';
@@ -26,7 +28,6 @@ import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { BegunShot, StoredShot, VoteWindow } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
 import type { Body } from '../uploads/body.ts';
-import { type VoteTime, voteWindow } from './batching.ts';
 import type { Standings } from './standings.ts';
 
 export interface IntakeOptions {
