@@ -19,13 +19,14 @@ import {
   type TaskPolicy,
   uploadNameOf,
   type VoteTime,
+  type VoteWindow,
   voteWindow,
 } from '@basa/protocol';
 import { fail } from '@basa/service';
 import { bodyKey } from '../blobs/body-key.ts';
 import type { SmallBody } from '../blobs/body-rows.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
-import type { BegunShot, StoredShot, VoteWindow } from '../store/shots.ts';
+import type { BegunShot, StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
 import type { Body } from '../uploads/body.ts';
 import type { Standings } from './standings.ts';
