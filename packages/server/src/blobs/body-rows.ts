@@ -1,15 +1,10 @@
 /** Small bodies as rows beside the records that count on them: no file to make, flush and name for each. */
 import type { SqlDatabase, SqlSession } from '@basa/service';
 import { column } from '@basa/service/read-rows';
+import { putBody } from '../store/small-bodies.ts';
 
 /** The database whose rows small bodies are: of a data folder, or shared. */
 export type RowsPlace = { readonly folder: string } | { readonly url: string };
-
-/** A whole body, and the name that it is written under. */
-export interface SmallBody {
-  readonly key: string;
-  readonly bytes: Uint8Array;
-}
 
 export interface BodyRows {
   /** Durable with whatever is written to the same database after it. */
@@ -23,15 +18,9 @@ export interface BodyRows {
   close(): Promise<void>;
 }
 
-const PUT = 'INSERT INTO bodies (name, bytes) VALUES (?, ?) ON CONFLICT (name) DO NOTHING';
 /** A slash, and what comes after it in the order of bytes. */
 const BELOW = 'name >= ? AND name < ?';
 const between = (key: string): [string, string] => [`${key}/`, `${key}0`];
-
-/** In the transaction of the record that counts on it. */
-export async function putBody({ query }: SqlSession, { key, bytes }: SmallBody): Promise<void> {
-  await query(PUT, key, bytes);
-}
 
 /** `database` stays open: its opener closes it. */
 export function bodyRows(database: SqlDatabase): BodyRows {

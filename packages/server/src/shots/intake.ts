@@ -24,9 +24,9 @@ import {
 } from '@basa/protocol';
 import { fail } from '@basa/service';
 import { bodyKey } from '../blobs/body-key.ts';
-import type { SmallBody } from '../blobs/body-rows.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { BegunShot, StoredShot } from '../store/shots.ts';
+import type { SmallBody } from '../store/small-bodies.ts';
 import type { Store } from '../store/store.ts';
 import type { Body } from '../uploads/body.ts';
 import type { Standings } from './standings.ts';

@@ -13,12 +13,12 @@ import {
 } from '@basa/protocol';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import type { SmallBody } from '../blobs/body-rows.ts';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Fence } from '../store/leases.ts';
 import type { PendingShots } from '../store/pending-shots.ts';
 import type { StoredShot } from '../store/shots.ts';
+import type { SmallBody } from '../store/small-bodies.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { Batcher, type Coming } from './batcher.ts';

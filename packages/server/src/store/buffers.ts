@@ -17,13 +17,13 @@ import {
   withPolicy,
 } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
-import { putBody, type SmallBody } from '../blobs/body-rows.ts';
 import { insertRows } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
 import { dropPendingModel, logModel } from './models.ts';
 import { insertOpened, type OpenedRow } from './opened.ts';
 import { freeShots, type RefusedShot } from './shots.ts';
 import { type BegunSlot, beginSlot, finishSlot } from './slots.ts';
+import { putBody, type SmallBody } from './small-bodies.ts';
 import { judge, type Verdict } from './suspicions.ts';
 import { OPEN } from './tasks.ts';
 

@@ -10,9 +10,9 @@ import {
   type VoteWindow,
 } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession, type SqlValue } from '@basa/service';
-import { putBody, type SmallBody } from '../blobs/body-rows.ts';
 import { inChunks, marksFor } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
+import { putBody, type SmallBody } from './small-bodies.ts';
 import { OPEN } from './tasks.ts';
 
 /**

@@ -3,9 +3,9 @@ import { acceptUpload, type SecureBuffer, type ServerPorts, type UploadHeader } 
 import { answerRefusal } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { bodyKey } from '../blobs/body-key.ts';
-import type { SmallBody } from '../blobs/body-rows.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { layoutOf, sealedIn } from '../buffers/messages.ts';
+import type { SmallBody } from '../store/small-bodies.ts';
 import type { Bodies, PieceRequest, Received } from './bodies.ts';
 import { type Body, comesAtOnce } from './body.ts';
 
