@@ -71,6 +71,19 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await begin(nameOf(1), uploadOf(1))).toMatchObject({ shot: { status: 'waiting' } });
     });
 
+    it('are taken with their small bodies at once: new ones, and those that were begun', async () => {
+      const body = { key: 'uploads/1/0/a-row', bytes: bytes(4) };
+      const take = (id: number) =>
+        store.takeShot(task, { name: nameOf(id), upload: uploadOf(id), votes: { first: 40, last: 50 } }, body);
+      await begin(nameOf(1), uploadOf(1));
+      for (const id of [1, 2, 2]) expect(await take(id)).toMatchObject({ kind: 'begun' });
+      const rival = { name: nameOf(3), upload: uploadOf(2, { bodyHash: bytes(9) }), votes: { first: 40, last: 50 } };
+      expect(await store.takeShot(task, rival, body)).toEqual({ kind: 'differs' });
+      store = await reopen();
+      for (const id of [1, 2]) expect(await store.shot(task, nameOf(id))).toMatchObject({ status: 'waiting' });
+      expect(await store.shot(task, nameOf(3))).toBeUndefined();
+    });
+
     it('are one for each tag, and one of a device on each entry until that is refused', async () => {
       await begin(nameOf(1), uploadOf(1));
       const user = bytes(1) as UserId;
