@@ -23,6 +23,8 @@ export interface Fleet {
   readonly minimum?: number;
   /** Whether sealed buffers are of one version, or mix them as the paper does. Without it, as the paper does. */
   readonly versions?: Versions;
+  /** H: opened sums that make a version in the one-shot mode; 1 by default. */
+  readonly sumsPerVersion?: number;
   /** Who may train at a time, decided as the server does; without it, everybody. */
   readonly admission?: AdmissionOptions;
   readonly seed: number;

@@ -19,7 +19,7 @@ import {
   type TimedEvent,
   Timeline,
 } from '@basa/simulator';
-import { Charges } from '../costs/charges.ts';
+import { Charges, type OneShotName } from '../costs/charges.ts';
 import { type Costs, priced } from '../costs/costs.ts';
 import type { CostNeeds } from '../costs/needs.ts';
 import { PROFILED_NAMES, type ProfileRequest } from '../costs/profiles.ts';
@@ -32,6 +32,7 @@ export const PROTOCOLS = [
   'BASA sealed (CP-ABE)',
   'BASA sealed (slot keys)',
   'BASA one-shot',
+  'BASA one-shot (3 of 4)',
   'SecAgg',
   'SecAgg+',
   'LSA sync',
@@ -56,6 +57,8 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   readonly bufferSize: number;
   /** Whether sealed buffers are of one version of the model, as new tasks have it, or mix them as the paper does. One-shot batches never mix them. */
   readonly versions: Versions;
+  /** H: sums that make a version in the one-shot mode; 1 by default. */
+  readonly sumsPerVersion?: number;
   readonly seed: number;
   /** `closed` keeps so many training; others come at a rate, and at most so many train. */
   readonly arrivals: Arrivals;
@@ -124,7 +127,11 @@ function admissionOf(cell: Cell<ScheduledTask>): Pick<Fleet, 'admission'> {
 }
 
 function isOneVersion({ protocol, versions }: Pick<Cell, 'protocol' | 'versions'>): boolean {
-  return protocol === 'BASA one-shot' || (versions === 'one' && protocol.startsWith('BASA sealed'));
+  return isOneShot(protocol) || (versions === 'one' && protocol.startsWith('BASA sealed'));
+}
+
+function isOneShot(protocol: ProtocolName): protocol is OneShotName {
+  return protocol.startsWith('BASA one-shot');
 }
 
 /** All examples of a user are charged, whatever part of them a smaller network learns. */
@@ -147,6 +154,7 @@ export function scheduleCell(
     modelBytes: 4 * task.dimension,
     weightOf: agedWeight,
     bufferSize: cell.bufferSize,
+    ...(cell.sumsPerVersion !== undefined && { sumsPerVersion: cell.sumsPerVersion }),
     ...(isOneVersion(cell) && { versions: 'one', minimum: defaultMinimum(cell.bufferSize, 0) }),
     ...admissionOf(cell),
     seed: cell.seed,
@@ -183,7 +191,8 @@ function schemeOf(cell: Cell<ScheduledTask>, timeline: Timeline, charges: Charge
     case 'BASA sealed (slot keys)':
       return new SealedScheme(timeline, charges.sealed(protocol, bufferSize, openers));
     case 'BASA one-shot':
-      return new OneShotScheme(timeline, charges.oneShot(bufferSize, openers));
+    case 'BASA one-shot (3 of 4)':
+      return new OneShotScheme(timeline, charges.oneShot(protocol, bufferSize, openers));
     case 'LSA async':
       return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'sequential'));
     case 'LSA async, barrier':
@@ -219,7 +228,7 @@ export function needsOf({
   const profiles = PROFILED_NAMES.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
     const users = name.startsWith('BASA') ? bufferSize : concurrency;
     // In these two a drop-out costs nobody else anything.
-    const isAlone = name === 'BASA paper' || name === 'BASA one-shot';
+    const isAlone = name === 'BASA paper' || isOneShot(name);
     return (isAlone || dropouts === 0 ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
   });
   const isLightSecAgg = protocol.startsWith('LSA');
