@@ -19,8 +19,9 @@ import {
   type TimedEvent,
   Timeline,
 } from '@basa/simulator';
-import { Charges, type OneShotName } from '../costs/charges.ts';
+import { Charges } from '../costs/charges.ts';
 import { type Costs, priced } from '../costs/costs.ts';
+import type { OneShotName } from '../costs/councils.ts';
 import type { CostNeeds } from '../costs/needs.ts';
 import { PROFILED_NAMES, type ProfileRequest } from '../costs/profiles.ts';
 import type { ExperimentTask } from '../tasks/tasks.ts';

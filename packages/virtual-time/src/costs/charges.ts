@@ -2,28 +2,17 @@
 import { publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
 import type { LightSecAggCosts, OneShotCosts, PaperCosts, PlainCosts, RoundCosts, SealedCosts } from '@basa/simulator';
 import type { Costs, LightSecAggPrices, Share } from './costs.ts';
+import { COUNCILS, type OneShotName } from './councils.ts';
 import type { ProfiledName } from './profiles.ts';
 import { type ModulusKind, type Phase, Tariff } from './tariff.ts';
 
 export type Reading = keyof typeof SYNCHRONISATION_READINGS;
 export type SealedName = Extract<ProfiledName, `BASA sealed${string}`>;
-export type OneShotName = Extract<ProfiledName, `BASA one-shot${string}`>;
 
 /** How long a device that left holds its place: declared, not measured. */
 const LEASE_SECONDS = 1;
 /** The server cuts no smaller shards of a sum: its own number, in packages/server/src/closing/shards.ts. */
 const MIN_SHARD_ELEMENTS = 1 << 16;
-/** Masks of an update, and sums of them that authorities make: each part's by one more than may lie. */
-const COUNCILS: Readonly<Record<OneShotName, Council>> = {
-  'BASA one-shot': { authorities: 1, parts: 1, sums: 1 },
-  'BASA one-shot (3 of 4)': { authorities: 4, parts: 4, sums: 8 },
-};
-
-interface Council {
-  readonly authorities: number;
-  readonly parts: number;
-  readonly sums: number;
-}
 
 export class Charges {
   readonly #dimension: number;
