@@ -12,7 +12,7 @@ const declares = (path: string, name: string): boolean =>
     readFileSync(join(ROOT, path), 'utf8'),
   );
 
-/** Where a name is declared now, for whoever has moved it. */
+/** The place where a name is declared now, for a person who moved it. */
 function placesOf(name: string): readonly string[] {
   return ['packages', 'lab', 'conformance'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -34,7 +34,7 @@ it('every name on the page is declared by the file it is linked to', () => {
 
 it('every name without a link is one of the paper, a mode, a package, a command or a file', () => {
   const bare = page.replaceAll(/\[`[^`]*`\]\([^)]*\)/g, '').matchAll(/`([^`]+)`/g);
-  const known = /^(Setup\(\)|\w+\(PK, .*\)|paper|sealed|isFull|timed|learning|@basa\/[\w-]+|npm run .*)$/;
+  const known = /^(Setup\(\)|\w+\(PK, .*\)|paper|sealed|one-shot|isFull|@basa\/[\w-]+|npm run .*)$/;
   const others = [...bare].map(([, name = '']) => name).filter((name) => !known.test(name));
   expect(others.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
 });

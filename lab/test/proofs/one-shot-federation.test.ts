@@ -1,4 +1,4 @@
-/** A federation of the one-shot mode in memory: sums are exact, whoever drops out, and whoever crashes. */
+/** A federation of the one-shot mode in memory: sums are exact under any drop-outs and crashes. */
 import { millis, shotUploadCodec } from '@basa/protocol';
 import { granted, OneShotFederation, type OneShotOptions } from '@basa/simulator';
 import { nodeEnvironment as environment } from '@basa/virtual-time/simulation';
@@ -50,6 +50,28 @@ describe.each(COUNCILS)('with %s', (_, options) => {
     world.now = millis(world.now + 3_600_000 + 900_000);
     expect(device?.release()).toEqual({ kind: 'free' });
     expect(device?.own.ledger.deltas.size).toBe(0);
+  });
+
+  it('refuses an upload whose vote window is over, and batches the later ones without it', () => {
+    const world = filled({ ...options, minimum: 2 }, 1);
+    const [late] = world.shots.uploads.keys();
+    world.now = millis(world.now + 3_600_000 + 900_000);
+    for (const keeper of world.keepers) keeper.openEpoch();
+    for (let n = 0; n < 2; n++) granted(world.shooter().contribute());
+    world.shots.inspect();
+    const { ctx } = closed(world);
+    expect(world.shots.batch(ctx).batch.uploads).toHaveLength(2);
+    expect(world.shots.uploads.get(late ?? '')?.verdict).toBe('epoch-over');
+  });
+
+  it('dissolves a batch that no authority votes for any more', () => {
+    const world = filled(options);
+    const ctx = world.shots.form();
+    world.now = millis(world.now + 3_600_000 + 900_000);
+    if (ctx === undefined) throw new Error('no batch');
+    expect(world.shots.close(ctx)).toMatchObject({ reason: 'epoch-over' });
+    expect(world.shots.batch(ctx).end).toBe('aborted');
+    expect(world.shooters.map((device) => device.release())).toEqual(new Array(3).fill({ kind: 'free' }));
   });
 
   it('a crash after any record changes nothing', () => {
@@ -128,7 +150,7 @@ it('with one of four authorities away, and with one that lost its log, batches c
   expect(closed(again).verdict.kind).toBe('good');
 });
 
-it('an authority that was restored from an old copy knows nothing of what its earlier epochs were given', () => {
+it('an authority that was restored from an old copy knows no uploads of its earlier epochs', () => {
   const world = filled({});
   const [keeper] = world.keepers;
   keeper?.restore((keeper.base.log.length as number) - 1);

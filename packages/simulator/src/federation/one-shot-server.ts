@@ -1,9 +1,8 @@
-/** The server of a one-shot federation: it takes uploads, has them inspected and forms batches, by the real rules. */
+/** The server of a one-shot federation: it accepts uploads, has them inspected and forms batches, by the real rules. */
 import { equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
 import {
   type AuthorityStanding,
   batchCtxOf,
-  batchProblem,
   type Ctx,
   distinctEpochs,
   type Epoch,
@@ -14,6 +13,7 @@ import {
   isRefused,
   MAX_INSPECTED,
   type ModelEntry,
+  pickBatch,
   type Refused,
   refused,
   type ShotHeader,
@@ -25,6 +25,7 @@ import {
   standingsCodec,
   uploadNameOf,
   type Verdict,
+  voteWindow,
 } from '@basa/protocol';
 import { ACCEPTED, type Accepted } from './drive.ts';
 import { closeBatch } from './one-shot-close.ts';
@@ -32,7 +33,7 @@ import { newBatch, type ShotDisk, type StoredBatch, type StoredShot } from './on
 import { makeVersion } from './one-shot-version.ts';
 import type { ClosingStore, OneShotWorld, ShotPeer } from './one-shot-world.ts';
 
-/** The first words of y, that show whether it is one. */
+/** The first words of y, which show whether it is a masked vector. */
 const GUARDS = 4;
 
 export class ShotServer implements ShotPeer, ClosingStore {
@@ -47,7 +48,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     this.world = world;
   }
 
-  /** All that it counts on. */
+  /** Everything that it relies on. */
   get disk(): ShotDisk {
     return {
       uploads: [...this.uploads.values()],
@@ -57,7 +58,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     };
   }
 
-  /** Starts from this. */
+  /** Restarts from this disk. */
   restore({ uploads, batches, epochs, models }: ShotDisk): void {
     for (const map of [this.uploads, this.batches, this.epochs, this.#byTag]) map.clear();
     for (const shot of uploads) this.#file(shot);
@@ -80,7 +81,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     };
   }
 
-  /** The statements of all authorities that are there. The epochs are kept, for uploads name them. */
+  /** Returns the statements of all authorities that are present. The epochs are kept, because uploads name them. */
   standings(): Uint8Array {
     const { keepers, isAway, environment } = this.world;
     const standings = keepers.flatMap((keeper): AuthorityStanding[] => {
@@ -92,7 +93,10 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return standingsCodec.encode({ standings });
   }
 
-  /** Durable, then acknowledged. The same bytes get the same answer; other bytes under the same tag get a no. */
+  /**
+   * Makes the upload durable, then acknowledges it. The same bytes get the same answer; other bytes under the same tag
+   * are refused.
+   */
   take(uploadBytes: Uint8Array, body: Uint8Array): Accepted | Refused {
     const upload = shotUploadCodec.decode(uploadBytes);
     const name = uploadNameOf(this.view.suite, upload.header);
@@ -130,7 +134,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return batch;
   }
 
-  /** Together, or none of them. */
+  /** Keeps all of them or none. */
   keepBatches(batches: readonly StoredBatch[]): readonly StoredBatch[] {
     for (const batch of batches) this.batches.set(toHex(batch.ctx), batch);
     this.world.persisted('server');
@@ -143,13 +147,13 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return shot;
   }
 
-  /** The upload as authorities see it: without y. */
+  /** Returns the upload as authorities see it: without y. */
   shown({ upload, body }: StoredShot): ShownUpload {
     const { vectorBytes } = shotLayout(this.world.policy, upload.header.epochs);
     return { ...upload, sealed: body.subarray(vectorBytes) };
   }
 
-  /** y. */
+  /** Returns y. */
   vector({ upload, body }: StoredShot): Uint32Array {
     return this.#unpacked(body, shotLayout(this.world.policy, upload.header.epochs).elements);
   }
@@ -161,7 +165,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return unpacked.vector;
   }
 
-  /** Eight elements of any width end with a byte. */
+  /** Eight elements of any width end at a byte boundary. */
   #firstWords({ upload, body }: StoredShot): Uint32Array {
     const { elements } = shotLayout(this.world.policy, upload.header.epochs);
     return this.#unpacked(body, Math.min(8, elements)).subarray(0, GUARDS);
@@ -179,7 +183,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     }
   }
 
-  /** What each authority that is there says, by the name of the upload. */
+  /** Returns the verdicts of each authority that is present, by the name of the upload. */
   askVerdicts(shots: readonly StoredShot[]): readonly ReadonlyMap<string, Verdict>[] {
     const requests: Uint8Array[] = [];
     for (let n = 0; n < shots.length; n += MAX_INSPECTED)
@@ -200,7 +204,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return inspectRequestCodec.encode({ ...body, signature: this.sign(inspectRequestCodec.statement(body)) });
   }
 
-  /** Each entry of the model log that they name, once. */
+  /** Returns each entry of the model log that they name, once. */
   modelsOf(headers: readonly ShotHeader[]): readonly ModelEntry[] {
     const versions = new Set(headers.map(({ version }) => version));
     return [...versions].map((version) => this.world.server.entry(version));
@@ -210,31 +214,51 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return this.world.server.ports.signer.sign(statement);
   }
 
-  /** A batch of good uploads of one version that are in no other, as many as there are up to K; undefined if they are too few. */
+  /** Forms a batch of at most K good uploads of one version that are in no other batch; undefined if there are too few. */
   form(): Ctx | undefined {
     const { policy, task } = this.world;
-    const taken = new Set([...this.batches.values()].flatMap(({ batch }) => batch.uploads.map(toHex)));
-    const free = [...this.uploads.values()].filter(
-      ({ name, verdict }) => verdict === 'good' && !taken.has(toHex(name)),
-    );
+    this.#endLate();
+    const free = this.#free().filter(({ verdict }) => verdict === 'good');
     const entries = [...new Set(free.map(({ upload }) => toHex(upload.header.entry)))];
     for (const entry of entries) {
-      const ofEntry = free.filter(({ upload }) => toHex(upload.header.entry) === entry);
-      const chosen = distinctUsers(ofEntry).slice(0, policy.bufferSize);
-      const headers = chosen.map(({ upload }) => upload.header);
-      if (batchProblem(policy, headers) !== undefined) continue;
+      const chosen = pickBatch(
+        policy,
+        free.filter(({ upload }) => toHex(upload.header.entry) === entry),
+      );
+      if (chosen.length === 0) continue;
       const batch = { task, number: this.batches.size, uploads: chosen.map(({ name }) => name) };
       return this.keepBatch(newBatch(batchCtxOf(this.view.suite, batch), batch)).ctx;
     }
     return undefined;
   }
 
-  /** Votes, sums of masks, the opened sum and the next version; from wherever the batch stands. */
+  /** Batches that hold their uploads: all but the aborted ones. */
+  get living(): readonly StoredBatch[] {
+    return [...this.batches.values()].filter(({ end }) => end !== 'aborted');
+  }
+
+  /** Uploads that are in no batch, and were not refused. */
+  #free(): readonly StoredShot[] {
+    const taken = new Set(this.living.flatMap(({ batch }) => batch.uploads.map(toHex)));
+    return [...this.uploads.values()].filter(
+      ({ name, verdict }) => (verdict === 'good' || verdict === 'waiting') && !taken.has(toHex(name)),
+    );
+  }
+
+  /** No authority votes for these any more. */
+  #endLate(): void {
+    const { policy, now } = this.world;
+    const time = { voteMs: policy.oneShot?.voteMs ?? 0, epoch: this.view.epoch };
+    for (const shot of this.#free())
+      if (voteWindow(shot.upload.header, time).last <= now) this.keep({ ...shot, verdict: 'epoch-over' });
+  }
+
+  /** Gathers votes and sums of masks, opens the sum and makes the next version, from the state of the batch on. */
   close(ctx: Ctx): SumVerdict | Refused {
     return this.world.call('close', () => closeBatch(this, ctx));
   }
 
-  /** No further batch is expected: those that are opened make a version, though they are fewer than usual. */
+  /** No further batch is expected: the opened ones make a version, although they are fewer than usual. */
   closeVersion(): void {
     this.world.call('close', () => makeVersion(this, true));
   }
@@ -252,14 +276,4 @@ function tagOf({ user, joinTag }: ShotHeader): string {
 
 function toldOf({ verdict }: StoredShot): Accepted | Refused {
   return verdict === 'waiting' || verdict === 'good' ? ACCEPTED : refused(verdict);
-}
-
-/** The first upload of each device. */
-function distinctUsers(shots: readonly StoredShot[]): readonly StoredShot[] {
-  const seen = new Map<string, StoredShot>();
-  for (const shot of shots) {
-    const user = toHex(shot.upload.header.user);
-    if (!seen.has(user)) seen.set(user, shot);
-  }
-  return [...seen.values()];
 }

@@ -1,4 +1,4 @@
-/** What has left a party of a one-shot world and cannot be taken back: uploads, votes, sums of masks, outcomes. */
+/** Everything that has left a party of a one-shot world and cannot be withdrawn: uploads, votes, sums of masks, outcomes. */
 import { type MaskTerm, toHex } from '@basa/masking';
 import {
   batchCtxOf,
@@ -12,6 +12,7 @@ import {
   type ShotOutcomeOf,
   shotUploadCodec,
   uploadNameOf,
+  voteWindow,
 } from '@basa/protocol';
 import type { ShotAuthority, ShotDevice } from '@basa/simulator';
 import type { ShotOracle } from '../../../attacks/one-shot/shot-oracle.ts';
@@ -24,9 +25,11 @@ export interface SeenUpload {
   readonly expansions: readonly Expansion[];
   /** Seeds that authorities on the server's side can open. */
   readonly opened: readonly string[];
+  /** The time at which the last authority stops voting for it. */
+  readonly votesEnd: number;
 }
 
-/** The names of facts are the state; their values are the same whenever they are met. */
+/** The names of facts are the state; a fact of one name always has the same value. */
 export class Facts {
   #known = new Set<string>();
   readonly uploads = new Map<string, SeenUpload>();
@@ -66,7 +69,7 @@ export class Facts {
     this.#known.add(name);
   }
 
-  /** What authorities have said of an upload. */
+  /** Returns the statements of authorities about an upload. */
   outcomesOf(upload: string): readonly ShotOutcomeOf[] {
     return this.names.flatMap((name) => (name.includes(`:${upload}:`) ? (this.#outcomes.get(name) ?? []) : []));
   }
@@ -77,7 +80,7 @@ export class Facts {
     };
   }
 
-  /** The upload of a device has left it, whatever becomes of it. */
+  /** The upload has left its device, whatever happens to it then. */
   #sawUpload(bytes: Uint8Array, update: string | undefined): void {
     const { header } = shotUploadCodec.decode(bytes);
     const { world, colluding } = this.#oracle;
@@ -87,7 +90,9 @@ export class Facts {
     const opened = heldParts(world.policy, header.epochs).flatMap(({ holders }, n) =>
       update === undefined || isOpened(holders) ? [this.#masks[n]?.seed ?? ''] : [],
     );
-    this.uploads.set(name, { device: toHex(header.user), update, expansions: this.#masks, opened });
+    const { policy, shots } = world;
+    const votesEnd = voteWindow(header, { voteMs: policy.oneShot?.voteMs ?? 0, epoch: shots.view.epoch }).last;
+    this.uploads.set(name, { device: toHex(header.user), update, expansions: this.#masks, opened, votesEnd });
     this.add(`up:${name}`);
   }
 
