@@ -16,7 +16,7 @@ const here = (file: string): readonly string[] => [
 interface Part {
   readonly about: string;
   readonly commands: readonly (readonly string[])[];
-  /** True where it takes too long, or too much network, for every change. */
+  /** True if it takes too long, or too much network, for every change. */
   readonly isApart?: boolean;
 }
 
@@ -29,7 +29,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   vectors: {
     about: "the vectors, with Python's standard library and openssl, sharing no code with us",
-    commands: ['check', 'check_slot_keys', 'check_protocol', 'check_baselines'].map((name) => [
+    commands: ['check', 'check_slot_keys', 'check_ml_kem', 'check_protocol', 'check_baselines'].map((name) => [
       'python3',
       `conformance/vectors/${name}.py`,
     ]),

@@ -207,7 +207,7 @@ ONE_SHOT = optional(
     group(
         tolerated=U8, unchecked_sums=FLAG, authority_noise=FLAG,
         **{name: within(U32, 1, 2**32 - 1) for name in ("epoch_ms", "vote_ms", "fresh_ms")},
-        sums_per_version=within(U8, 1, 64), combine=unsigned(1, 2),
+        sums_per_version=within(U8, 1, 64), combine=unsigned(1, 2), sealing=unsigned(1, 2),
     )
 )
 PRIVACY = optional(

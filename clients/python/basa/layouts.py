@@ -7,7 +7,7 @@ from .errors import Malformed
 from .fields import (
     B16, B32, B64, ENDORSEMENTS, F64, FLAG, GROUP, INCREASING, MAX_AUTHORITIES, MAX_SLOTS, METRICS, ONE_SHOT, POSITIVE,
     PRIVACY, SIGNATURE_BYTES, STALENESS, TRAINING, U8, U16, U32, U53, VERSIONS, Field, Message, Reader,
-    by_authority, fixed, group, long, many, short,
+    by_authority, fixed, group, long, many, optional, short,
 )
 
 #: Engines that hide something.
@@ -83,7 +83,7 @@ _HEAD: Dict[str, Any] = {"branch": B16, "sequence": U53, "revocations": U53, "ha
 HEAD = Layout(16, signed=True, **_HEAD)
 NEWEST_MODEL = Layout(23, signed=True, nonce=B16, entry=MODEL_ENTRY.nested, head=group(**_HEAD))
 SEAT_REQUEST = Layout(30, certificate=CERTIFICATE.nested, version=U53, model=B32)
-EPOCH = Layout(40, signed=True, task=B32, authority=U8, number=U53, key=B32, opens=U53, closes=U53)
+EPOCH = Layout(40, signed=True, task=B32, authority=U8, number=U53, key=B32, kem_key=optional(fixed(1184)), opens=U53, closes=U53)
 BEACON = Layout(41, signed=True, authority=U8, entry=MODEL_ENTRY.nested, head=group(**_HEAD), at=U53)
 STANDINGS = Layout(43, standings=by_authority(epoch=EPOCH.nested, beacon=BEACON.nested))
 SHOT_HEADER = Layout(

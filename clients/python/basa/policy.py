@@ -19,6 +19,9 @@ _MIN_WEIGHT = 1 / 4
 _MAX_BATCH = 10_000
 #: How the sums of a version are combined, and the fewest that may be trimmed.
 TRIMMED, LEAST_TRIMMED = 1, 5
+#: The one sealing of the one-shot mode that this device has.
+X25519 = 0
+_NO_KEM = "the task seals seeds with ML-KEM-768, which the cryptography library of Debian 12 does not have"
 #: Bidi_Control of Unicode.
 _BIDI_CONTROLS = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 
@@ -30,6 +33,8 @@ def check_policy(policy: Message, floor: Floor) -> Message:
         raise Refused("unusable-policy", problem)
     if policy.engine not in (CP_ABE, SLOT_KEYS, ONE_SHOT_ENGINE):
         raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
+    if policy.one_shot is not None and policy.one_shot.sealing != X25519:
+        raise Refused("unknown-sealing", _NO_KEM)
     below = floor_problem(floor, policy)
     if below is not None:
         raise Refused("below-floor", below)

@@ -52,7 +52,7 @@ def check_standings(standings: List[Message], policy: Message, now_ms: int, seen
 def _problem(standing: Message, policy: Message, now_ms: int, seen: Seen) -> Optional[Refused]:
     index, epoch, beacon, task = standing.authority, standing.epoch, standing.beacon, sha256(policy.raw)
     is_named = index < len(policy.authorities) and (epoch.authority, beacon.authority) == (index, index)
-    if not is_named or epoch.task != task or not is_signed(epoch, policy.authorities[index]) or not is_key(epoch.key):
+    if not is_named or epoch.task != task or not is_signed(epoch, policy.authorities[index]) or not _has_good_keys(epoch):
         return Refused("epoch-invalid", "its authority did not sign it for this task, or its key is none")
     is_logged = beacon.entry.task == task and is_endorsed(beacon.entry, council_of(policy))
     if not is_logged or not is_signed(beacon, policy.authorities[index]):
@@ -62,6 +62,11 @@ def _problem(standing: Message, policy: Message, now_ms: int, seen: Seen) -> Opt
     if epoch.number < seen.epochs.get(index, 0):
         return Refused("standings-stale", f"epoch {epoch.number} of authority {index} is an old one")
     return _time_problem(epoch, beacon.at, now_ms, policy.one_shot.fresh_ms)
+
+
+def _has_good_keys(epoch: Message) -> bool:
+    """This device takes part in tasks that seal with X25519 only: there an epoch has no other key."""
+    return is_key(epoch.key) and epoch.kem_key is None
 
 
 def _time_problem(epoch: Message, at_ms: int, now_ms: int, fresh_ms: int) -> Optional[Refused]:

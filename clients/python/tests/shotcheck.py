@@ -14,7 +14,7 @@ from basa.fields import Message
 from basa.floor import Floor
 from basa.given import Given
 from basa.layouts import BEACON, EPOCH, MODEL_ENTRY, POLICY, SHOT_HEADER, SHOT_OUTCOME, SHOT_UPLOAD, STANDINGS, Layout
-from basa.policy import check_policy
+from basa.policy import X25519, check_policy
 from basa.shot_session import Shot, ShotSession, freeze_shot
 from basa.shots import ShotName, seal_parts, shot_body, shot_statement
 from basa.standings import Gathered, Seen, check_standings
@@ -35,8 +35,12 @@ def _nothing(version: int = -1, epochs: Optional[Dict[int, int]] = None, left: S
 
 
 def check_shots(v: Vector) -> None:
-    """Every upload comes out of its seeds byte by byte, sealed to the keys of the statements."""
-    policy = check_policy(POLICY.decode(bytes.fromhex(v["policy"])), _ANY)
+    """Every upload comes out of its seeds byte by byte, sealed to the keys of the statements. A task that seals with ML-KEM is refused."""
+    policy = POLICY.decode(bytes.fromhex(v["policy"]))
+    if policy.one_shot.sealing != X25519:
+        assert refusal(lambda: check_policy(policy, _ANY)) == "unknown-sealing"
+        return
+    policy = check_policy(policy, _ANY)
     standings = STANDINGS.decode(bytes.fromhex(v["standings"])).standings
     gathered = check_standings(standings, policy, standings[0].beacon.at, _nothing())
     assert gathered.entry.raw.hex() == v["entry"]
@@ -63,7 +67,7 @@ class _Council:
             unsafe_threshold=0, engine=4, size=3, minimum=2, dimension=4, group=32, level=8, clip=1.0, block_floor=0.0,
             one_shot=Message(
                 tolerated=tolerated, unchecked_sums=0, authority_noise=0, epoch_ms=long_ms, vote_ms=900_000, fresh_ms=300_000,
-                sums_per_version=1, combine=0,
+                sums_per_version=1, combine=0, sealing=0,
             ),
             versions=0, staleness=(0,), max_staleness=4, tiny_weights=0, metrics=[], privacy=None, manifest=zeros,
             training=Message(epochs=1, batch_size=1, learning_rate=1.0, loss=0), server=zeros, upload_lease_ms=long_ms,
@@ -80,7 +84,8 @@ class _Council:
         )
         epoch = _signed(
             stranger if "forged_epoch" in lie else signer, EPOCH, task=task, authority=lie.get("named", index),
-            number=lie.get("number", _EPOCH), key=lie.get("key", b"\x09" + bytes(31)), opens=lie.get("opens", _NOW - 1000),
+            number=lie.get("number", _EPOCH), key=lie.get("key", b"\x09" + bytes(31)), kem_key=lie.get("kem_key"),
+            opens=lie.get("opens", _NOW - 1000),
             closes=lie.get("closes", _NOW + 3_600_000),
         )
         head = Message(branch=bytes(16), sequence=7, revocations=0, hash=bytes(32))
@@ -183,6 +188,7 @@ SHOT_RULES: List[Case] = [
         {"lie": {"task": b"t" * 32}, "refused": "epoch-invalid"},
         {"lie": {"named": 9}, "refused": "epoch-invalid"},
         {"lie": {"key": bytes(32)}, "refused": "epoch-invalid"},
+        {"lie": {"kem_key": bytes(1184)}, "refused": "epoch-invalid"},
         {"lie": {"key": b"\1" + bytes(31)}, "refused": "epoch-invalid"},
         {"lie": {"forged_beacon": True}, "refused": "model-not-logged"},
         {"lie": {"entry_task": b"t" * 32}, "refused": "model-not-logged"},

@@ -28,7 +28,8 @@ const ABOUT = {
   nodes: 'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
   protocols: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
   python: 'a contribution of a device in Python, beside one of a Node device',
-  sealing: 'one seed sealed and opened with slot keys and with CP-ABE, beside X25519 and pairings',
+  sealing:
+    'one seed sealed and opened with slot keys and with CP-ABE, and the parts of a one-shot upload with and without ML-KEM',
   server: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
   training: 'samples a second of the four models, beside the matrix product of the same kernel',
 } as const;
@@ -69,7 +70,7 @@ function isBenchmark(name: string): name is keyof typeof ABOUT {
   return Object.hasOwn(ABOUT, name);
 }
 
-/** A program that is missing is said as any other mistake of a command. */
+/** Reports a missing program like any other mistake of a command. */
 async function measured(run: Benchmark, options: BenchOptions): Promise<BenchResult> {
   try {
     return await run(options);

@@ -1,10 +1,13 @@
 /** Claims: what counts as seen, and that only the same seeds are compared. */
 
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { CELL, MNIST } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';
 import { claimLines } from '../../src/experiments/report/claim-lines.ts';
 import { ordering } from '../../src/experiments/report/outcome.ts';
-import { claimsOf } from '../../src/experiments/report/summary.ts';
+import { claimsOf, readClaims } from '../../src/experiments/report/summary.ts';
 import { intervalOf } from '../../src/experiments/report/verdict.ts';
 import type { CellResult } from '../../src/experiments/run/grid.ts';
 import { overSeeds, pairOf, secondsAVersion } from '../../src/experiments/studies/protocol-cells.ts';
@@ -30,6 +33,22 @@ function result(seed: number, seconds: number, isReached = true): CellResult {
 
 const found = (...results: readonly CellResult[]) => overSeeds(results, () => true);
 
+it('claims of a study that two folders have are those of the first', () => {
+  const root = mkdtempSync(join(tmpdir(), 'basa-claims-'));
+  const folderOf = (name: string, claims: object): string => {
+    const folder = join(root, name);
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'claims.json'), JSON.stringify(claims));
+    return folder;
+  };
+  const claim = (study: string, verdict: string) => ({ study, claim: 'x', source: 'ours', verdict });
+  const newer = folderOf('newer', [claim('table1', 'holds')]);
+  const older = folderOf('older', [claim('table1', 'does not hold'), claim('privacy', 'holds')]);
+  expect(readClaims([newer, older])).toEqual([claim('table1', 'holds'), claim('privacy', 'holds')]);
+  expect(readClaims([join(root, 'nowhere')])).toBeUndefined();
+  rmSync(root, { recursive: true });
+});
+
 describe('a claim', () => {
   it('about cells that were not trained is not decided', () => {
     expect(ordering('x', [['here', undefined, 2]]).verdict).toBe('not decided');
@@ -52,7 +71,7 @@ describe('a claim', () => {
     ]);
   });
 
-  it('holds where it does everywhere it was looked at, and one place is enough against it', () => {
+  it('holds if it holds in every place that was checked; one counterexample refutes it', () => {
     expect(ordering('x', [['a', 1, 2]]).verdict).toBe('holds');
     const two = ordering('x', [
       ['a', 1, 2],
@@ -65,7 +84,7 @@ describe('a claim', () => {
     expect(ordering('x', [['b', 3, 2]], 1.5).verdict).toBe('holds');
   });
 
-  it('is printed with what speaks against it, and is not judged by a smoke run', () => {
+  it('is printed with the evidence against it, and is not judged by a smoke run', () => {
     const orderings = [ordering('a is faster', [['K = 4', 3, 2]])];
     const lines = (profile: string) => claimLines({ profile, orderings }).slice(1);
     expect(lines('small')).toEqual([
@@ -75,7 +94,7 @@ describe('a claim', () => {
     expect(lines('smoke')).toEqual(['  not judged     a is faster']);
   });
 
-  it('is behind whatever it is compared with where its run was given up', () => {
+  it('loses every comparison if its run was given up', () => {
     expect(ordering('x', [['a', 1, 2, true]]).verdict).toBe('does not hold');
   });
 
@@ -102,7 +121,7 @@ describe('two cells', () => {
     expect(pairOf('here', found(result(1, 10)), undefined)).toEqual(['here', undefined, undefined]);
   });
 
-  it('are behind where one of the compared runs was given up, not where another seed was', () => {
+  it('lose if one of the compared runs was given up, but not because of another seed', () => {
     const right = found(result(1, 20));
     expect(pairOf('here', found(result(1, 10, false)), right)[3]).toBe(true);
     expect(pairOf('here', found(result(1, 10), result(2, 10, false)), right)[3]).toBe(false);

@@ -1,6 +1,6 @@
-/** Finds out whether the services are the pinned ones, enrols the device where needed, and gets ready to contribute. */
+/** Checks that the services are the pinned ones, enrols the device if needed, and gets ready to contribute. */
 import { equalBytes, fromHex } from '@basa/masking';
-import { policyProblem, sealedBytesOf, type TaskId, type TaskPolicy, taskIdOf } from '@basa/protocol';
+import { isHybrid, policyProblem, sealedBytesOf, type TaskId, type TaskPolicy, taskIdOf } from '@basa/protocol';
 import { BasaClient } from './basa-client.ts';
 import { DeviceState } from './device/device-state.ts';
 import type { DeviceStore } from './device/device-store.ts';
@@ -24,15 +24,15 @@ import { Standings } from './session/standings.ts';
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */
   readonly server: string;
-  /** Of several authorities with commas between them, in the order of their keys. */
+  /** Comma-separated for several authorities, in the order of their keys. */
   readonly authority: string;
-  /** What the client believes over any service: the task, which is the hash of its policy, and the authority's key, in hex. */
+  /** The client trusts these over any service: the task, which is the hash of its policy, and the authority's key, in hex. */
   readonly task: string;
-  /** Of several authorities with commas between them. */
+  /** Comma-separated for several authorities. */
   readonly authorityKey: string;
-  /** What this application asks of any policy, whatever the task says. */
+  /** The demands of this application on any policy. */
   readonly floor?: Partial<Floor>;
-  /** Lets an address be plain http to another machine. Anybody on the way can then read and change what is said. */
+  /** Allows plain http to another machine. Anyone on the network path can then read and change the traffic. */
   readonly unsafeAllowPlainHttp?: boolean;
   /** For a device that is not enrolled yet. */
   readonly token?: string;
@@ -44,7 +44,7 @@ export interface ConnectOptions {
 
 const PIECE_BYTES = 1 << 20;
 
-/** The store is closed again where connecting fails. */
+/** The store is closed again if connecting fails. */
 export async function connect(outside: Outside, store: DeviceStore, options: ConnectOptions): Promise<BasaClient> {
   try {
     return await connectWith(outside, store, options);
@@ -55,22 +55,22 @@ export async function connect(outside: Outside, store: DeviceStore, options: Con
   }
 }
 
-async function connectWith(outside: Outside, store: DeviceStore, options: ConnectOptions): Promise<BasaClient> {
+async function connectWith(given: Outside, store: DeviceStore, options: ConnectOptions): Promise<BasaClient> {
   const { signal = new AbortController().signal, token, pieceBytes = PIECE_BYTES } = options;
   signal.throwIfAborted();
   const task = pinned(options.task, 'task') as TaskId;
   const places = authorityPlaces(options);
-  const state = await DeviceState.open(outside.suite, store);
+  const state = await DeviceState.open(given.suite, store);
   const enrolledFor = state.certificate?.task;
   if (enrolledFor !== undefined && !equalBytes(enrolledFor, task)) throw new RefusedError('store-of-another-task');
   const events = new Emitter();
   const retry = { ...DEFAULT_RETRY, ...options.retry };
   const link = (name: LinkOptions['name'], url: string, audience: Uint8Array): ServiceLink => {
-    // Nobody waits for one of several authorities: the others are asked at the same time.
+    // The client does not wait for one of several authorities: the others are asked at the same time.
     const isOneOfSeveral = name === 'authority' && places.length > 1;
     const onRetry: LinkOptions['onRetry'] = (notice) => isOneOfSeveral || events.emit('retry', notice);
     const { unsafeAllowPlainHttp = false } = options;
-    return new ServiceLink(outside, {
+    return new ServiceLink(given, {
       name,
       url,
       unsafeAllowPlainHttp,
@@ -82,11 +82,12 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
   };
 
   const clients = places.map(({ url, key }) => {
-    const heads = new Heads(outside.suite, key, state.heads);
+    const heads = new Heads(given.suite, key, state.heads);
     return { key, client: new AuthorityClient(link('authority', url, key), heads) };
   });
-  const known = state.policy ?? (await policyOf(outside, clients, task, signal));
+  const known = state.policy ?? (await policyOf(given, clients, task, signal));
   const policy = checkedPolicy(known, { ...DEFAULT_FLOOR, ...options.floor });
+  const outside = await equipped(given, policy);
   const authorities = new Authorities(membersOf(policy, clients), policy, outside);
 
   const server = new ServerClient(link('server', options.server, policy.serverKey));
@@ -113,6 +114,13 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
   return new BasaClient(context);
 }
 
+/** Only tasks that seal with ML-KEM load it. */
+async function equipped(outside: Outside, { oneShot }: TaskPolicy): Promise<Outside> {
+  const isNeeded = oneShot !== undefined && isHybrid(oneShot.sealing) && outside.suite.kem === undefined;
+  if (!isNeeded || outside.suiteWithKem === undefined) return outside;
+  return { ...outside, suite: await outside.suiteWithKem() };
+}
+
 interface PinnedAuthority {
   readonly key: Uint8Array;
   readonly client: AuthorityClient;
@@ -126,8 +134,9 @@ function authorityPlaces(options: ConnectOptions): readonly { readonly url: stri
 }
 
 /**
- * All are asked at once. The task's name is the hash of its policy, so that no authority can show another: whoever does has not
- * answered. Those that answer soon tell the time on the way; the others are met when they are asked for something.
+ * Asks all authorities in parallel. The task's name is the hash of its policy, so no authority can show a different
+ * one: one that does has not answered. Those that answer soon also tell the time; the others are contacted when they
+ * are needed.
  */
 async function policyOf(
   { suite }: Outside,

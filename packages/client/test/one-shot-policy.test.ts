@@ -1,4 +1,4 @@
-/** The policy of a one-shot task: how many authorities may collude is the most that keeps sums checked, and it says why none can. */
+/** The policy of a one-shot task: the largest number of colluding authorities that keeps sums checked, or the reason why there is none. */
 import { ENGINE, MAX_BATCH, POLICY_DEFAULTS, partsOf } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { makePolicy, type PolicyChoice } from '../src/operator/policy.ts';
@@ -73,6 +73,13 @@ describe('a one-shot task', () => {
     expect((await makePolicy(trimmed)).oneShot).toMatchObject({ sumsPerVersion: 5, combine: 'trimmed' });
     await expect(makePolicy({ ...trimmed, sumsPerVersion: 4 })).rejects.toThrow(/at least 5 with a trimmed mean/);
     await expect(makePolicy(choiceOf(1, { mode: 'sealed', sumsPerVersion: 3 }))).rejects.toThrow(/one-shot mode/);
+  });
+
+  it('may seal with ML-KEM as well, and no other task may', async () => {
+    expect((await makePolicy(choiceOf(1))).oneShot?.sealing).toBe('x25519');
+    const hybrid = choiceOf(4, { sealing: 'x25519+mlkem768' });
+    expect((await makePolicy(hybrid)).oneShot).toMatchObject({ sealing: 'x25519+mlkem768', tolerated: 1 });
+    await expect(makePolicy({ ...hybrid, mode: 'sealed' })).rejects.toThrow(/needs the one-shot mode/);
   });
 
   it('has no engine to choose', async () => {

@@ -1,10 +1,10 @@
-/** Attacks of the one-shot mode on what a device seals: parts that are copied, swapped, dealt apart, or opened by an authority. */
+/** Attacks of the one-shot mode on the sealed parts of a device: parts that are copied, swapped, dealt inconsistently, or opened by an authority. */
 import { applyMasksInPlace, toHex } from '@basa/masking';
 import { type Ctx, isHolder, isRefused, type JoinTag, partTerm, taskParts } from '@basa/protocol';
 import type { Environment, ShotDevice } from '@basa/simulator';
 import type { AttackReport } from '../judgement.ts';
-import { ShotOracle } from './shot-oracle.ts';
-import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttack } from './shot-scene.ts';
+import { ShotOracle, type ShotOracleOptions } from './shot-oracle.ts';
+import { COUNCIL, type Colluder, colluders, HYBRID, honestUploads, type ShotAttack } from './shot-scene.ts';
 
 export const ATTACKS_ON_PARTS: readonly ShotAttack[] = [
   {
@@ -33,7 +33,14 @@ export const ATTACKS_ON_PARTS: readonly ShotAttack[] = [
     schedule: 'a colluder deals a part that only some holders can open',
     without: 'only its own copy of a seed compared',
     learned: ['honest holders of a part disagree about it: good, bad'],
-    play: dealtApart,
+    play: (environment) => dealtApart(environment, COUNCIL),
+  },
+  {
+    id: 'S24',
+    schedule: 'a colluder deals a part with ML-KEM that only some holders can open',
+    without: 'copies with ML-KEM that are not compared',
+    learned: ['honest holders of a part disagree about it: good, bad'],
+    play: (environment) => dealtApart(environment, { ...COUNCIL, ...HYBRID }),
   },
   {
     id: 'S19',
@@ -72,9 +79,9 @@ function openedParts(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** The copy for one holder of the last part is not that of the others. Whoever holds the part must say the same of it. */
-function dealtApart(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment, COUNCIL);
+/** The copy for one holder of the last part differs from the others. All holders of the part must judge it the same. */
+function dealtApart(environment: Environment, options: ShotOracleOptions): AttackReport {
+  const oracle = new ShotOracle(environment, options);
   const [{ device, name }] = colluders(oracle, 1) as readonly [Colluder];
   const { header } = oracle.stored(name).upload;
   const sealed = oracle.world.shots.shown(oracle.stored(name)).sealed.slice();
@@ -90,7 +97,7 @@ function dealtApart(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** Only the masks of the guards are told: a word more would be one of the update. */
+/** Only the masks of the guards are revealed: one more word would be a word of the update. */
 function guardsRead(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment);
   const device = oracle.world.shooter();
@@ -105,7 +112,7 @@ function guardsRead(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** The first four words of the mask of the one part, as the device has them. */
+/** The first four words of the mask of the only part, as the device has them. */
 function maskWords({ world }: ShotOracle, { own }: ShotDevice): readonly string[] {
   const shot = own.records.find((entry) => entry.kind === 'shot');
   if (shot?.kind !== 'shot') throw new Error('the device gave nothing');

@@ -1,8 +1,8 @@
 /**
- * A one-shot federation whose server, some of whose devices and some of whose authorities are one adversary. It asks the honest authorities
- * whatever it likes; the trace says what it can compute of what it got.
+ * A one-shot federation whose server, some of whose devices and some of whose authorities are one adversary. It asks
+ * the honest authorities whatever it likes; the trace computes what it can learn from the answers.
  */
-import { keysAtOnce, SEED_BYTES, sealToSlots, toHex } from '@basa/masking';
+import { keysAtOnce, SEED_BYTES, toHex } from '@basa/masking';
 import {
   type Batch,
   batchCtxOf,
@@ -17,6 +17,7 @@ import {
   isHolder,
   isRefused,
   joined,
+  oneShotOf,
   partBinding,
   partTerm,
   type Refused,
@@ -26,6 +27,7 @@ import {
   type ShotOutcomeOf,
   type ShotStatus,
   type ShownUpload,
+  sealParts,
   shotHeaderCodec,
   shotOutcomeCodec,
   shotUploadCodec,
@@ -50,7 +52,7 @@ export interface ShotOracleOptions extends Partial<OneShotOptions> {
   readonly colluding?: readonly number[];
 }
 
-/** What may be said otherwise of a release than what is true. */
+/** The parts of a release request that the adversary may falsify. */
 export interface ReleaseLie {
   readonly votes?: readonly Endorsement[];
   /** By the name of the upload, as hex. */
@@ -62,12 +64,12 @@ export class ShotOracle {
   readonly trace = new ShotTrace();
   readonly honest: readonly ShotAuthority[];
   readonly colluding: readonly ShotAuthority[];
-  /** Votes that it has, by the name of the batch. */
+  /** The votes that it has, by the name of the batch. */
   readonly votes = new Map<string, readonly Endorsement[]>();
   /** Honest updates, by the name of their uploads. */
   readonly #inputs = new Map<string, number>();
   readonly #symbols = new Map<string, number>();
-  /** How many updates each device has given. */
+  /** The number of updates that each device has contributed. */
   readonly #updates = new Map<ShotDevice, number>();
 
   constructor(environment: Environment, { colluding = [], ...options }: ShotOracleOptions = {}) {
@@ -77,7 +79,7 @@ export class ShotOracle {
     for (const keeper of this.honest) this.#watch(keeper);
   }
 
-  /** What it expands for a sum, the adversary gets. */
+  /** The adversary gets everything that the authority expands for a sum. */
   #watch(keeper: ShotAuthority): void {
     const { suite } = this.world.environment.tools;
     keeper.onSum = (_, part, uploads) =>
@@ -103,12 +105,12 @@ export class ShotOracle {
     keeper.release = (bytes) => noted(release(bytes));
   }
 
-  /** An honest device gives its update; the adversary has the upload. Undefined if the device refuses. */
+  /** An honest device contributes its update; the adversary has the upload. Undefined if the device refuses. */
   give(device: ShotDevice, standings: Uint8Array = this.world.shots.standings()): Ctx | undefined {
     return this.#given(device, standings, (name, expansions) => this.#saw(device, name, expansions));
   }
 
-  /** The same, and the device dies before it hears of it. */
+  /** The same, but the device crashes before it gets the answer. */
   giveAndCrash(device: ShotDevice): Ctx {
     let given: Ctx | undefined;
     try {
@@ -125,21 +127,21 @@ export class ShotOracle {
     return given;
   }
 
-  /** A device of the adversary gives an upload whose seeds it has. */
+  /** A device of the adversary contributes an upload whose seeds it has. */
   colluderGives(device: ShotDevice): Ctx {
     const given = this.tryColluder(device);
     if (given === undefined) throw new Error('the colluder gave nothing');
     return given;
   }
 
-  /** Undefined where no authority has a statement for it. */
+  /** Undefined if no authority has a statement for it. */
   tryColluder(device: ShotDevice): Ctx | undefined {
     return this.#given(device, this.world.shots.standings(), (_, expansions) => {
       for (const { seed } of expansions) this.trace.knows(seed);
     });
   }
 
-  /** The server keeps what it gets, whatever an honest one would say. */
+  /** The server keeps every upload, even one that an honest server would refuse. */
   #given(
     device: ShotDevice,
     standings: Uint8Array,
@@ -183,7 +185,7 @@ export class ShotOracle {
     const stored = this.world.shots.uploads.get(toHex(name));
     if (stored === undefined) return;
     for (const [n, { holders }] of heldParts(this.world.policy, stored.upload.header.epochs).entries())
-      if (holders.some((index) => this.colluding.some(({ base }) => base.index === index)))
+      if (holders.some(({ authority }) => this.colluding.some(({ base }) => base.index === authority)))
         this.trace.knows((expansions[n] as Expansion).seed);
   }
 
@@ -191,7 +193,7 @@ export class ShotOracle {
     return this.world.shots.shot(name);
   }
 
-  /** An upload of a colluder with anything in it, signed with its key. It is kept as if it had been taken. */
+  /** An upload of a colluder with any content, signed with its key. It is kept as if it had been accepted. */
   forge(device: ShotDevice, body: ShotHeaderBody, sealed: Uint8Array): Ctx {
     const { suite } = this.world.environment.tools;
     const whole = { ...body, user: device.own.user, partsHash: suite.sha256(sealed) };
@@ -219,7 +221,11 @@ export class ShotOracle {
       this.trace.knows(toHex(seed));
       return { seed, binding: partBinding(suite, header, part, epochs) };
     });
-    return Uint8Array.of(...keysAtOnce(suite, sealToSlots(suite, parts)).flatMap((bytes) => [...bytes]));
+    return Uint8Array.of(
+      ...keysAtOnce(suite, sealParts(suite, oneShotOf(this.world.policy).sealing, parts)).flatMap((bytes) => [
+        ...bytes,
+      ]),
+    );
   }
 
   inspect(keeper: ShotAuthority, names: readonly Ctx[]): InspectAnswer | Refused {
@@ -244,7 +250,7 @@ export class ShotOracle {
     return batchCtxOf(this.world.environment.tools.suite, this.batchOf(uploads, number));
   }
 
-  /** Asks for a vote after the uploads were inspected; the votes that it has, and those of its own side, are shown. */
+  /** Asks for a vote after the uploads were inspected; shows the votes that it has, and those of its own side. */
   vote(keeper: ShotAuthority, names: readonly Ctx[], number = 0): boolean {
     this.inspect(keeper, names);
     const { shots } = this.world;
@@ -263,7 +269,7 @@ export class ShotOracle {
     return true;
   }
 
-  /** Votes that it was given, and bought ones. */
+  /** The votes that it was given, and those of colluding authorities. */
   votesFor(names: readonly Ctx[], number: number): readonly Endorsement[] {
     const ctx = this.ctxOf(names, number);
     const body = { task: this.world.task, ctx, closing: ctx };
@@ -273,7 +279,7 @@ export class ShotOracle {
     return joined([...(this.votes.get(toHex(ctx)) ?? []), ...bought]);
   }
 
-  /** All sums that this authority can make of the batch. */
+  /** Returns all sums that this authority can make of the batch. */
   release(keeper: ShotAuthority, names: readonly Ctx[], number = 0, lie: ReleaseLie = {}): ReleasedSums | Refused {
     const { shots, policy } = this.world;
     const shown = names.map((name): ShownUpload => {
@@ -302,7 +308,7 @@ export class ShotOracle {
     return answers.some((answer) => !isRefused(answer));
   }
 
-  /** The next version of the model is made of this batch. */
+  /** Makes the next version of the model from this batch. */
   logVersion(names: readonly Ctx[], number = 0): void {
     const { world } = this;
     const ctx = this.ctxOf(names, number);
@@ -312,7 +318,7 @@ export class ShotOracle {
     world.server.logModel({ task: world.task, version, modelHash, sums: [ctx], spoilt: [], closed });
   }
 
-  /** What authorities on its side sign about a device's upload. */
+  /** The statements that authorities on its side sign about a device's upload. */
   boughtOutcomes({ own }: ShotDevice, status: ShotStatus): readonly ShotOutcomeOf[] {
     const given = own.ledger.deltas.get(toHex(own.deltaId));
     return this.colluding.flatMap(({ base }) => {

@@ -1,4 +1,4 @@
-/** The rules of the one-shot mode (docs/evidence.md): for each of its attacks, the edits that take away what stops it. */
+/** The rules of the one-shot mode (docs/evidence.md): for each of its attacks, the edits that remove the check which stops it. */
 import { ONE_SHOT_ATTACKS } from '../../attacks/one-shot/registry.ts';
 import type { Edit, Mutant } from './mutant.ts';
 
@@ -165,6 +165,27 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
       file: 'wire/one-shot/batch.ts',
       find: 'return batchCodec.hash(suite, batch) as Ctx;',
       replace: 'return batchCodec.hash(suite, { ...batch, uploads: [] }) as Ctx;',
+    },
+  ],
+  S24: [
+    {
+      file: 'packages/masking/src/hybrid-sealing.ts',
+      find: 'if (equalBytes(again as Uint8Array, sealed)) return seed;',
+      replace: 'if (equalBytes((again as Uint8Array).subarray(0, 32), sealed.subarray(0, 32))) return seed;',
+    },
+  ],
+  S25: [
+    {
+      file: 'packages/masking/src/hybrid-sealing.ts',
+      find: 'return suite.hkdf({ secret: seed, salt, info, length: SEED_BYTES });',
+      replace: 'return suite.hkdf({ secret: seed.map(() => 0), salt, info, length: SEED_BYTES });',
+    },
+  ],
+  S26: [
+    {
+      file: 'wire/one-shot/epoch.ts',
+      find: 'kemKey !== undefined && isKemKey(kemKey)',
+      replace: 'kemKey !== undefined && (isKemKey(kemKey) || kemKey.length > 0)',
     },
   ],
 };

@@ -2,9 +2,17 @@
 import type { Part, Refused } from '@basa/protocol';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import { createQueue } from '@basa/service';
-import type { Examination, MaskResult, MaskTask, NoiseSource, PackedSum, UploadsTask } from './work/tasks.ts';
+import {
+  type Examination,
+  type MaskResult,
+  type MaskTask,
+  type NoiseSource,
+  type PackedSum,
+  type UploadsTask,
+  wipeSecrets,
+} from './work/tasks.ts';
 
-/** A request whose uploads are worked on. `secrets` are copied to each thread, and overwritten here in the end. */
+/** A request with uploads to process. `secrets` are copied to each thread, and overwritten here at the end. */
 export type UploadsWork = Omit<UploadsTask, 'from' | 'to'> & { readonly count: number };
 
 export class MaskThreads {
@@ -17,7 +25,7 @@ export class MaskThreads {
     this.#size = size;
   }
 
-  /** For each upload of an `inspectRequest`, in order. */
+  /** Returns an examination for each upload of an `inspectRequest`, in order. */
   async examine(work: UploadsWork): Promise<readonly Examination[]> {
     const results = await this.#shards(work, (shard) => ({ ...shard, kind: 'examine' }));
     return results.flatMap((result) => (result.kind === 'examined' ? result.uploads : []));
@@ -70,7 +78,7 @@ export class MaskThreads {
         starts.map((from) => this.#threads().run(taskOf({ ...of, from, to: Math.min(from + size, count) }))),
       );
     } finally {
-      for (const { secret } of work.secrets) secret.fill(0);
+      wipeSecrets(work.secrets);
     }
   }
 

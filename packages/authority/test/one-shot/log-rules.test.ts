@@ -1,4 +1,4 @@
-/** The rules of the one-shot mode in a log: each of them bites, and an honest log breaks none. */
+/** The rules of the one-shot mode in a log: each of them detects a violation, and an honest log breaks none. */
 import {
   type AuthorityRecord,
   type Batch,
@@ -33,6 +33,7 @@ function epoch(number: number, opens: number, by = signer) {
     authority: 0,
     number,
     key: new Uint8Array(32).fill(9),
+    kemKey: undefined,
     opens: millis(opens),
     closes: millis(opens + 1000),
   };

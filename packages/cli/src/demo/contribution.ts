@@ -1,41 +1,27 @@
-/** Measures what a contribution costs a device, beside the operations it cannot do without. */
+/** Measures the cost of a contribution for a device, beside the operations that it needs at least. */
 import { createCipheriv } from 'node:crypto';
 import { ENGINES, type EngineName } from '@basa/client/operator';
-import {
-  applyMasksInPlace,
-  keysAtOnce,
-  type Modulus,
-  plainVectorKernel,
-  RING_32,
-  SEED_BYTES,
-  Secret,
-  sealToSlots,
-  slotSealedBytes,
-  streamWidth,
-} from '@basa/masking';
+import { applyMasksInPlace, type Modulus, plainVectorKernel, RING_32, Secret, streamWidth } from '@basa/masking';
 import {
   attributeIssuer,
   attributeSealing,
   type BufferIssuer,
   type BufferSealing,
-  type JoinTag,
-  millis,
-  partBinding,
+  ONE_SHOT_DEFAULTS,
   sealedBytesOf,
   slotKeyIssuer,
   slotSealing,
-  type TaskId,
   type TaskPolicy,
-  type UserId,
 } from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { sealingTrial } from '@basa/simulator';
+import { type PartTrialOptions, partTrial, sealingTrial } from '@basa/simulator';
 import { ENGINE_NAMES, type Way } from '../flags/engines.ts';
 
 export interface Measured {
   readonly name: string;
   readonly ms: number;
-  /** What it is compared with, and how many times as long it took. */
+  /** The operation it is compared with, and the ratio of the times. */
   readonly peer: string;
   readonly ratio: number;
 }
@@ -53,7 +39,7 @@ export async function measureContribution(choice: {
   return [...(await measureSealing(engine, bufferSize)), measureMasks(bufferSize, parameters, RING_32)];
 }
 
-/** What the last slot of a buffer seals and opens, beside the operations that the engine cannot do without. */
+/** The sealing and opening of the last slot of a buffer, beside the operations that the engine needs at least. */
 async function measureSealing(engine: EngineName, bufferSize: number): Promise<readonly Measured[]> {
   const { peer, peerMs, destroy, ...sealings } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
   const trial = sealingTrial(sealings, bufferSize, nodeRandomBytes);
@@ -67,23 +53,23 @@ async function measureSealing(engine: EngineName, bufferSize: number): Promise<r
   ];
 }
 
-/** What one contribution takes a device: in sealed mode the last slot of a buffer, which has most to do. */
+/** The cost of one contribution for a device: in sealed mode of the last slot of a buffer, which has the most work. */
 export interface WayCost {
   readonly way: Way;
   /** Milliseconds to seal and open all its seeds. */
   readonly sealingMs: number;
   /** Milliseconds to expand and add its masks: the same with every engine of sealed mode. */
   readonly maskingMs: number;
-  /** Of the sealed seeds that it sends. */
+  /** The bytes of the sealed seeds that it sends. */
   readonly sealedBytes: number;
-  /** How often it asks a service, from its place to its upload, with one authority. */
+  /** The number of requests to a service, from its place to its upload, with one authority. */
   readonly requests: number;
 }
 
 /** Place, newest version, model, seat, deposit, key, upload; place, model, upload. */
 const REQUESTS = { sealed: 7, oneShot: 3 };
 
-/** Both engines and the one-shot mode for one task, measured here and now. */
+/** Measures both engines and the one-shot mode for one task on this machine. */
 export async function compareWays({
   bufferSize,
   dimension,
@@ -101,22 +87,26 @@ export async function compareWays({
   return [...costs, shotCost(dimension, modulus)];
 }
 
-/** With one authority: one part, whose seed is sealed to the one epoch key. */
+/** With one authority: one part, whose seed is sealed to the only epoch key. */
 function shotCost(dimension: number, modulus: Modulus): WayCost {
-  const key = nodeSuite.x25519(nodeRandomBytes(32)).publicKey;
-  const name = {
-    task: nodeRandomBytes(32) as TaskId,
-    joinTag: nodeRandomBytes(32) as JoinTag,
-    user: nodeRandomBytes(32) as UserId,
-  };
-  const [opens, closes] = [millis(0), millis(1)];
-  const epoch = { task: name.task, authority: 0, number: 0, key, opens, closes, signature: new Uint8Array(64) };
-  const binding = partBinding(nodeSuite, name, { part: 0, holders: [0] }, [epoch]);
-  const seal = (): readonly Uint8Array[] =>
-    keysAtOnce(nodeSuite, sealToSlots(nodeSuite, [{ seed: nodeRandomBytes(SEED_BYTES), binding }]));
+  const { sealing } = ONE_SHOT_DEFAULTS;
+  const { sealedBytes, sealMs } = measureParts({ authorities: 1, tolerated: 0, sealing });
   const { ms: maskingMs } = measureMasks(1, dimension, modulus);
-  const sealedBytes = slotSealedBytes(1);
-  return { way: 'one-shot', sealingMs: best(seal), maskingMs, sealedBytes, requests: REQUESTS.oneShot };
+  return { way: 'one-shot', sealingMs: sealMs, maskingMs, sealedBytes, requests: REQUESTS.oneShot };
+}
+
+export interface PartCost {
+  readonly sealedBytes: number;
+  /** For a device, all parts of an upload. */
+  readonly sealMs: number;
+  /** For an authority, the parts of an upload that it holds. */
+  readonly openMs: number;
+}
+
+/** What sealing costs an upload of the one-shot mode, measured here and now. */
+export function measureParts(options: PartTrialOptions): PartCost {
+  const trial = partTrial({ suite: withKem(nodeSuite), randomBytes: nodeRandomBytes }, options);
+  return { sealedBytes: trial.sealedBytes, sealMs: best(trial.seal), openMs: best(trial.open) };
 }
 
 interface Parts {

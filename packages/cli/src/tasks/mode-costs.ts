@@ -1,14 +1,24 @@
-/** What K costs a device in each mode, by count: masks that it expands, and bytes that it sends. */
+/** Cost by buffer size for a device in each mode: masks that it expands, and bytes that it sends. */
 import { mostTolerated } from '@basa/client/operator';
 import { type Modulus, packedLength, slotSealedBytes } from '@basa/masking';
-import { defaultThreshold, ONE_SHOT_DEFAULTS, oneShotProblem, partsOf, prefixElements } from '@basa/protocol';
+import {
+  defaultThreshold,
+  ONE_SHOT_DEFAULTS,
+  oneShotProblem,
+  partsOf,
+  prefixElements,
+  SEALINGS,
+  type Sealing,
+  sealedPartBytes,
+} from '@basa/protocol';
+import { measureParts, type PartCost } from '../demo/contribution.ts';
 import { MOST_UPDATES, type ModeChoice } from '../flags/modes.ts';
 
 export interface ModeCost {
   readonly masks: number;
   readonly sealedBytes: number;
   readonly bytesPerUpload: number;
-  /** One-shot: how many seeds a device seals, and how many authorities may collude. */
+  /** One-shot: the number of seeds a device seals, and the number of authorities that may collude. */
   readonly parts?: number;
   readonly tolerated?: number;
 }
@@ -22,13 +32,25 @@ export interface PlannedTask {
   readonly authorities: number;
   readonly threshold: number | undefined;
   readonly unchecked: boolean;
+  readonly sealing: Sealing;
+}
+
+export type SealingCosts = Readonly<Record<Sealing, PartCost>>;
+
+/** What each sealing of the one-shot mode costs, measured here and now; undefined if the mode is impossible. */
+export function sealingCosts({ authorities }: { authorities: number }, modes: ModeCosts): SealingCosts | undefined {
+  const cost = modes['one-shot'];
+  if ('impossible' in cost) return undefined;
+  const { tolerated = 0 } = cost;
+  const costs = SEALINGS.map((sealing) => [sealing, measureParts({ authorities, tolerated, sealing })]);
+  return Object.fromEntries(costs) as SealingCosts;
 }
 
 export function modeCosts(task: PlannedTask): ModeCosts {
   return { sealed: sealedCost(task), 'one-shot': shotCost(task) };
 }
 
-/** With slot keys, in the last place of a buffer, which has most to do. */
+/** With slot keys, in the last slot of a buffer, which has the most work. */
 function sealedCost(task: PlannedTask): ModeCosts[ModeChoice] {
   const { bufferSize, authorities } = task;
   const most = MOST_UPDATES.sealed;
@@ -37,15 +59,15 @@ function sealedCost(task: PlannedTask): ModeCosts[ModeChoice] {
 }
 
 function shotCost(task: PlannedTask): ModeCosts[ModeChoice] {
-  const { authorities, unchecked, threshold = defaultThreshold(authorities) } = task;
+  const { authorities, unchecked, sealing, threshold = defaultThreshold(authorities) } = task;
   const keys = Array.from({ length: authorities }, () => new Uint8Array(32));
   const council = { authorities: keys, threshold, unsafeThreshold: false };
-  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums: unchecked };
+  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums: unchecked, sealing };
   const tolerated = mostTolerated(council, oneShot);
   const impossible = oneShotProblem(council, { ...oneShot, tolerated }, false);
   if (impossible !== undefined) return { impossible };
   const parts = partsOf(authorities, tolerated).length;
-  return { ...costOf(task, parts, parts * slotSealedBytes(authorities - tolerated)), parts, tolerated };
+  return { ...costOf(task, parts, parts * sealedPartBytes(sealing, authorities - tolerated)), parts, tolerated };
 }
 
 function costOf({ dimension, modulus }: PlannedTask, masks: number, sealedBytes: number): ModeCost {

@@ -11,6 +11,8 @@ import {
   MOST_UPDATES,
   modeFlag,
   modeOf,
+  sealingFlag,
+  sealingOf,
   uncheckedSumsFlag,
   VERSION_FLAGS,
   versionSettings,
@@ -53,6 +55,7 @@ const FLAGS = {
   minimum: whole({ help: 'Kmin, updates a sum holds at least', min: 2, without: '80 % of K' }),
   mode: modeFlag,
   ...VERSION_FLAGS,
+  sealing: sealingFlag,
   engine: sealedEngineFlag('slot-keys'),
   target: whole({
     value: 'percent',
@@ -131,7 +134,7 @@ export const taskCreate: Command = command({
       unsafeThreshold: flags['unsafe-threshold'],
       ...modeSettings(flags),
       ...(minimum !== undefined && { minimum: within(minimum, 'minimum', { min: 2, max: bufferSize }) }),
-      // The paper knows no versions of buffers.
+      // The paper has no versions of buffers.
       versions: flags['unsafe-mixed-versions'] || flags['unsafe-paper'] ? 'unsafeMixed' : 'one',
       maxStaleness: flags['max-staleness'] ?? preset.maxStaleness,
       clip: flags.clip,
@@ -161,7 +164,7 @@ export const taskCreate: Command = command({
   },
 });
 
-/** The advice of `basa plan`: the task is created all the same, unless it cannot be. */
+/** Prints the advice of `basa plan`: the task is created anyway, unless it is impossible. */
 async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request: PrivateRequest): Promise<void> {
   const { planPrivacy } = await import('./private-plan.ts');
   const planned = await planPrivacy(request);
@@ -171,8 +174,12 @@ async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request
 
 function modeSettings(
   flags: CommandInput<typeof FLAGS>['flags'],
-): Pick<TaskSettings, 'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise' | 'sumsPerVersion' | 'combine'> {
+): Pick<
+  TaskSettings,
+  'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise' | 'sumsPerVersion' | 'combine' | 'sealing'
+> {
   const version = versionSettings(flags);
+  const sealing = sealingOf(flags);
   const chosen = modeOf(flags, 'slot-keys');
   if (chosen.mode === 'one-shot' && flags['unsafe-paper'])
     throw new CommandError('--unsafe-paper and --mode one-shot are two modes: choose one');
@@ -184,13 +191,14 @@ function modeSettings(
     return {
       ...chosen,
       ...version,
+      ...(sealing !== undefined && { sealing }),
       unsafeUncheckedSums: flags['unsafe-unchecked-sums'],
       authorityNoise: flags['authority-noise'],
     };
   return { engine: chosen.engine, ...(flags['unsafe-paper'] && { mode: 'paper' as const }) };
 }
 
-/** What the server evaluates versions on: a file that `encodeDataset` wrote, or what comes with the model. */
+/** The data on which the server evaluates versions: a file that `encodeDataset` wrote, or the test set of the model. */
 async function testSetOf(
   { flags, signal }: CommandInput<typeof FLAGS>,
   test: ((signal: AbortSignal) => Promise<Dataset>) | undefined,

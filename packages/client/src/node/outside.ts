@@ -1,4 +1,4 @@
-/** The outside, on Node. */
+/** The environment of a client on Node. */
 import { plainVectorKernel } from '@basa/masking';
 import { millis } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -11,6 +11,7 @@ export function nodeOutside(tls?: TlsOptions): Outside {
   const tools = { suite: nodeSuite, kernel, keystream: createNodeKeystream() };
   return {
     suite: nodeSuite,
+    suiteWithKem: async () => (await import('@basa/runtime/kem')).withKem(nodeSuite),
     randomBytes: nodeRandomBytes,
     transport: createNodeTransport(tls),
     now: () => millis(Date.now()),

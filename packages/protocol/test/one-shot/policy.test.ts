@@ -1,4 +1,4 @@
-/** Which authorities can serve the one-shot mode, and which lines of a policy it needs. */
+/** The authorities that can serve the one-shot mode, and the lines of a policy that it needs. */
 import {
   decodePolicy,
   encodePolicy,
@@ -100,6 +100,7 @@ describe('a policy of the one-shot mode', () => {
     { freshMs: 1 },
     { sumsPerVersion: 64 },
     { sumsPerVersion: 5, combine: 'trimmed' },
+    { sealing: 'x25519+mlkem768' },
   ])('with %o is another task, and reads as it was written', (change) => {
     const changed = { ...policy, oneShot: { ...(policy.oneShot as OneShotPolicy), ...change } };
     expect(decodePolicy(encodePolicy(changed))).toEqual(changed);

@@ -1,5 +1,5 @@
 /** Scenes of a one-shot task, and uploads that a dishonest device or server would make. */
-import { concatBytes, keysAtOnce, sealToSlots, toHex } from '@basa/masking';
+import { concatBytes, keysAtOnce, toHex } from '@basa/masking';
 import {
   type Batch,
   type Endorsement,
@@ -7,10 +7,12 @@ import {
   heldParts,
   type InspectAnswer,
   isRefused,
+  oneShotOf,
   partBinding,
   type Refused,
   type ShotHeaderBody,
   type ShotName,
+  sealParts,
   shotHeaderCodec,
   shotLayout,
   uploadNameOf,
@@ -26,7 +28,7 @@ export interface Inspected {
   readonly batch: Batch;
 }
 
-/** So many uploads that every authority has inspected, and a batch of them. */
+/** This many uploads that every authority has inspected, and a batch of them. */
 export function inspected(options: ShotOptions = {}, count = 3): Inspected {
   const world = new ShotWorld(options);
   const devices = world.contributed(count);
@@ -78,7 +80,7 @@ export function ownParts(world: ShotWorld, shot: Shot, name: ShotName = shot.upl
     seed: world.randomBytes(32),
     binding: partBinding(suite, name, part, epochs),
   }));
-  return concatBytes(...keysAtOnce(suite, sealToSlots(suite, seeds)));
+  return concatBytes(...keysAtOnce(suite, sealParts(suite, oneShotOf(world.policy).sealing, seeds)));
 }
 
 /** The verdict about each upload. */
@@ -87,7 +89,7 @@ export function verdicts(answer: InspectAnswer | Refused): readonly string[] {
   return answer.verdicts.map(({ verdict, reason }) => (reason === undefined ? verdict : `${verdict}: ${reason}`));
 }
 
-/** What every authority says of one upload. */
+/** The statements of every authority about one upload. */
 export function saidOf(world: ShotWorld, shot: Shot): readonly string[] {
   return world.indices.flatMap((index) => verdicts(world.server.inspectBy(index, [shot])));
 }

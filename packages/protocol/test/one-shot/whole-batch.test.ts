@@ -3,16 +3,21 @@ import { isRefused, judgeSum, sumRules } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
-/** The words of the updates alone. */
+/** Only the words of the updates. */
 function updatesOf(world: ShotWorld, total: Uint32Array, accepted: number): number[] {
   const verdict = judgeSum(sumRules(world.policy, 0), total, accepted);
   if (verdict.kind !== 'good') throw new Error(verdict.why);
   return [...verdict.sum];
 }
 
-describe.each([1, 4] as const)('with %i authorities', (count) => {
+describe.each([
+  [1, 'x25519'],
+  [4, 'x25519'],
+  [1, 'x25519+mlkem768'],
+  [4, 'x25519+mlkem768'],
+] as const)('with %i authorities and the sealing %s', (count, sealing) => {
   it('the sum of a batch is exactly the sum of its inputs', () => {
-    const world = new ShotWorld({ count });
+    const world = new ShotWorld({ count, shot: { sealing } });
     world.contributed(4);
     const { server } = world;
     expect(server.inspect().map(({ kind }) => kind)).toEqual(['good', 'good', 'good', 'good']);

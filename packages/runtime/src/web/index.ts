@@ -1,4 +1,4 @@
-/** The outside, in a browser. */
+/** Cryptography and randomness in a browser. */
 export type { WasmCombinationKernel } from '../combination-kernel.ts';
 export { createWasmCombinationKernel } from '../combination-kernel.ts';
 export type { TrainingKernelOptions, WasmTrainingKernel } from '../training-kernel.ts';
@@ -8,5 +8,5 @@ export { createWebKeystream } from './keystream.ts';
 export { createPlainKeystream } from './plain-keystream.ts';
 export { webRandomBytes } from './random.ts';
 export { createWebSigner } from './signer.ts';
-export { webSuite } from './suite.ts';
+export { webSuite, webSuiteWithKem } from './suite.ts';
 export { createWebX25519 } from './x25519.ts';

@@ -32,8 +32,8 @@ export const webSuite: Suite = {
     }
   },
 
-  // Deviates from noble's own verify, which multiplies by the cofactor: OpenSSL does not, and one message must
-  // not be good for a browser and bad for the server.
+  // Deviates from noble's own verify, which multiplies by the cofactor: OpenSSL does not, and a message must not be
+  // valid for a browser and invalid for the server.
   verify({ signature, message, publicKey }) {
     if (!isStrictSignature(signature, publicKey)) return false;
     const { Point } = ed25519;
@@ -67,7 +67,15 @@ export const webSuite: Suite = {
       },
     };
   },
+
+  kem: undefined,
 };
+
+/** Loads ML-KEM, which most tasks do not need. */
+export async function webSuiteWithKem(): Promise<Suite> {
+  const { withKem } = await import('../kem.ts');
+  return withKem(webSuite);
+}
 
 function littleEndian(bytes: Uint8Array): bigint {
   let value = 0n;

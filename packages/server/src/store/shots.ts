@@ -1,4 +1,4 @@
-/** Uploads of the one-shot mode: each from its first byte to the batch that it is in, or to the reason why it is in none. */
+/** Uploads of the one-shot mode: each from its first byte to its batch, or to the reason why it is in none. */
 import { equalBytes } from '@basa/masking';
 import {
   type Ctx,
@@ -12,11 +12,12 @@ import {
 import { column, type Row, type SqlDatabase, type SqlSession, type SqlValue } from '@basa/service';
 import { inChunks, marksFor } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
+import { putBody, type SmallBody } from './small-bodies.ts';
 import { OPEN } from './tasks.ts';
 
 /**
- * `arriving`: its header is good, and its body not whole. `waiting`: durable, and not inspected. `good`: it may be in a batch. `batched`: it
- * is in one, whose end is its end. `refused`, `over`: it is in none.
+ * `arriving`: its header is valid, but its body is incomplete. `waiting`: durable, and not inspected. `good`: it may be
+ * in a batch. `batched`: it is in a batch and ends with it. `refused`, `over`: it is in none.
  */
 export type ShotStatus = 'arriving' | 'waiting' | 'good' | 'batched' | 'refused' | 'over';
 
@@ -24,11 +25,11 @@ export interface StoredShot {
   readonly name: Ctx;
   readonly upload: ShotUpload;
   readonly status: ShotStatus;
-  /** Why it is in no batch, and never will be. */
+  /** The reason why it is in no batch, and never will be. */
   readonly reason: RefusalReason | undefined;
   /** The batch that it is in. */
   readonly ctx: Ctx | undefined;
-  /** When it began, or was whole. */
+  /** The time at which it began, or was complete. */
   readonly at: number;
   readonly votes: VoteWindow;
 }
@@ -45,35 +46,52 @@ const ONE = 'SELECT * FROM shots WHERE task = ? AND name = ?';
 const RIVAL = `SELECT name, join_tag FROM shots WHERE task = ? AND usr = ? AND name <> ?
   AND (join_tag = ? OR (entry = ? AND status NOT IN ('refused', 'over')))`;
 const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, votes_first, votes_last, at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, 'arriving', ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
+const USE_TICKET = 'DELETE FROM tickets WHERE task = ? AND usr = ?';
 const NEEDED = `SELECT s.* FROM shots s LEFT JOIN buffers b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
   OR (s.status = 'batched' AND b.status IN ${OPEN})`;
 const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') AND at < ?`;
 
 export function shotTables(database: SqlDatabase) {
   return {
-    /** The same upload again is the one that there is. */
+    /** The same upload again returns the existing one. */
     beginShot: async (task: TaskId, name: Ctx, upload: ShotUpload, votes: VoteWindow): Promise<BegunShot> => {
-      const work = (session: SqlSession) => beginShot(database, session, task, { name, upload, votes });
+      const work = (session: SqlSession) =>
+        beginShot(database, session, task, { name, upload, votes, status: 'arriving' });
       const begun = await database.transaction(work, { mayBeLost: true });
       // Nothing is acknowledged by it yet, unless another request has ended meanwhile.
       if (begun.kind === 'begun' && begun.shot.status !== 'arriving') await database.query(ONE, task, name);
       return begun;
     },
-    /** Its body is durable: the place of its device is used up. Returns what it has become, with another request perhaps. */
+    /** Its body is durable: the place of its device is used up. Returns its new state, which another request may have set. */
     acceptShot: (task: TaskId, name: Ctx, user: UserId): Promise<StoredShot | undefined> =>
-      database.transaction(async ({ query, now }) => {
-        await query(ACCEPT, await now(), task, name);
-        await query('DELETE FROM pieces WHERE ctx = ?', name);
-        await query('DELETE FROM tickets WHERE task = ? AND usr = ?', task, user);
-        return (await query(ONE, task, name)).map(readShot)[0];
+      database.transaction(async (session) => {
+        await acceptShot(session, task, name, user);
+        return (await session.query(ONE, task, name)).map(readShot)[0];
+      }),
+    /** A whole upload with its small body: begun, accepted and durable in one transaction. */
+    takeShot: (
+      task: TaskId,
+      fresh: Pick<StoredShot, 'name' | 'upload' | 'votes'>,
+      body: SmallBody,
+    ): Promise<BegunShot> =>
+      database.transaction(async (session) => {
+        const begun = await beginShot(database, session, task, { ...fresh, status: 'waiting' });
+        if (begun.kind !== 'begun') return begun;
+        const { status } = begun.shot;
+        const { user } = fresh.upload.header;
+        if (status === 'arriving') await acceptShot(session, task, fresh.name, user);
+        else await session.query(USE_TICKET, task, user);
+        // A body that is there stays, and one that was used is not written again.
+        if (status === 'arriving' || status === 'waiting') await putBody(session, body);
+        return begun;
       }),
     shot: async (task: TaskId, name: Ctx): Promise<StoredShot | undefined> => {
       if ((await database.peek(ONE, task, name)).length === 0) return undefined;
       return (await database.query(ONE, task, name)).map(readShot)[0];
     },
-    /** Those that still are what they are taken for. */
+    /** Changes only those that still have the expected status. */
     decideShots: (
       task: TaskId,
       names: readonly Ctx[],
@@ -89,10 +107,10 @@ export function shotTables(database: SqlDatabase) {
           await session.query(`DELETE FROM pieces WHERE ctx IN (${marksFor(some)})`, ...some);
         }
       }),
-    /** The names of all uploads whose bodies are needed, or on their way in. */
+    /** The names of all uploads whose bodies are needed, or arriving. */
     shotsWithBodies: async (): Promise<readonly Ctx[]> =>
       (await database.query(NEEDED)).map((row) => column.bytes(row, 'name') as Ctx),
-    /** Those whose bodies are whole, and needed. */
+    /** Uploads whose bodies are complete, and needed. */
     wholeShots: async (): Promise<readonly StoredShot[]> =>
       (await database.query(NEEDED)).map(readShot).filter(({ status }) => status !== 'arriving'),
     /** All uploads of a task. */
@@ -100,19 +118,19 @@ export function shotTables(database: SqlDatabase) {
       (await database.query('SELECT name FROM shots WHERE task = ?', task)).map(
         (row) => column.bytes(row, 'name') as Ctx,
       ),
-    /** Removes what is known of uploads that were in no batch. */
+    /** Removes the records of uploads that were in no batch. */
     async forgetShots(task: TaskId, before: number): Promise<void> {
       await database.query(OLD, task, before);
     },
   };
 }
 
-/** Uploads of one device wait for each other, whatever nodes they go to. */
+/** Uploads of one device wait for each other, on all nodes. */
 async function beginShot(
   { dialect }: SqlDatabase,
   session: SqlSession,
   task: TaskId,
-  { name, upload, votes }: Pick<StoredShot, 'name' | 'upload' | 'votes'>,
+  { name, upload, votes, status }: Pick<StoredShot, 'name' | 'upload' | 'votes' | 'status'>,
 ): Promise<BegunShot> {
   const { query } = session;
   const { user, joinTag, version, entry } = upload.header;
@@ -125,11 +143,17 @@ async function beginShot(
   if (rivals.length > 0) return { kind: 'given' };
   const at = await session.now();
   const named: readonly SqlValue[] = [task, name, user, joinTag, version, entry, shotUploadCodec.encode(upload)];
-  await query(BEGIN, ...named, votes.first, votes.last, at);
-  return { kind: 'begun', shot: { name, upload, status: 'arriving', reason: undefined, ctx: undefined, at, votes } };
+  await query(BEGIN, ...named, status, votes.first, votes.last, at);
+  return { kind: 'begun', shot: { name, upload, status, reason: undefined, ctx: undefined, at, votes } };
 }
 
-/** In the transaction of the end of a batch that nobody voted for. */
+async function acceptShot({ query, now }: SqlSession, task: TaskId, name: Ctx, user: UserId): Promise<void> {
+  await query(ACCEPT, await now(), task, name);
+  await query('DELETE FROM pieces WHERE ctx = ?', name);
+  await query(USE_TICKET, task, user);
+}
+
+/** Runs in the transaction that ends a batch without votes. */
 export async function freeShots({ query }: SqlSession, ctx: Ctx, refused: readonly RefusedShot[]): Promise<void> {
   const refuse = `UPDATE shots SET status = 'refused', reason = ?, ctx = NULL, position = NULL WHERE ctx = ? AND name = ?`;
   for (const { name, reason } of refused) await query(refuse, reason, ctx, name);

@@ -1,10 +1,10 @@
-/** Whether a staged body is the one its header names: its hash, and a vector of elements of the group. */
+/** Checks that a staged body is the one its header names: its hash, and a vector of elements of the group. */
 import { createHash } from 'node:crypto';
 import { elementBits, equalBytes, firstNonCanonical, type Modulus } from '@basa/masking';
 import type { Staging } from '../blobs/blob-store.ts';
 import { wordPieces } from '../blobs/words.ts';
 
-/** Where the vector of a body lies. */
+/** The position of the vector in a body. */
 export interface BodyLayout {
   readonly elements: number;
   readonly vectorBytes: number;
@@ -17,9 +17,22 @@ export interface ExpectedBody {
   readonly layout: BodyLayout;
 }
 
-/** `knownHash`: of all that is staged, where it was computed on the way in. */
+/** What is read of a body to check it. */
+type Checked = Pick<Staging, 'size' | 'read'>;
+
+/** A body that is not written anywhere yet. */
+export function inMemory(bytes: Uint8Array): Checked {
+  return {
+    size: bytes.length,
+    async *read(start, end) {
+      yield bytes.subarray(start, end);
+    },
+  };
+}
+
+/** `knownHash`: of everything staged, if it was computed on arrival. */
 export async function isExpected(
-  staging: Staging,
+  staging: Checked,
   { bodyHash, modulus, layout }: ExpectedBody,
   knownHash: Uint8Array | undefined,
 ): Promise<boolean> {
@@ -27,15 +40,15 @@ export async function isExpected(
   return equalBytes(hash, bodyHash) && (await isCanonical(staging, modulus, layout));
 }
 
-async function hashOf(staging: Staging): Promise<Uint8Array> {
+async function hashOf(staging: Checked): Promise<Uint8Array> {
   const hash = createHash('sha256');
   for await (const block of staging.read(0, staging.size)) hash.update(block);
   return hash.digest();
 }
 
-/** Whether every element is below q, and the bits after the last one are zero. */
+/** True if every element is below q, and the bits after the last one are zero. */
 async function isCanonical(
-  staging: Staging,
+  staging: Checked,
   modulus: Modulus,
   { elements, vectorBytes }: BodyLayout,
 ): Promise<boolean> {

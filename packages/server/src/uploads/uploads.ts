@@ -1,14 +1,15 @@
-/** Uploads into slots: a body that is whole is accepted by its buffer. */
+/** Uploads into slots: a complete body is accepted by its buffer. */
 import { acceptUpload, type SecureBuffer, type ServerPorts, type UploadHeader } from '@basa/protocol';
 import { answerRefusal } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { bodyKey } from '../blobs/body-key.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { layoutOf, sealedIn } from '../buffers/messages.ts';
+import type { SmallBody } from '../store/small-bodies.ts';
 import type { Bodies, PieceRequest, Received } from './bodies.ts';
-import type { Body } from './body.ts';
+import { type Body, comesAtOnce } from './body.ts';
 
-/** What is uploaded: the header was judged before. */
+/** An upload whose header was judged before. */
 export interface Upload {
   readonly buffer: SecureBuffer;
   readonly header: UploadHeader;
@@ -28,25 +29,34 @@ export class Uploads {
     this.#options = options;
   }
 
-  /** How much of this very body is durable. */
+  /** Returns the number of bytes of this very body that are durable. */
   standing(upload: Upload): Promise<number> {
     return this.#options.bodies.standing(bodyOf(upload));
   }
 
-  take(upload: Upload, request: PieceRequest): Promise<Received> {
-    return this.#options.bodies.take(bodyOf(upload), request, () => this.#accept(upload));
+  async take(upload: Upload, request: PieceRequest): Promise<Received> {
+    const { bodies } = this.#options;
+    const body = bodyOf(upload);
+    if (comesAtOnce(body, request) && !(await bodies.hasPieces(body)))
+      return bodies.takeSmall(body, request, (small) => this.#accept(upload, small));
+    return bodies.take(body, request, () => this.#accept(upload));
   }
 
-  async #accept({ buffer, header }: Upload): Promise<void> {
+  /** `small`: a body that is not written yet. */
+  async #accept({ buffer, header }: Upload, small?: SmallBody): Promise<void> {
     const { keeper, ports, blobs } = this.#options;
     const { bodyBytes } = layoutOf({ buffer, header });
     const sealing = sealedIn(buffer.descriptor);
     const body = { bytes: bodyBytes, hash: header.bodyHash, isCanonical: true };
-    const answer = await keeper.step(buffer.ctx, (found, now) =>
-      acceptUpload(ports, found, header, body, sealing, now),
+    const more = (_: SecureBuffer, { slots }: SecureBuffer) =>
+      small !== undefined && slots[header.slot]?.status === 'accepted' ? { body: small } : {};
+    const answer = await keeper.step(
+      buffer.ctx,
+      (found, now) => acceptUpload(ports, found, header, body, sealing, now),
+      { more },
     );
     if (answer.kind === 'accepted') return;
-    // Only what can never be accepted any more is removed; the rest goes with its slot.
+    // Only a body that can never be accepted any more is removed; the others are removed with their slot.
     const now = await keeper.find(buffer.ctx);
     const slot = now?.slots[header.slot];
     const isOver = slot?.status === 'dropped' || (now?.status !== 'filling' && slot?.status !== 'accepted');

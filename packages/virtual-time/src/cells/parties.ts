@@ -1,4 +1,4 @@
-/** The real parties of a protocol, for sums of updates that were trained. */
+/** The real parties of a protocol, for sums of trained updates. */
 import {
   type AggregationProtocol,
   bufferedLightSecAgg,
@@ -9,11 +9,12 @@ import {
   secAggPlus,
 } from '@basa/baselines';
 import { basaOneShot, basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { THREE_OF_FOUR } from '../costs/councils.ts';
 import { nodeTools } from '../costs/needs.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import type { ProtocolName } from './cell.ts';
 
-/** Undefined for plain sums: there is nobody to check. Seeds of BASA are sealed transparently: their time is charged. */
+/** Undefined for plain sums: there are no parties to check. Seeds of BASA are sealed transparently: their time is charged. */
 export function partiesOf(protocol: ProtocolName, users: number): AggregationProtocol | undefined {
   const tools = nodeTools();
   switch (protocol) {
@@ -26,6 +27,8 @@ export function partiesOf(protocol: ProtocolName, users: number): AggregationPro
       return basaSealed(nodeEnvironment);
     case 'BASA one-shot':
       return basaOneShot(nodeEnvironment);
+    case 'BASA one-shot (3 of 4)':
+      return basaOneShot(nodeEnvironment, THREE_OF_FOUR);
     case 'SecAgg':
       return secAgg(tools);
     case 'SecAgg+':
@@ -33,7 +36,7 @@ export function partiesOf(protocol: ProtocolName, users: number): AggregationPro
     case 'LSA sync':
       return lightSecAgg(tools, publishedCode);
     default:
-      // Updates carry their weights already, as every asynchronous protocol here has them: the integer weight is 1.
+      // Updates carry their weights already, as in every asynchronous protocol here: the integer weight is 1.
       return bufferedLightSecAgg(tools, {
         codeFor: publishedCode,
         bufferSize: users,

@@ -1,16 +1,17 @@
-/** From prices and profiles to what a scheme charges: seconds and bytes of one protocol, size and dimension. */
+/** Turns prices and profiles into the charges of a scheme: seconds and bytes of one protocol, size and dimension. */
 import { publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
 import type { LightSecAggCosts, OneShotCosts, PaperCosts, PlainCosts, RoundCosts, SealedCosts } from '@basa/simulator';
 import type { Costs, LightSecAggPrices, Share } from './costs.ts';
+import { COUNCILS, type OneShotName } from './councils.ts';
 import type { ProfiledName } from './profiles.ts';
 import { type ModulusKind, type Phase, Tariff } from './tariff.ts';
 
 export type Reading = keyof typeof SYNCHRONISATION_READINGS;
 export type SealedName = Extract<ProfiledName, `BASA sealed${string}`>;
 
-/** How long a device that left holds its place: declared, not measured. */
+/** The time for which a device that left holds its place: declared, not measured. */
 const LEASE_SECONDS = 1;
-/** The server cuts no smaller shards of a sum: its own number, in packages/server/src/closing/shards.ts. */
+/** The smallest shard of a sum: the server's own number, in packages/server/src/closing/shards.ts. */
 const MIN_SHARD_ELEMENTS = 1 << 16;
 
 export class Charges {
@@ -29,7 +30,7 @@ export class Charges {
     return { uploadBytes: 4 * this.#dimension, addSeconds: this.#tariff.words('floatAdd') };
   }
 
-  /** The parts of encryption that know nothing yet are made beside the training; everything else is in the turn. */
+  /** The parts of encryption that do not depend on the input are made beside the training; everything else is in the turn. */
   paper(bufferSize: number): PaperCosts {
     const { connect, upload } = this.#tariff.phases('BASA paper', bufferSize, 0);
     const handling = this.#tariff.seconds(connect.server, 'online') / bufferSize;
@@ -49,7 +50,7 @@ export class Charges {
     };
   }
 
-  /** `openers`: threads that open a sum together, as the server's workers do. */
+  /** `openers`: threads that open a sum together, like the server's workers. */
   sealed(name: SealedName, bufferSize: number, openers: number): SealedCosts {
     const { deposit, upload, close } = this.#tariff.phases(name, bufferSize, 0);
     const lossy = (): Phase => this.#tariff.phases(name, bufferSize, 1).close;
@@ -66,7 +67,7 @@ export class Charges {
       scaled(this.#tariff.expansions(close.server), () => this.#tariff.expansions(lossy().server), accepted, dropped) +
       this.#summing(accepted) +
       this.#tariff.vectors('judge', 'dequantise');
-    /** A whole buffer's work, for so many slots, and what one drop-out adds to those that are left. */
+    /** Scales a whole buffer's work to this many slots, and adds the cost of each drop-out for those that are left. */
     const scaled = (whole: number, withOne: () => number, accepted: number, dropped: number): number => {
       const work = (whole * accepted) / bufferSize;
       if (dropped === 0) return work;
@@ -92,9 +93,10 @@ export class Charges {
     };
   }
 
-  /** One authority. Nothing of a device's work depends on K; the authority expands every mask of a batch. */
-  oneShot(bufferSize: number, openers: number): OneShotCosts {
-    const { upload, close } = this.#tariff.phases('BASA one-shot', bufferSize, 0);
+  /** Nothing of a device's work depends on K; authorities expand every mask of a batch, each of them its share and all at the same time. */
+  oneShot(name: OneShotName, bufferSize: number, openers: number): OneShotCosts {
+    const { upload, close } = this.#tariff.phases(name, bufferSize, 0);
+    const { authorities, parts, sums } = COUNCILS[name];
     const { durable } = this.#tariff;
     const each = (share: Share): number => this.#tariff.seconds(share, 'seal') / bufferSize;
     const device = mean(upload.users.map((share) => this.#tariff.ofDevice(share, 'seal')));
@@ -102,20 +104,21 @@ export class Charges {
       deviceSeconds: this.#tariff.vectors('quantise') + this.#framing + device + durable,
       uploadBytes: this.#tariff.withVector(mean(upload.up)),
       intakeSeconds: each(upload.server) + this.#tariff.receiving + durable,
-      inspectSeconds: each(upload.authority),
-      releaseSeconds: (size) => size * each(close.authority) + this.#tariff.vectors('pack', 'hashBody') + durable,
+      inspectSeconds: each(upload.authority) / authorities,
+      releaseSeconds: (size) =>
+        (size * each(close.authority) + sums * this.#tariff.vectors('pack', 'hashBody')) / authorities + durable,
       openSeconds: (size) =>
         size * each(close.server) +
-        (this.#summing(size + 1) + this.#tariff.vectors('judge', 'dequantise')) / this.#shards(openers),
+        (this.#summing(size + parts) + this.#tariff.vectors('judge', 'dequantise')) / this.#shards(openers),
     };
   }
 
-  /** What a device of this mode does to its vector beside expanding a mask: copied, packed, hashed, framed. */
+  /** The work of a device of this mode on its vector besides expanding a mask: copied, packed, hashed, framed. */
   get #framing(): number {
     return this.#tariff.words('copy', 'copy') + this.#tariff.vectors('pack', 'hashBody');
   }
 
-  /** Vectors read and added. A ring unpacks by adding. */
+  /** Reads and adds vectors. A ring unpacks by adding. */
   #summing(vectors: number): number {
     return vectors * this.#tariff.vectors('unpack', ...(this.#modulus === 'field' ? (['add'] as const) : []));
   }
@@ -124,7 +127,7 @@ export class Charges {
     return Math.min(openers, Math.ceil(this.#dimension / MIN_SHARD_ELEMENTS));
   }
 
-  /** SecAgg and SecAgg+: keys are agreed anew in every round. */
+  /** SecAgg and SecAgg+: keys are agreed again in every round. */
   pairwiseRound(name: 'SecAgg' | 'SecAgg+', users: number, threshold: number): RoundCosts {
     const whole = this.#tariff.phases(name, users, 0);
     const user = (phase: Phase): number => mean(phase.users.map((share) => this.#tariff.ofDevice(share, 'seal')));
@@ -191,7 +194,7 @@ export class Charges {
     };
   }
 
-  /** All that one user and the server compute for one sum, sealing in one go: what a whole run can be held against. */
+  /** Everything that one user and the server compute for one sum, sealing in one go: for comparison with a whole run. */
   totals(name: ProfiledName, users: number): { readonly user: number; readonly server: number } {
     const phases = Object.values(this.#tariff.phases(name, users, 0));
     const user = phases.map((phase) => mean(phase.users.map((share) => this.#tariff.seconds(share, 'seal'))));
@@ -208,11 +211,11 @@ export class Charges {
       return { user: this.#tariff.vectors('quantise') + copy, upload: this.#tariff.vectors('add'), sum: 0 };
     if (name === 'SecAgg' || name === 'SecAgg+')
       return { user: this.#tariff.vectors('pack') + copy, upload: this.#tariff.vectors('unpack', 'add'), sum: 0 };
-    if (name === 'BASA one-shot')
+    if (name === 'BASA one-shot' || name === 'BASA one-shot (3 of 4)')
       return {
         user: this.#framing,
         upload: this.#tariff.vectors('hashBody', 'unpack', 'add'),
-        sum: this.#tariff.vectors('unpack', 'add', 'judge', 'dequantise'),
+        sum: COUNCILS[name].parts * this.#tariff.vectors('unpack', 'add') + this.#tariff.vectors('judge', 'dequantise'),
       };
     return {
       user: this.#tariff.vectors('quantise') + this.#tariff.words('hashInput') + this.#tariff.masking,

@@ -7,7 +7,7 @@ import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
 import { loadMnist, noProgress } from '@basa/datasets';
 import { createServerStep, encodeDataset, logisticRegression, manifestText, modelJson } from '@basa/learning';
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
-import { ENGINE, ONE_SHOT_DEFAULTS } from '@basa/protocol';
+import { ENGINE, ONE_SHOT_DEFAULTS, type Sealing } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service/free-port';
 import { bundleProcesses } from '../processes/bundle.ts';
@@ -27,7 +27,7 @@ export class TestPages {
     this.processes = processes;
   }
 
-  static async open(engine: number = ENGINE.slotKeys): Promise<TestPages> {
+  static async open(engine: number = ENGINE.slotKeys, sealing: Sealing = 'x25519'): Promise<TestPages> {
     const folder = mkdtempSync(join(tmpdir(), 'basa-web-'));
     const { train, test } = await loadMnist({ progress: noProgress });
     await writeShares(folder, train);
@@ -39,7 +39,7 @@ export class TestPages {
       policy: {
         name: ascii('MNIST'),
         engine,
-        ...(engine === ENGINE.oneShot && { oneShot: ONE_SHOT_DEFAULTS }),
+        ...(engine === ENGINE.oneShot && { oneShot: { ...ONE_SHOT_DEFAULTS, sealing } }),
         dimension: model.dimension,
         bufferSize: BUFFER_SIZE,
         minimum: BUFFER_SIZE,
@@ -71,7 +71,7 @@ export class TestPages {
     return token;
   }
 
-  /** From now on pages hand out so many tokens. */
+  /** From now on pages offer this many tokens. */
   async offerTokens(many: number): Promise<void> {
     const tokens = await Promise.all(Array.from({ length: many }, () => this.token()));
     await offerTokens(this.#folder, this.processes.task, tokens);
@@ -92,7 +92,7 @@ export class TestPages {
     return client;
   }
 
-  /** Two Node clients contribute to a buffer on this version; gives their updates as they are quantised. */
+  /** Two Node clients contribute to a buffer on this version; returns their quantised updates. */
   async contributeFromNode(version: number): Promise<readonly Uint32Array[]> {
     const updates: Uint32Array[] = [];
     for (const [n, name] of ['ann', 'bob'].entries()) {
@@ -126,7 +126,7 @@ export function wholeUpdate(dimension: number, seed: number): Float32Array {
   return Float32Array.from({ length: dimension }, (_, k) => (((k * 31 + seed * 17) % 201) - 100) / LEVEL);
 }
 
-/** The version that must come of these quantised updates, bit by bit. */
+/** Returns the version that these quantised updates must make, bit by bit. */
 export function versionOf(before: Float32Array, updates: readonly ArrayLike<number>[]): Float32Array {
   const sum = Uint32Array.from(
     before,

@@ -14,6 +14,7 @@ import {
   modelEntryCodec,
   releaseAnswerCodec,
   releaseRequestCodec,
+  type Sealing,
   shotOutcomeCodec,
   shotUploadCodec,
   standingsCodec,
@@ -29,8 +30,8 @@ import { ShotWorld } from '../core/one-shot/shot-world.ts';
 /** The records that only this mode has. */
 const RECORDS: readonly string[] = ['epoch-opened', 'epoch-ended', 'batch-voted', 'batch-final', 'upload-expired'];
 
-export function oneShotVector(name: string, count: 1 | 4): object {
-  const world = new ShotWorld({ count, dimension: 4, minimum: 2, seed: 45 });
+export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x25519'): object {
+  const world = new ShotWorld({ count, dimension: 4, minimum: 2, seed: 45, shot: { sealing } });
   const { server, policy, task, environment } = world;
   const { suite } = environment.tools;
   const standings = standingsCodec.encode({ standings: world.standings() });
@@ -93,7 +94,7 @@ function userVector(device: ShotDevice, { upload, body }: Shot): object {
   };
 }
 
-/** What authority 0 says of the first upload, and of one that never came; then its epoch is given up. */
+/** The statements of authority 0 about the first upload, and about one that never came; then its epoch is given up. */
 function endOf(world: ShotWorld, { user, joinTag, epochs }: Shot['upload']['header']): object {
   const authority = world.authority(0);
   const question = { user, joinTag, statement: epochs[0]?.statement as Uint8Array };

@@ -1,26 +1,32 @@
-/** What the threads of the one-shot mode are asked, as plain data. Requests travel as bytes: they are decoded where they are worked on. */
+/** The tasks of the threads of the one-shot mode, as plain data. Requests travel as bytes and are decoded in the thread. */
+import type { HolderSecret } from '@basa/masking';
 import type { Ctx, GuardWords, Part, Refused } from '@basa/protocol';
 
-/** The secret of one live epoch of this authority, by the hash of its statement. */
-interface EpochSecret {
+/** The secrets of one live epoch of this authority, by the hash of its statement. The thread overwrites them when it is done. */
+interface EpochSecret extends HolderSecret {
   readonly statement: Uint8Array;
-  /** Overwritten by the thread when it is done. */
-  readonly secret: Uint8Array;
 }
 
-/** Some uploads of a request, and what opens their parts. */
+export function wipeSecrets(secrets: readonly EpochSecret[]): void {
+  for (const { agreement, decapsulation } of secrets) {
+    agreement.fill(0);
+    decapsulation?.fill(0);
+  }
+}
+
+/** Some uploads of a request, and the secrets that open their parts. */
 export interface UploadsTask {
   /** An encoded `inspectRequest` or `releaseRequest`. */
   readonly request: Uint8Array;
   readonly policy: Uint8Array;
   readonly authority: number;
   readonly secrets: readonly EpochSecret[];
-  /** The uploads from here on, and before there. */
+  /** The range of uploads: `from` included, `to` excluded. */
   readonly from: number;
   readonly to: number;
 }
 
-/** What the noise of a sum is made of, in a task whose authority adds it. */
+/** The inputs of the noise of a sum, in a task whose authority adds it. */
 export interface NoiseSource {
   /** Of the newest epoch that the batch names. Overwritten by the thread. */
   readonly secret: Uint8Array;
@@ -39,7 +45,7 @@ export type MaskTask =
       readonly noise: NoiseSource | undefined;
     };
 
-/** The guard words of a good upload, or why it is not good. */
+/** The guard words of a good upload, or the reason why it is not good. */
 export type Examination = readonly GuardWords[] | Refused;
 
 export interface PackedSum {

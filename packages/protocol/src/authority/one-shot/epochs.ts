@@ -1,4 +1,4 @@
-/** Epoch keys of the one-shot mode: when one opens, when one is given up, and what the authority tells devices about itself. */
+/** Epoch keys of the one-shot mode: the times at which one opens and is given up, and the authority's statements to devices. */
 import type { Signer } from '@basa/masking';
 import { type Millis, millis } from '../../wire/brands.ts';
 import { indexOf } from '../../wire/council.ts';
@@ -18,6 +18,7 @@ import { declined, type Transition, unchanged } from '../../wire/transition.ts';
 import type { AuthorityRecord } from '../records.ts';
 import type { AuthorityTask } from '../task.ts';
 import type { EpochBook, LiveEpoch } from './epoch-book.ts';
+import type { EpochKeys } from './epoch-keys.ts';
 
 export type OneShotTaskPolicy = TaskPolicy & { readonly oneShot: OneShotPolicy };
 
@@ -32,12 +33,12 @@ export function isEpochDue(book: EpochBook, { id, policy }: AuthorityTask, now: 
   return newest === undefined || book.at(now) >= newest.epoch.closes - policy.oneShot.epochMs / 2;
 }
 
-/** `key` is new. Its secret must be durable no later than the record. */
+/** The keys are new. Their secret must be durable no later than the record. */
 export function openEpoch(
   signer: Signer,
   book: EpochBook,
   task: AuthorityTask,
-  key: Uint8Array,
+  keys: EpochKeys,
   now: Millis,
 ): Transition<AuthorityTask, AuthorityRecord, { readonly kind: 'opened' | 'not-due' }> {
   const { id, policy } = task;
@@ -47,9 +48,9 @@ export function openEpoch(
   const body: EpochBody = {
     task: id,
     authority: indexOf(policy, signer.publicKey) as number,
-    // By the time too: after a restore the next number is beyond those that devices have seen and the log has lost.
+    // Also by the time: after a restore the next number is beyond those that devices have seen and the log has lost.
     number: Math.max(book.nextNumber(id), Math.floor(opens / 1000)),
-    key,
+    ...keys,
     opens,
     closes: millis(opens + policy.oneShot.epochMs),
   };
@@ -57,7 +58,7 @@ export function openEpoch(
   return { state: task, records: [{ kind: 'epoch-opened', epoch }], answer: { kind: 'opened' }, events: [] };
 }
 
-/** Gives up what is over. */
+/** Gives up epochs that are over. */
 export function overdueEpochs(
   book: EpochBook,
   policyOf: (epoch: LiveEpoch) => TaskPolicy | undefined,
@@ -71,7 +72,7 @@ export function overdueEpochs(
   });
 }
 
-/** Nothing of an earlier epoch can be trusted once the log was rolled back: its secrets may have been used in a life that is lost. */
+/** No earlier epoch can be trusted once the log was rolled back: its secrets may have been used in a lost life. */
 export function deadEpochs(
   book: EpochBook,
   epochs: readonly Pick<LiveEpoch, 'statement'>[],

@@ -1,15 +1,13 @@
 /**
- * Examines one upload by itself: signatures, statements and sealed parts. It needs no memory of the authority, so that it can run on any
- * thread; what depends on that memory is judged in `judge.ts`.
+ * Examines one upload by itself: signatures, statements and sealed parts. It needs no memory of the authority, so it
+ * can run on any thread; checks that depend on that memory are in `judge.ts`.
  */
 import {
   applyMasksInPlace,
   equalBytes,
-  isSlotKey,
+  type HolderSecret,
   type Keystream,
-  keysAtOnce,
   type MaskTools,
-  openWithSlotKeys,
   type Suite,
   toHex,
 } from '@basa/masking';
@@ -18,8 +16,8 @@ import { certificateCodec, userIdOf } from '../../wire/certificate.ts';
 import { isEndorsed } from '../../wire/council.ts';
 import { type Epoch, epochCodec, isEpochOf } from '../../wire/one-shot/epoch.ts';
 import type { GuardWords, ShownUpload } from '../../wire/one-shot/messages.ts';
-import { partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
-import { isHolder, type Part } from '../../wire/one-shot/parts.ts';
+import { openPart, partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
+import { isHolder, oneShotOf, type Part } from '../../wire/one-shot/parts.ts';
 import { heldParts, type ShotHeader, shotHeaderCodec, splitParts, uploadNameOf } from '../../wire/one-shot/upload.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { GUARDS } from '../../wire/prefix.ts';
@@ -31,7 +29,7 @@ export interface ExaminePorts {
   /** The index of this authority in the task. */
   readonly authority: number;
   /** Of an epoch of this authority; undefined once it is destroyed. */
-  epochSecret(statement: Uint8Array): Uint8Array | undefined;
+  epochSecret(statement: Uint8Array): HolderSecret | undefined;
   readonly tools: MaskTools<Keystream>;
 }
 
@@ -44,12 +42,12 @@ export interface ExaminedTask {
 /** Epochs by the hash of their statement, as hex; only those that their authorities signed for this task. */
 export type ShownEpochs = ReadonlyMap<string, Epoch>;
 
-/** A good upload, with what the batch is judged by. */
+/** A good upload, with the data by which the batch is judged. */
 export interface ExaminedUpload {
   readonly kind: 'examined';
   readonly name: Ctx;
   readonly header: ShotHeader;
-  /** When the certificate of the device ends. */
+  /** The time at which the certificate of the device ends. */
   readonly notAfter: number;
   readonly guards: readonly GuardWords[];
 }
@@ -60,11 +58,9 @@ export interface OpenedPart {
   readonly seed: Uint8Array;
 }
 
-/** Statements that are not what they should be are left out: an upload that names one is then bad. */
+/** Invalid statements are left out: an upload that names one is then bad. */
 export function shownEpochs(suite: Suite, { id, policy }: ExaminedTask, epochs: readonly Epoch[]): ShownEpochs {
-  const good = epochs.filter(
-    (epoch) => equalBytes(epoch.task, id) && isEpochOf(suite, policy, epoch) && isSlotKey(epoch.key),
-  );
+  const good = epochs.filter((epoch) => equalBytes(epoch.task, id) && isEpochOf(suite, policy, epoch));
   return new Map(good.map((epoch) => [toHex(epochCodec.statementHash(suite, epoch)), epoch]));
 }
 
@@ -84,7 +80,10 @@ export function examineUpload(
   return { kind: 'examined', name: uploadNameOf(suite, header), header, notAfter: certificate.notAfter, guards };
 }
 
-/** The certificate is one of the task, the header is signed with its key, and the sealed parts are those that were signed. */
+/**
+ * Checks that the certificate belongs to the task, the header is signed with its key, and the sealed parts are the
+ * signed ones.
+ */
 function signedProblem(
   suite: Suite,
   { id, policy }: ExaminedTask,
@@ -97,12 +96,12 @@ function signedProblem(
   return partsProblem(suite, header, sealed);
 }
 
-/** An authority never sees y: without this hash the server could put seeds of its own beside it. */
+/** An authority never sees y: without this hash the server could put its own seeds beside it. */
 function partsProblem(suite: Suite, { partsHash }: ShotHeader, sealed: Uint8Array): Refused | undefined {
   return equalBytes(suite.sha256(sealed), partsHash) ? undefined : refused('body-mismatch');
 }
 
-/** The seeds of the parts that this authority holds. All holders find the same upload good, or all find it bad. */
+/** Returns the seeds of the parts that this authority holds. All holders agree on whether an upload is good or bad. */
 export function openParts(
   { suite, authority, epochSecret }: Pick<ExaminePorts, 'suite' | 'authority' | 'epochSecret'>,
   { policy }: ExaminedTask,
@@ -119,6 +118,7 @@ export function openParts(
   const own = header.epochs.find((name) => name.authority === authority);
   const secret = own && epochSecret(own.statement);
   if (secret === undefined) return refused('epoch-over');
+  const { sealing } = oneShotOf(policy);
   const held = heldParts(policy, header.epochs);
   const pieces = splitParts(held, sealed);
   if (pieces === undefined) return refused('body-mismatch');
@@ -126,9 +126,7 @@ export function openParts(
   for (const [n, one] of held.entries()) {
     if (!isHolder(one.part, authority)) continue;
     const binding = partBinding(suite, header, one, named as readonly Epoch[]);
-    const secrets = one.holders.map((index) => (index === authority ? secret : undefined));
-    const entry = { sealed: pieces[n] as Uint8Array, binding };
-    const [seed] = keysAtOnce(suite, openWithSlotKeys(suite, binding, secrets, [entry])) ?? [];
+    const seed = openPart(suite, sealing, { sealed: pieces[n] as Uint8Array, binding }, authority, secret);
     if (seed === undefined) {
       for (const { seed: other } of opened) other.fill(0);
       return refused('part-invalid');

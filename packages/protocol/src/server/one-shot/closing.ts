@@ -4,7 +4,7 @@ import type { Ctx, TaskId } from '../../wire/brands.ts';
 import { type Endorsement, isEndorsedByOne } from '../../wire/council.ts';
 import { namedByAll } from '../../wire/one-shot/batch-rules.ts';
 import { type MaskSum, maskSumCodec, type WantedSum } from '../../wire/one-shot/messages.ts';
-import { isHolder, type Part, taskParts } from '../../wire/one-shot/parts.ts';
+import { isHolder, oneShotOf, type Part, taskParts } from '../../wire/one-shot/parts.ts';
 import { vouchersOf } from '../../wire/one-shot/policy.ts';
 import type { ShotHeaderBody } from '../../wire/one-shot/upload.ts';
 import { type Vote, voteCodec } from '../../wire/outcome.ts';
@@ -20,7 +20,7 @@ export interface ClosingBatch {
   readonly headers: readonly ShotHeaderBody[];
 }
 
-/** The signature in the vote of one authority; none if it is not about this batch. */
+/** Returns the signature in the vote of one authority; none if it is not about this batch. */
 export function batchVote(
   { suite, task, policy, ctx }: ClosingBatch,
   authority: number,
@@ -34,23 +34,23 @@ export function batchVote(
   return isOurs ? vote.endorsements : [];
 }
 
-/** What one authority is asked to sum. */
+/** The sums that one authority is asked for. */
 export interface AskedSums {
   readonly authority: number;
   readonly wanted: readonly WantedSum[];
 }
 
 /**
- * Who sums what: one holder of each part sends the vector, the others that must vouch for it send the hash. Holders take turns by `turn`;
- * `without` are authorities that did not answer, or answered wrongly. Undefined if too few are left.
+ * Plans the sums: one holder of each part sends the vector, the others that must vouch for it send the hash. Holders
+ * take turns by `turn`; `without` are authorities that did not answer, or answered wrongly. Undefined if too few are
+ * left.
  */
 export function sumPlan(
   { policy, headers }: Pick<ClosingBatch, 'policy' | 'headers'>,
   turn: number,
   without: readonly number[] = [],
 ): readonly AskedSums[] | undefined {
-  const { oneShot } = policy;
-  if (oneShot === undefined) throw new Error('the task is not of the one-shot mode');
+  const oneShot = oneShotOf(policy);
   const able = namedByAll(headers).filter((index) => !without.includes(index));
   const asked = new Map<number, WantedSum[]>();
   for (const [n, part] of taskParts(policy).entries()) {
@@ -73,7 +73,7 @@ export interface MaskSumOf {
   readonly sum: MaskSum;
 }
 
-/** Whether this authority signed it for this batch. */
+/** True if this authority signed it for this batch. */
 export function isMaskSumOf({ suite, task, policy, ctx }: ClosingBatch, { authority, sum }: MaskSumOf): boolean {
   const key = policy.authorities[authority];
   return (
@@ -85,7 +85,7 @@ export function isMaskSumOf({ suite, task, policy, ctx }: ClosingBatch, { author
   );
 }
 
-/** The hash that enough holders of the part signed alike; undefined until they have. */
+/** The hash that enough holders of the part signed identically; undefined until they have. */
 export function agreedSum(batch: ClosingBatch, part: Part, sums: readonly MaskSumOf[]): Uint8Array | undefined {
   const { oneShot } = batch.policy;
   const by = new Map<string, Set<number>>();

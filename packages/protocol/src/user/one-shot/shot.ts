@@ -1,6 +1,6 @@
 /**
- * A contribution of the one-shot mode as a coroutine: seal a seed for each part, mask, freeze, upload. The one record `shot` holds all that
- * is needed to send the same bytes again after a crash.
+ * A contribution of the one-shot mode as a coroutine: seal a seed for each part, mask, freeze, upload. The only record
+ * `shot` holds everything that is needed to send the same bytes again after a crash.
  */
 import {
   concatBytes,
@@ -10,13 +10,13 @@ import {
   type MaskPlan,
   packVector,
   SEED_BYTES,
-  sealToSlots,
 } from '@basa/masking';
 import type { JoinTag } from '../../wire/brands.ts';
 import { type Certificate, userIdOf } from '../../wire/certificate.ts';
 import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
 import { type Epoch, epochNameOf } from '../../wire/one-shot/epoch.ts';
-import { partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
+import { partBinding, partTerm, sealParts } from '../../wire/one-shot/part-sealing.ts';
+import { oneShotOf } from '../../wire/one-shot/parts.ts';
 import { heldParts, type ShotHeaderBody, shotHeaderCodec } from '../../wire/one-shot/upload.ts';
 import { type TaskPolicy, taskIdOf } from '../../wire/policy.ts';
 import { isRefused, type Refused } from '../../wire/refusals.ts';
@@ -30,7 +30,7 @@ import { acknowledgeUpload } from '../upload.ts';
 
 export type ShotPorts = Pick<UserPorts, 'suite' | 'randomBytes' | 'kernel'>;
 
-/** What is given, where, and by whom. */
+/** The update, its target and its user. */
 export interface ShotStart {
   readonly policy: TaskPolicy;
   readonly certificate: Certificate;
@@ -41,7 +41,7 @@ export interface ShotStart {
   readonly deltaId: Uint8Array;
 }
 
-/** From nothing, or from a session that a crash left: the same bytes leave, or none. */
+/** Starts from nothing, or from a session that a crash left: the same bytes leave, or none. */
 export function* shotSteps(ports: ShotPorts, start: Device, given?: ShotStart): Steps<ContributeEnd> {
   let device = start;
   let body: Uint8Array | undefined;
@@ -77,15 +77,11 @@ function* freezeShot(ports: ShotPorts, device: Device, given: ShotStart): Steps<
   const epochs = given.epochs.map((epoch) => epochNameOf(suite, epoch));
   const held = heldParts(policy, epochs);
   const seeds = held.map(() => randomBytes(SEED_BYTES));
-  const bindings = held.map((part) => partBinding(suite, name, part, given.epochs));
-  const sealed = concatBytes(
-    ...(yield* keysAsked(
-      sealToSlots(
-        suite,
-        seeds.map((seed, n) => ({ seed, binding: bindings[n] as never })),
-      ),
-    )),
-  );
+  const toSeal = held.map((part, n) => ({
+    seed: seeds[n] as Uint8Array,
+    binding: partBinding(suite, name, part, given.epochs),
+  }));
+  const sealed = concatBytes(...(yield* keysAsked(sealParts(suite, oneShotOf(policy).sealing, toSeal))));
   const body: ShotHeaderBody = {
     ...name,
     version: entry.version,
@@ -103,7 +99,7 @@ function* freezeShot(ports: ShotPorts, device: Device, given: ShotStart): Steps<
   return { device: step.state, body: concatBytes(vector, sealed) };
 }
 
-/** The ledger marks the update as given together with the session: ever after these bytes leave, or none. */
+/** The ledger marks the update as given together with the session: from then on these bytes leave, or none. */
 function freeze(
   { suite }: ShotPorts,
   device: Device,
@@ -144,7 +140,10 @@ function* masked(ports: ShotPorts, { header, policy, seeds }: ToMask): Steps<Uin
   return packVector(vector, policy.modulus, kernel);
 }
 
-/** The body of a frozen upload made again: the same bytes, or none. With another input than the first one it would come out otherwise. */
+/**
+ * Makes the body of a frozen upload again: the same bytes, or none. Another input than the first one would give
+ * different bytes.
+ */
 function* bodyAgain(ports: ShotPorts, session: ShotSession): Steps<Uint8Array | { readonly problem: string }> {
   const { header, member, sealed } = session;
   const seeds = session.seeds.map((seed) => seed.reveal());

@@ -1,5 +1,5 @@
-/** The one message of a device in the one-shot mode: a signed header, the masked vector and the sealed seeds of its masks. */
-import { packedLength, type Suite, slotSealedBytes } from '@basa/masking';
+/** The only message of a device in the one-shot mode: a signed header, the masked vector and the sealed seeds of its masks. */
+import { packedLength, type Suite } from '@basa/masking';
 import type { Ctx, JoinTag, TaskId, UserId } from '../brands.ts';
 import { type Certificate, certificateCodec } from '../certificate.ts';
 import { type Codec, message, nested } from '../codec.ts';
@@ -11,8 +11,9 @@ import type { TaskPolicy } from '../policy.ts';
 import { prefixElements } from '../prefix.ts';
 import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import { type EpochName, epochNamesField } from './epoch.ts';
-import { isHolder, type Part, taskParts } from './parts.ts';
+import { isHolder, oneShotOf, type Part, taskParts } from './parts.ts';
 import { MAX_PARTS } from './policy.ts';
+import { sealedPartBytes } from './sealings.ts';
 
 export interface ShotHeaderBody {
   readonly task: TaskId;
@@ -22,11 +23,11 @@ export interface ShotHeaderBody {
   /** tau, and the hash of its entry in the model log: every upload of a batch names the same entry. */
   readonly version: number;
   readonly entry: Uint8Array;
-  /** To whose keys the seeds are sealed. */
+  /** The epochs to whose keys the seeds are sealed. */
   readonly epochs: readonly EpochName[];
   /** Hash of the whole body: y, then the sealed parts. */
   readonly bodyHash: Uint8Array;
-  /** Hash of the sealed parts alone: authorities never see y, and recompute this one. */
+  /** Hash of only the sealed parts: authorities never see y, and recompute this one. */
   readonly partsHash: Uint8Array;
 }
 export type ShotHeader = ShotHeaderBody & Signature;
@@ -49,12 +50,12 @@ export const shotHeaderCodec: SignedCodec<ShotHeaderBody> = signedMessage(
 );
 
 /** Bytes that fit the sealed parts of any upload. */
-export const SEALED_PARTS_BYTES: number = MAX_PARTS * slotSealedBytes(MAX_AUTHORITIES);
+export const SEALED_PARTS_BYTES: number = MAX_PARTS * sealedPartBytes('x25519+mlkem768', MAX_AUTHORITIES);
 
 /** Bytes that fit a header. */
 export const SHOT_HEADER_BYTES: number = STATEMENT_BYTES;
 
-/** What stands before the body of an upload. */
+/** The data before the body of an upload. */
 export interface ShotUpload {
   readonly certificate: Certificate;
   readonly header: ShotHeader;
@@ -68,7 +69,7 @@ export const shotUploadCodec: Codec<ShotUpload> = message<ShotUpload>(KIND.shotU
 /** Bytes that fit `shotUploadCodec`. */
 export const SHOT_UPLOAD_BYTES: number = STATEMENT_BYTES + SHOT_HEADER_BYTES + 16;
 
-/** The name of an upload: the hash of what its device signed. */
+/** The name of an upload: the hash of its signed header. */
 export function uploadNameOf(suite: Suite, header: ShotHeaderBody): Ctx {
   return shotHeaderCodec.statementHash(suite, header) as Ctx;
 }
@@ -76,8 +77,9 @@ export function uploadNameOf(suite: Suite, header: ShotHeaderBody): Ctx {
 /** A part with the named authorities that hold it. */
 export interface HeldPart {
   readonly part: Part;
-  /** Rising indices. */
-  readonly holders: readonly number[];
+  /** By rising index. */
+  readonly holders: readonly EpochName[];
+  readonly sealedBytes: number;
 }
 
 /** The sealed parts of an upload that names these authorities, in their order in the body. */
@@ -85,11 +87,14 @@ export function heldParts(
   policy: Pick<TaskPolicy, 'authorities' | 'oneShot'>,
   epochs: readonly EpochName[],
 ): readonly HeldPart[] {
-  const named = epochs.map(({ authority }) => authority);
-  return taskParts(policy).map((part) => ({ part, holders: named.filter((index) => isHolder(part, index)) }));
+  const { sealing } = oneShotOf(policy);
+  return taskParts(policy).map((part) => {
+    const holders = epochs.filter(({ authority }) => isHolder(part, authority));
+    return { part, holders, sealedBytes: sealedPartBytes(sealing, holders.length) };
+  });
 }
 
-/** Where everything lies in the body. */
+/** The positions of all parts in the body. */
 export interface ShotLayout {
   readonly elements: number;
   readonly vectorBytes: number;
@@ -100,15 +105,15 @@ export interface ShotLayout {
 export function shotLayout(policy: TaskPolicy, epochs: readonly EpochName[]): ShotLayout {
   const elements = policy.dimension + prefixElements(policy);
   const vectorBytes = packedLength(elements, policy.modulus);
-  const partsBytes = heldParts(policy, epochs).reduce((sum, { holders }) => sum + slotSealedBytes(holders.length), 0);
+  const partsBytes = heldParts(policy, epochs).reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
   return { elements, vectorBytes, partsBytes, bodyBytes: vectorBytes + partsBytes };
 }
 
 /** The sealed bytes of each part, as views; undefined if the length is wrong. */
 export function splitParts(parts: readonly HeldPart[], sealed: Uint8Array): readonly Uint8Array[] | undefined {
   let start = 0;
-  const pieces = parts.map(({ holders }) => {
-    const end = start + slotSealedBytes(holders.length);
+  const pieces = parts.map(({ sealedBytes }) => {
+    const end = start + sealedBytes;
     const piece = sealed.subarray(start, end);
     start = end;
     return piece;

@@ -1,11 +1,12 @@
-/** The page "Watch": a task as its server tells it, live. */
+/** The page "Watch": a task as its server reports it, live. */
 import { shownScore } from '@basa/protocol';
 import { element, make, say } from '../shared/dom.ts';
 import { count, plural } from '../shared/format.ts';
 import { type Watched, watchTask } from '../shared/live.ts';
 import { addressOfTask, fragment, showLink, startPage } from '../shared/page.ts';
 import { scoreAxis, scoreWords } from '../shared/score.ts';
-import { authoritiesOf, chosenTask, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
+import { authoritiesOf, chosenTask, sealingOf, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
+import { SEALING_WORDS } from '../shared/words.ts';
 import { drawBufferCard } from './buffer-card.ts';
 import { drawCharts } from './charts.ts';
 import { drawDeviceMetrics } from './device-metrics.ts';
@@ -31,6 +32,7 @@ if (task === undefined) {
 
 function watch(chosen: TaskFacts, operator: OperatorControls): void {
   drawPrivacy(chosen);
+  drawSealing(chosen);
   const axis = scoreAxis(chosen);
   say(element('score-name'), axis.y[0]?.toUpperCase() + axis.y.slice(1));
   const plot = new ScorePlot(axis);
@@ -51,13 +53,19 @@ function watch(chosen: TaskFacts, operator: OperatorControls): void {
   element('buffers-more').addEventListener('toggle', redraw);
 }
 
-/** What the task promises each of its devices. */
+/** The promise of the task to each of its devices. */
 function drawPrivacy({ privacy }: TaskFacts): void {
   element('privacy-figure').hidden = privacy === undefined;
   if (privacy === undefined) return;
   const { epsilon, delta, participations } = privacy;
   const times = plural(participations, 'participation', 'participations');
   say(element('privacy'), `epsilon ${epsilon.toFixed(1)} at delta ${delta}, ${times} a device`);
+}
+
+function drawSealing(chosen: TaskFacts): void {
+  const sealing = sealingOf(chosen);
+  element('sealing-figure').hidden = sealing === undefined;
+  if (sealing !== undefined) say(element('sealing'), SEALING_WORDS[sealing].name);
 }
 
 function refuse(): void {
@@ -94,7 +102,7 @@ function drawAll(state: Watched): void {
   drawCharts(state);
 }
 
-/** One sentence for those who listen: it changes with versions, not with every slot. */
+/** One sentence for screen readers: it changes with versions, not with every slot. */
 function summaryOf(name: string, { versions }: Watched): string {
   const newest = versions.at(-1);
   if (newest === undefined) return `Task ${name} waits for its first model.`;

@@ -7,6 +7,7 @@ import {
   decodeAuthorityRecord,
   decodePolicy,
   deviceRecordCodec,
+  type Epoch,
   encodeAuthorityRecord,
   encodePolicy,
   epochCodec,
@@ -49,6 +50,7 @@ export function shotSamples(): readonly SampleMessage[] {
   return [
     sample({ name: 'one-shot policy', encode: encodePolicy, decode: decodePolicy }, world.policy),
     sample(epochCodec, standing.epoch),
+    sample({ ...epochCodec, name: 'epoch with ML-KEM' }, hybridEpoch()),
     sample(beaconCodec, standing.beacon),
     sample(standingCodec, standing),
     sample(standingsCodec, { standings: world.standings() }),
@@ -70,11 +72,16 @@ export function shotSamples(): readonly SampleMessage[] {
   ];
 }
 
+function hybridEpoch(): Epoch {
+  const world = new ShotWorld({ count: 1, shot: { sealing: 'x25519+mlkem768' } });
+  return granted(world.authority(0).standing()).epoch;
+}
+
 function questionOf({ user, joinTag, epochs }: ShotHeader, index: number) {
   return { user, joinTag, statement: epochs[index]?.statement as Uint8Array };
 }
 
-/** Of an authority that has no secret any more. */
+/** The answer of an authority that has no secret any more. */
 function badAnswer(world: ShotWorld) {
   const { server } = world;
   const { secrets } = world.authority(3);
@@ -85,7 +92,7 @@ function badAnswer(world: ShotWorld) {
   return answer;
 }
 
-/** An upload that nobody voted for is called expired, then the epochs are given up. */
+/** An upload without votes is declared expired, then the epochs are given up. */
 function recordSamples(world: ShotWorld, header: ShotHeader): readonly SampleMessage[] {
   const authority = world.authority(0);
   world.pass(4 * 3_600_000);

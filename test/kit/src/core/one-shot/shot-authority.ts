@@ -1,5 +1,5 @@
 /** An authority of a one-shot task in memory: the real core with its log, the secrets of its epochs and the uploads that it examined. */
-import { type Signer, type Suite, toHex } from '@basa/masking';
+import { type HolderSecret, type Signer, type Suite, toHex } from '@basa/masking';
 import {
   AttributeAuthority,
   type AuthorityPorts,
@@ -17,6 +17,8 @@ import {
   type ExaminedUpload,
   type ExaminePorts,
   encodeAuthorityRecord,
+  epochKeysOf,
+  epochSecretOf,
   examineUpload,
   type InspectAnswer,
   type InspectRequest,
@@ -26,6 +28,7 @@ import {
   type MaskSum,
   maskSumCodec,
   type OpenedPart,
+  oneShotOf,
   openParts,
   packSum,
   type Refused,
@@ -33,6 +36,7 @@ import {
   type ReleaseRequest,
   releaseAnswerCodec,
   releaseRequestCodec,
+  type Sealing,
   type ShotOutcome,
   shotLayout,
   shotOutcomeCodec,
@@ -42,7 +46,7 @@ import {
 import { granted } from '@basa/simulator';
 import type { ShotStage } from './shot-stage.ts';
 
-/** What an authority sends for a release. */
+/** The message of an authority for a release. */
 export interface Released {
   readonly answer: ReleaseAnswer;
   /** The packed sums that were asked for, in order. */
@@ -66,7 +70,7 @@ export class ShotAuthority {
     this.core = new AttributeAuthority(this.ports);
   }
 
-  /** Durable, then true. */
+  /** Makes the records durable, then applies them. */
   persist<Answer>({ records, answer }: AuthorityStep<Answer>): Answer | Refused {
     const written = records.map((entry) => decodeAuthorityRecord(encodeAuthorityRecord(entry)));
     this.log.push(...written);
@@ -81,11 +85,12 @@ export class ShotAuthority {
     for (const name of this.secrets.keys()) if (!live.has(name)) this.secrets.delete(name);
   }
 
-  /** Opens an epoch if one is due, and gives the newest. */
+  /** Opens an epoch if one is due, and returns the newest. */
   openEpoch(): Epoch {
     const { world, ports, core } = this;
     const secret = world.randomBytes(32);
-    granted(this.persist(core.openEpoch(world.task, ports.suite.x25519(secret).publicKey, world.now)) as object);
+    const keys = epochKeysOf(ports.suite, this.#sealing, secret);
+    granted(this.persist(core.openEpoch(world.task, keys, world.now)) as object);
     const { epoch, statement } = core.liveEpochs.at(-1) as (typeof core.liveEpochs)[number];
     if (!this.secrets.has(toHex(statement))) this.secrets.set(toHex(statement), secret);
     return epoch;
@@ -97,8 +102,18 @@ export class ShotAuthority {
 
   get #ports(): ExaminePorts {
     const { suite } = this.ports;
-    const epochSecret = (statement: Uint8Array) => this.secrets.get(toHex(statement));
+    const epochSecret = (statement: Uint8Array): HolderSecret | undefined => this.opening(statement);
     return { suite, authority: this.index, epochSecret, tools: this.world.environment.tools };
+  }
+
+  /** What opens the parts that are sealed to an epoch. */
+  opening(statement: Uint8Array): HolderSecret | undefined {
+    const secret = this.secrets.get(toHex(statement));
+    return secret && epochSecretOf(this.ports.suite, this.#sealing, secret);
+  }
+
+  get #sealing(): Sealing {
+    return oneShotOf(this.world.policy).sealing;
   }
 
   inspect(bytes: Uint8Array): InspectAnswer | Refused {
@@ -160,7 +175,7 @@ export class ShotAuthority {
     this.persist(this.core.tick(this.world.now));
   }
 
-  /** Comes back with this log: its own unless another one is told, as after a restore. Nothing that was examined is remembered. */
+  /** Comes back with this log: its own by default, another one as after a restore. It remembers no examined uploads. */
   restart(log: readonly AuthorityRecord[] = this.log): void {
     this.log = log.map((entry) => decodeAuthorityRecord(encodeAuthorityRecord(entry)));
     this.core = AttributeAuthority.restore(this.ports, this.log);
