@@ -3,7 +3,7 @@
 It shares nothing with the TypeScript code. It follows every message of every vector, then changes the vectors one
 byte at a time to see itself fail; it prints one line, or names the vector and what does not come out. With slot keys it makes every
 sealed seed again and opens the sum with what was released. It has no pairing: with CP-ABE it holds the attributes of keys and the
-commitments of seeds to the page and takes the seeds from the vector; examples/python seals and opens them.
+commitments of seeds to the page and takes the seeds from the vector; clients/python seals and opens them.
 """
 import json
 import pathlib

@@ -54,7 +54,7 @@ export async function protocolVectors(): Promise<object> {
   const six: readonly Step[] = ['key', 'upload', 'upload', 'deposit', 'upload'];
   return {
     about:
-      'Written by `npm run write -- vectors`; checked by conformance/vectors/check_protocol.py, what needs a pairing by examples/python.',
+      'Written by `npm run write -- vectors`; checked by conformance/vectors/check_protocol.py, what needs a pairing by clients/python.',
     sealed: [
       sealedVector('slot keys, full', slotKeys, { bufferSize: 3, modulus: RING_32 }, ['upload', 'upload', 'upload']),
       sealedVector(
