@@ -6,6 +6,7 @@ import { runLab } from './commands/lab.ts';
 const GROUPS: Readonly<Record<string, string>> = {
   prove: './proofs/main.ts',
   trial: './trials/main.ts',
+  drill: './drills/main.ts',
 };
 
 const words = process.argv.slice(2);

@@ -76,9 +76,9 @@ function gathered(places: AuthorityPlaces): Gathered {
   return gatherConfig(authorityConfigSchema, { ...places, prefix: AUTHORITY_PREFIX });
 }
 
-/** For work on the tables alone, which needs none of the authority's secrets but this one. */
-export function readDatabaseUrl(places: AuthorityPlaces): string | undefined {
-  return gathered(places).config.databaseUrl;
+/** For work on the tables only, which needs none of the authority's other secrets. */
+export function readDatabasePlace(places: AuthorityPlaces): Pick<Gathered['config'], 'databaseUrl' | 'dataFolder'> {
+  return gathered(places).config;
 }
 
 /** Throws a `StartError` that names the key. */

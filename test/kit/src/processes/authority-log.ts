@@ -1,6 +1,14 @@
 /** What the logs of the authorities say of buffers and models, for checks from outside. */
 import { ByteReader, toHex } from '@basa/masking';
-import { type AuthorityRecord, batchCtxOf, ctxOf, decodeAuthorityRecord, type SignedDescriptor } from '@basa/protocol';
+import {
+  type AuthorityRecord,
+  batchCtxOf,
+  ctxOf,
+  decodeAuthorityRecord,
+  epochCodec,
+  epochKeyOf,
+  type SignedDescriptor,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 type BatchList = Extract<AuthorityRecord, { kind: 'batch-voted' }>['list'];
@@ -29,6 +37,18 @@ export function buffersOfLogs(logs: readonly Uint8Array[]): LoggedBuffers {
     }
   }
   return { drawn, versions, holders };
+}
+
+/** The names of the key epochs that buffers were drawn in, or that the one-shot mode opened. */
+export function epochsOfLogs(engine: number, logs: readonly Uint8Array[]): ReadonlySet<string> {
+  const records = logs.flatMap((log) => [...recordsOf(log)]);
+  return new Set(
+    records.flatMap((record) => {
+      if (record.kind === 'epoch-opened') return [toHex(epochCodec.statementHash(nodeSuite, record.epoch))];
+      if (record.kind !== 'buffer-drawn') return [];
+      return record.descriptor.parts.map((part) => toHex(epochKeyOf({ engine }, part)));
+    }),
+  );
 }
 
 /** One-shot: a batch that an authority voted for. */
