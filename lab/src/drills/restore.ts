@@ -3,6 +3,7 @@
  * devices that they had. A loss: both come from backups that are older than what they did last, and the work goes on in a new task that begins
  * with the newest model that was saved.
  */
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { backupAuthority, restoreAuthority } from '@basa/authority';
 import type { Role } from '@basa/cli/internal/local/service-process.ts';
@@ -55,7 +56,7 @@ async function move(drill: Drill): Promise<{ readonly awayMs: number }> {
   await drill.stopServices('stop');
   await backUp(drill, 'moved');
   await drill.stopDevices();
-  await restore(drill, 'moved');
+  await restore(drill, 'moved', drill.basa.policy.oneShot === undefined ? 'backup' : 'copy');
   await drill.startDevices();
   await drill.versions(1);
   const awayMs = Date.now() - begun;
@@ -93,13 +94,18 @@ async function backUp({ basa }: Drill, name: string): Promise<void> {
     await SERVICES[role].backup(basa.placesOf(role), join(basa.folder, `${role}-backup-${name}`));
 }
 
-/** Other folders and other ports; the witness stays where it is, which is no part of either. */
-async function restore({ basa }: Drill, name: string): Promise<void> {
+/**
+ * Other folders and other ports; the witness stays where it is, which is no part of either. No backup has the secrets of epochs of the one-shot
+ * mode: an authority that is moved with them takes a copy of its stopped folder along.
+ */
+async function restore({ basa }: Drill, name: string, authorityFrom: 'backup' | 'copy' = 'backup'): Promise<void> {
   const place = (role: Role) => ({ dataFolder: join(basa.folder, `${role}-${name}`), port: 0 });
   const witnessFile = join(basa.folder, 'authority.witness');
   basa.change({ server: place('server'), authority: { ...place('authority'), witnessFile } });
   for (const role of ROLES) {
-    await SERVICES[role].restore(basa.placesOf(role), join(basa.folder, `${role}-backup-${name}`));
+    if (role === 'authority' && authorityFrom === 'copy')
+      cpSync(join(basa.folder, role), join(basa.folder, `${role}-${name}`), { recursive: true });
+    else await SERVICES[role].restore(basa.placesOf(role), join(basa.folder, `${role}-backup-${name}`));
     await basa.start(role);
     // It keeps its new port when it is started again.
     basa.change({ [role]: { port: Number(new URL(basa.urls[role]).port) } });

@@ -22,14 +22,14 @@ export interface LoggedBuffers {
   readonly holders: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Of all authorities: one that was away misses some. */
-export function buffersOfLogs(logs: readonly Uint8Array[]): LoggedBuffers {
+/** Of all authorities: one that was away misses some. Versions are those of one task, if it is named. */
+export function buffersOfLogs(logs: readonly Uint8Array[], task?: string): LoggedBuffers {
   const drawn = new Map<string, SignedDescriptor>();
   const versions = new Map<string, number>();
   const holders = new Map<string, Set<string>>();
   for (const record of logs.flatMap((log) => [...recordsOf(log)])) {
     if (record.kind === 'buffer-drawn') drawn.set(toHex(ctxOf(nodeSuite, record.descriptor)), record.descriptor);
-    if (record.kind === 'model-appended')
+    if (record.kind === 'model-appended' && (task ?? toHex(record.entry.task)) === toHex(record.entry.task))
       for (const ctx of record.entry.sums) versions.set(toHex(ctx), record.entry.version);
     if (record.kind === 'key-issued') {
       const slot = `${toHex(record.ctx)} ${record.slot}`;
