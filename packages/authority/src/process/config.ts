@@ -61,7 +61,7 @@ export const authorityConfigSchema = Type.Object(
       default: AUTHORITY_DEFAULTS.workers,
       description: 'threads that examine uploads and sum masks in the one-shot mode',
     }),
-    keyLimit: rateLimit(AUTHORITY_DEFAULTS.keyLimit, 'key requests of one device'),
+    keyLimit: rateLimit('key requests of one device', AUTHORITY_DEFAULTS.keyLimit),
   },
   closed,
 );
