@@ -12,6 +12,17 @@ async function drill(name: string, engine: string): Promise<Readonly<Record<stri
   return last[name] ?? {};
 }
 
+it('troubles that can be provoked make a real Prometheus fire, if this machine has one', async () => {
+  const { error, problems } = await drill('alerts', 'slot-keys').catch((failed: { readonly stdout?: string }) => {
+    const { error: sentence = '' } = JSON.parse(failed.stdout?.trimEnd().split('\n').at(-1) ?? '{}') as {
+      error?: string;
+    };
+    return { error: sentence, problems: [] };
+  });
+  if (String(error ?? '').startsWith('prometheus is not here')) console.log(error);
+  else expect([error, problems]).toEqual([undefined, []]);
+});
+
 it.each([
   ['upgrade', 'slot-keys'],
   ['upgrade', 'one-shot'],

@@ -10,6 +10,10 @@ await runNamed('lab -- drill', {
     about: 'server and authority go on in other folders and at other ports, from their backups',
     program: at('restore-program.ts'),
   },
+  alerts: {
+    about: 'a real Prometheus over both services: their trouble is provoked, and its alert fires',
+    program: at('alerts-program.ts'),
+  },
   rotation: {
     about: 'certificates, the secret of the vault and epoch keys change under load',
     program: at('rotation-program.ts'),
