@@ -26,7 +26,7 @@ it('a page of one’s own takes part in a task of `basa dev --cors`', async () =
   writeFileSync(join(folder, 'device.ts'), device);
   writeFileSync(join(folder, 'app.ts'), app);
   const said = await dev.said('Ctrl-C stops everything');
-  const [, link = ''] = /a page of yours: (\S+)/.exec(said) ?? [];
+  const [, link = ''] = /Your page: (\S+)/.exec(said) ?? [];
   const pins = new URLSearchParams(new URL(link).hash.slice(1));
   writeFileSync(
     join(folder, 'public/index.html'),

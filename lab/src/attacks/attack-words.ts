@@ -5,7 +5,7 @@ export interface AttackWords {
   readonly story: string;
 }
 
-/** By the names of the threat model (docs/threat-model.md), and of the rules of the one-shot mode (docs/rules.md). */
+/** By the names of the threat model (docs/threat-model.md), and of the rules of the one-shot mode (docs/evidence.md). */
 export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   A1: {
     title: 'A spy takes a place, gets its key and vanishes',

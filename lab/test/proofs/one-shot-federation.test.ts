@@ -52,6 +52,28 @@ describe.each(COUNCILS)('with %s', (_, options) => {
     expect(device?.own.ledger.deltas.size).toBe(0);
   });
 
+  it('refuses an upload whose vote window is over, and batches the later ones without it', () => {
+    const world = filled({ ...options, minimum: 2 }, 1);
+    const [late] = world.shots.uploads.keys();
+    world.now = millis(world.now + 3_600_000 + 900_000);
+    for (const keeper of world.keepers) keeper.openEpoch();
+    for (let n = 0; n < 2; n++) granted(world.shooter().contribute());
+    world.shots.inspect();
+    const { ctx } = closed(world);
+    expect(world.shots.batch(ctx).batch.uploads).toHaveLength(2);
+    expect(world.shots.uploads.get(late ?? '')?.verdict).toBe('epoch-over');
+  });
+
+  it('dissolves a batch that no authority votes for any more', () => {
+    const world = filled(options);
+    const ctx = world.shots.form();
+    world.now = millis(world.now + 3_600_000 + 900_000);
+    if (ctx === undefined) throw new Error('no batch');
+    expect(world.shots.close(ctx)).toMatchObject({ reason: 'epoch-over' });
+    expect(world.shots.batch(ctx).end).toBe('aborted');
+    expect(world.shooters.map((device) => device.release())).toEqual(new Array(3).fill({ kind: 'free' }));
+  });
+
   it('a crash after any record changes nothing', () => {
     const records = filledRecords(options);
     expect(records).toBeGreaterThan(10);

@@ -13,7 +13,7 @@ describe('the demo', () => {
     const folder = mkdtempSync(join(tmpdir(), 'basa-demo-test-'));
     const run = ['demo', ...SMALL, '--target', '99', '--buffers', '2', '--json', '--folder', folder];
     const { code, out, errors } = await basa(run);
-    expect(errors).toContain('did not reach 99.0 %');
+    expect(errors).toContain('Did not reach 99.0 %');
     expect(code).toBe(1); // nobody reaches 99 % in two buffers
     const result = lastLine(out) as Readonly<Record<string, number>>;
     // A second buffer that was full when the last one ended ends too.
@@ -30,15 +30,15 @@ describe('the demo', () => {
       engine: 'cp-abe',
       engines: { 'cp-abe': { sealedBytes: 9 * 240 }, 'slot-keys': { sealedBytes: 9 * 64 } },
     });
-    expect(errors).toContain('this run used CP-ABE; for the other: npm start -- --engine slot-keys');
+    expect(errors).toContain('This run used sealed mode with CP-ABE. To try slot keys: npm start -- --engine slot-keys');
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(['authority', 'server', 'devices', 'server.log']));
   });
 
   it('in the one-shot mode sends one sealed seed, and learns as well as without security', async () => {
     const run = ['demo', ...SMALL, '--mode', 'one-shot', '--target', '99', '--buffers', '2', '--json'];
     const { code, out, errors } = await basa(run);
-    expect(errors).toContain('enrolling 9 devices; one-shot mode, K = 5');
-    expect(errors).toContain('this run used the one-shot mode');
+    expect(errors).toContain('Enrolling 9 devices: one-shot mode, K = 5.');
+    expect(errors).toContain('This run used one-shot mode');
     expect(code).toBe(1);
     const result = lastLine(out) as Readonly<Record<string, number>>;
     expect([2, 3]).toContain(result['buffers']);
@@ -61,14 +61,14 @@ describe('the demo', () => {
     const folder = mkdtempSync(join(tmpdir(), 'basa-demo-test-'));
     writeFileSync(join(folder, 'secrets.json'), '{}');
     const { code, errors } = await basaHere(['demo', '--folder', folder]);
-    expect([code, errors]).toEqual([2, expect.stringContaining('give --folder another path, or remove it')]);
+    expect([code, errors]).toEqual([2, expect.stringContaining('Choose another path with --folder, or remove it')]);
   });
 
   it('stopped by Ctrl-C stops its services and takes its folder away', async () => {
     const demo = start(['demo', ...SMALL, '--engine', 'slot-keys']);
-    const said = await demo.said('starting authority and server in ');
+    const said = await demo.said('Starting the authority and the server in ');
     const [, folder = ''] = /server in (\S+) \.\.\./.exec(said) ?? [];
-    await demo.said('enrolling 9 devices; sealed mode, slot keys, K = 5');
+    await demo.said('Enrolling 9 devices: sealed mode, slot keys, K = 5.');
     expect(existsSync(join(folder, 'server'))).toBe(true);
     demo.child.kill('SIGINT');
     const { code, errors } = await demo.ended;

@@ -50,11 +50,11 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(errors).toMatch(/^basa: .*(in use|another process)/m);
   });
 
-  it('runs the twenty lines of the README as they are written', async () => {
+  it('runs the ten lines of the README as they are written', async () => {
     const enrolled = lastLine((await type('keys', 'enroll', '--json')).out) as { tokens: string[] };
     const device = { ...environment, BASA_ENROLMENT_TOKEN: enrolled.tokens[0] ?? '' };
     const said = await runSnippet('README.md', { cwd: folder, environment: device });
-    expect(said).toMatch(/^accepted in slot [0-2], \d+ bytes uploaded\n1 contribution made\n$/);
+    expect(said).toMatch(/^accepted, \d+ bytes uploaded\n$/);
   });
 
   it.each(pagesWithServices())('runs the programs of %s, each with what the one before it exported', async (page) => {

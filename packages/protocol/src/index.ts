@@ -100,6 +100,8 @@ export type { Fate } from './server/fate.ts';
 export { fateOf } from './server/fate.ts';
 export type { ShotBatch, StoredBatch } from './server/one-shot/batch.ts';
 export { loseBatch, openShotBatch } from './server/one-shot/batch.ts';
+export type { VoteTime, VoteWindow } from './server/one-shot/batching.ts';
+export { pickBatch, refusedSlots, voteWindow } from './server/one-shot/batching.ts';
 export type { AskedSums, ClosingBatch, MaskSumOf } from './server/one-shot/closing.ts';
 export { agreedSum, batchVote, isMaskSumOf, sumPlan } from './server/one-shot/closing.ts';
 export type { GuardVerdict, IntakeView } from './server/one-shot/intake.ts';

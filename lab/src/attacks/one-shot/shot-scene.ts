@@ -6,7 +6,7 @@ import type { ShotOracle } from './shot-oracle.ts';
 
 /** An attack on the one-shot mode. Its title and story are those of its id in `ATTACK_WORDS`. */
 export interface ShotAttack {
-  /** Of the rule that stops it, in docs/rules.md. */
+  /** Of the rule that stops it. */
   readonly id: string;
   readonly schedule: string;
   /** What a mode without the rule has. */

@@ -172,10 +172,8 @@ class FaultyRun {
 
   #endOf({ name, isFreed }: Given): ShotEnd {
     const { shots } = this.#world;
-    const holding = [...shots.batches.values()].filter(({ batch }) =>
-      batch.uploads.some((one) => toHex(one) === toHex(name)),
-    );
-    const ended = holding.flatMap(({ end }) => end ?? []);
+    const holding = shots.living.filter(({ batch }) => batch.uploads.some((one) => toHex(one) === toHex(name)));
+    const ended = holding.flatMap(({ end }) => (end === undefined || end === 'aborted' ? [] : end));
     if (ended.length > 1) this.#broken.push('an update is in two sums');
     if (ended.length > 0 && isFreed) this.#broken.push('an update that was called expired is in a sum');
     if (ended[0] !== undefined) return ended[0];

@@ -9,7 +9,7 @@ const HELP = `npm run lab -- prove rules [--quick] [--world TEXT] [--states N] [
 
 The rules of registration, vote, release, outcome and model log without bytes, from an empty buffer to its end: with a server that shows each
 party what it likes, and with an honest one whose users drop out and whose authorities crash. Every state is looked at. Then each rule is left out:
-the model must show how a promise breaks. The test that fails where the code lacks a rule has the rule's id in its name: docs/rules.md.
+the model must show how a promise breaks. The test that fails where the code lacks a rule has the rule's id in its name: docs/evidence.md.
 
   --quick        the small worlds alone (seconds)
   --world TEXT   the worlds whose name holds TEXT, without the missing rules

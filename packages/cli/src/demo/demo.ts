@@ -11,27 +11,32 @@ import { jsonOf, lineOf, statusOf, summaryOf } from './report.ts';
 
 export const demo: Command = command({
   name: 'demo',
-  summary: 'server, authority and a fleet of devices on this machine train MNIST with masked updates',
+  summary: 'train MNIST with masked updates on this machine: a server, an authority and a fleet of devices',
   flags: {
     devices: whole({ help: 'devices in the fleet', max: 10_000, without: '24' }),
-    buffer: whole({ help: 'K, updates of a sum', min: 2, max: MOST_UPDATES['one-shot'], default: 10 }),
+    buffer: whole({
+      help: 'buffer size K: the number of updates in a sum',
+      min: 2,
+      max: MOST_UPDATES['one-shot'],
+      default: 10,
+    }),
     mode: modeFlag,
     ...VERSION_FLAGS,
     engine: sealedEngineFlag('cp-abe'),
     target: whole({ value: 'percent', help: 'the accuracy to reach', min: 1, max: 100, default: 88 }),
-    further: whole({ help: 'buffers after the target, to show that it stays', max: 1000, default: 5 }),
-    buffers: whole({ help: 'give up after n buffers', min: 1, default: 100 }),
-    seconds: whole({ help: 'give up after n seconds', min: 1, default: 600 }),
+    further: whole({ help: 'number of buffers to run after the target is reached', max: 1000, default: 5 }),
+    buffers: whole({ help: 'stop after n buffers', min: 1, default: 100 }),
+    seconds: whole({ help: 'stop after n seconds', min: 1, default: 600 }),
     drop: whole({
       value: 'percent',
-      help: 'contributions that are given up before they are sent',
+      help: 'share of contributions that drop out before the upload',
       max: 90,
       default: 8,
     }),
-    seed: whole({ help: 'of shares, parameters and drop-outs', max: 2 ** 31, default: 1 }),
+    seed: whole({ help: 'random seed for data shares, parameters and drop-outs', max: 2 ** 31, default: 1 }),
     folder: text({
       value: 'path',
-      help: 'where to put data and logs; kept',
+      help: 'folder for data and logs, which is kept',
       without: 'a temporary folder, removed at the end',
     }),
     keep: yes('keep the temporary folder'),
@@ -47,7 +52,7 @@ export const demo: Command = command({
     const goal = { target: flags.target / 100, further };
     if (given !== undefined && existsSync(join(given, 'secrets.json')))
       throw new CommandError(
-        `${given} holds the data of an earlier run, which would be counted again: give --folder another path, or remove it`,
+        `${given} already holds the data of an earlier run. Choose another path with --folder, or remove it.`,
       );
     const folder = given ?? (await mkdtemp(join(tmpdir(), 'basa-demo-')));
     const isKept = given !== undefined || flags.keep;

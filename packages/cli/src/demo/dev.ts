@@ -15,37 +15,42 @@ const TOKEN_MS = 24 * 3_600_000;
 
 export const dev: Command = command({
   name: 'dev',
-  summary: 'server, authority and a small fleet that stay up: try your own client against them',
+  summary: 'run a server, an authority and a small fleet for your own clients',
   flags: {
     folder: text({
       value: 'path',
-      help: 'where data and logs are kept; the next start goes on with them',
+      help: 'folder for data and logs; the next start continues with them',
       default: '.basa-dev',
     }),
-    devices: whole({ help: 'devices of the fleet; 0 for none', max: 1000, without: '9' }),
-    buffer: whole({ help: 'K', min: 2, max: MOST_UPDATES['one-shot'], default: 10 }),
+    devices: whole({ help: 'number of devices in the fleet; 0 for none', max: 1000, without: '9' }),
+    buffer: whole({
+      help: 'buffer size K: the number of updates in a sum',
+      min: 2,
+      max: MOST_UPDATES['one-shot'],
+      default: 10,
+    }),
     mode: modeFlag,
     ...VERSION_FLAGS,
     nodes: whole({
-      help: 'run n server nodes on a PostgreSQL that is started here, behind a balancer',
+      help: 'run n server nodes behind a load balancer, on a PostgreSQL started here',
       min: 1,
       max: 16,
       without: 'one server, no PostgreSQL',
     }),
-    'server-port': whole({ help: 'of the server', max: 65_535, default: 7800 }),
+    'server-port': whole({ help: 'port of the server', max: 65_535, default: 7800 }),
     'authority-port': whole({
-      help: 'of the authority; further authorities have the next ports',
+      help: 'port of the authority; further authorities use the next ports',
       max: 65_535,
       default: 7801,
     }),
-    authorities: whole({ help: 'how many authorities the task has', min: 1, max: MAX_AUTHORITIES, default: 1 }),
+    authorities: whole({ help: 'number of authorities of the task', min: 1, max: MAX_AUTHORITIES, default: 1 }),
     threshold: thresholdFlag,
     cors: texts({
       value: 'origin',
-      help: 'let web pages of this origin take part, for example http://localhost:8000',
+      help: 'allow web pages of this origin to take part, for example http://localhost:8000',
     }),
   },
-  opening: 'loading MNIST, then starting authority and server; this takes some seconds',
+  opening: 'Loading MNIST, then starting the authority and the server. This takes a few seconds.',
   async run({ flags, terminal, signal }) {
     const { authorities, folder, mode, nodes, threshold } = flags;
     const bufferSize = bufferWithin(flags.buffer, mode);
@@ -109,15 +114,15 @@ export const dev: Command = command({
       if (services.hasPages) {
         const { serverUrl, authorityKey } = services;
         await offerTokens(folder, task, handedOut);
-        terminal.line(`watch it: ${watchLink(serverUrl, { task, authorityKey })}`);
-        terminal.line(`join from a tab: ${joinLink(serverUrl, { task, authorityKey, token: tabToken })}\n`);
+        terminal.line(`Watch it: ${watchLink(serverUrl, { task, authorityKey })}`);
+        terminal.line(`Join from a browser tab: ${joinLink(serverUrl, { task, authorityKey, token: tabToken })}\n`);
       }
-      const kept = authorities === 1 ? 'authority are' : `${authorities} authorities are`;
-      const servers = nodes === undefined ? 'server' : counted(nodes, 'server node');
-      terminal.line(`${servers} and ${kept} up; in another terminal:\n`);
+      const kept = authorities === 1 ? 'the authority are' : `${authorities} authorities are`;
+      const servers = nodes === undefined ? 'The server' : counted(nodes, 'server node');
+      terminal.line(`${servers} and ${kept} running. In another terminal, type:\n`);
       for (const [name, value] of Object.entries(variables)) terminal.line(`export ${name}=${value}`);
       for (const [n, origin] of corsOrigins.entries())
-        terminal.line(`\na page of yours: ${origin}/#${pagePins(services, task, pageTokens[n] ?? '')}`);
+        terminal.line(`\nYour page: ${origin}/#${pagePins(services, task, pageTokens[n] ?? '')}`);
       terminal.line('\n`basa client --identity my-device --user 7 --rounds 3` takes part as one more device.');
       terminal.line('`basa task show --follow` shows the task and each new version.\n\nCtrl-C stops everything.');
       await until(signal, () => fleet?.check());

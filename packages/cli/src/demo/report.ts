@@ -26,19 +26,19 @@ export function statusOf(progress: DemoProgress, goal: DemoGoal): string {
       versions.map(({ accuracy }) => accuracy),
       { mark: goal.target, label: percent },
     ),
-    `accuracy ${percent(newestOf(versions))} of ${percent(goal.target)}   loss of the devices ${lossOf(versions)}   buffers ${versions.length - 1}   ${seconds.toFixed(0)} s${leftOf(progress, goal)}`,
-    `updates ${updates} (${pace} a second)   contributions that dropped out ${tally.dropped}`,
+    `accuracy ${percent(newestOf(versions))} of ${percent(goal.target)}   training loss ${lossOf(versions)}   buffers ${versions.length - 1}   ${seconds.toFixed(0)} s${leftOf(progress, goal)}`,
+    `updates ${updates} (${pace} a second)   dropped out ${tally.dropped}`,
   ].join('\n');
 }
 
-/** One line for a version, where nobody watches. */
+/** One line for each version, if the output is not a terminal. */
 export function lineOf(progress: DemoProgress, goal: DemoGoal): string {
   const { versions, tally, seconds } = progress;
   const newest = versions.at(-1);
-  return `version ${newest?.version}: accuracy ${percent(newestOf(versions))}, mean training loss of the devices ${lossOf(versions)}, ${counted(newest?.accepted ?? 0, 'update')}, mean age ${newest?.meanAge?.toFixed(1) ?? '0.0'}, ${counted(tally.dropped, 'contribution')} dropped out so far, ${seconds.toFixed(1)} s${leftOf(progress, goal)}`;
+  return `version ${newest?.version}: accuracy ${percent(newestOf(versions))}, mean training loss ${lossOf(versions)}, ${counted(newest?.accepted ?? 0, 'update')}, mean age ${newest?.meanAge?.toFixed(1) ?? '0.0'}, ${counted(tally.dropped, 'contribution')} dropped out so far, ${seconds.toFixed(1)} s${leftOf(progress, goal)}`;
 }
 
-/** How long it will take, by the pace so far. */
+/** The estimated time to the end, by the pace so far. */
 function leftOf({ versions, seconds }: DemoProgress, { target, further }: DemoGoal): string {
   const buffers = versions.length - 1;
   if (buffers < 2) return '';
@@ -95,7 +95,7 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
   const first = versions.findIndex(({ accuracy }) => accuracy >= target);
   const verdict =
     result.ending === 'reached'
-      ? `reached ${percent(target)} at buffer ${first} and went on for ${further}: ${percent(result.accuracy)} after ${buffers} and ${seconds.toFixed(0)} s`
+      ? `Reached ${percent(target)} at buffer ${first}, then ran ${counted(further, 'more buffer')}: ${percent(result.accuracy)} after ${buffers} and ${seconds.toFixed(0)} s`
       : missOf(result, target);
   return [
     '',
@@ -104,17 +104,17 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
       { mark: target, label: percent },
     ),
     verdict,
-    `largest drop below the best so far: ${largestDropOf(versions).toFixed(1)} points`,
-    `mean training loss of the devices, of which the server saw sums alone: ${lossOf(versions.slice(0, 2))} in the first buffer, ${lossOf(versions)} in the last`,
-    `the same run without security: ${percent(result.plainAccuracy)} (same devices, seeds and buffers, updates added in clear)`,
-    `${counted(tally.dropped, 'contribution')} dropped out ${result.way === 'one-shot' ? 'before the upload' : 'after the deposit'}; every buffer was opened all the same`,
+    `Largest drop below the best accuracy so far: ${largestDropOf(versions).toFixed(1)} points.`,
+    `Mean training loss: ${lossOf(versions.slice(0, 2))} in the first buffer, ${lossOf(versions)} in the last. The server saw only sums of it.`,
+    `The same run without security reached ${percent(result.plainAccuracy)} (same devices, seeds and buffers; updates added in clear).`,
+    `${counted(tally.dropped, 'contribution')} dropped out ${result.way === 'one-shot' ? 'before the upload' : 'after the deposit'}; every buffer could still be opened.`,
     '',
-    'what one contribution cost a device, on the average:',
+    'Average cost of one contribution for a device:',
     table([['step', 'ms', 'bytes up', 'bytes down'], ...rows, total]),
     '',
     ...waysOf(result),
     '',
-    'next: `basa dev` keeps server and authority up for your own clients; `basa new my-project` writes a project of your own',
+    'Next: `basa dev` starts a server and an authority for your own clients; `basa new my-project` creates your own project.',
   ].join('\n');
 }
 
@@ -122,9 +122,8 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
 function waysOf({ way, wayCosts }: DemoResult): readonly string[] {
   const row = (title: string, cell: (cost: WayCost) => string): readonly string[] => [title, ...wayCosts.map(cell)];
   return [
-    'a device seals the seeds of its masks, so that only whoever may open them can; in sealed mode there are two ways to do',
-    'it, and the one-shot mode has one of its own. What each takes one contribution on this machine, in sealed mode in the',
-    'last place of a buffer, which has most to do, is:',
+    'Each device encrypts the seeds of its masks. This is the cost of one contribution on this machine for each way to do',
+    'that. In sealed mode it is measured for the last device of a buffer, which has the most work:',
     table([
       row('', (cost) => (cost.way === 'one-shot' ? WAY_TITLE[cost.way] : `sealed, ${WAY_TITLE[cost.way]}`)),
       row('ms to seal and open seeds', ({ sealingMs }) => sealingMs.toFixed(1)),
@@ -132,26 +131,27 @@ function waysOf({ way, wayCosts }: DemoResult): readonly string[] {
       row('bytes of sealed seeds', ({ sealedBytes }) => sealedBytes.toFixed(0)),
       row('requests', ({ requests }) => requests.toFixed(0)),
     ]),
-    'CP-ABE is the encryption of the paper; slot keys (X25519 keys that the authority publishes) are what new tasks get.',
-    'In the one-shot mode a contribution costs the same for every K; with one authority, that authority can shift a sum.',
+    'CP-ABE is the scheme of the paper. New tasks use slot keys by default: X25519 keys that the authority publishes.',
+    'In one-shot mode a contribution costs the same for every buffer size K. If the task has only one authority, that',
+    'authority could shift a sum, but it never sees one.',
     usedLine(way),
   ];
 }
 
 function usedLine(way: DemoResult['way']): string {
-  if (way === 'one-shot') return 'this run used the one-shot mode; for sealed mode: npm start';
+  if (way === 'one-shot') return 'This run used one-shot mode. To try sealed mode: npm start';
   const other = way === 'cp-abe' ? 'slot-keys' : 'cp-abe';
-  return `this run used ${WAY_TITLE[way]}; for the other: npm start -- --engine ${other}; for one message a device: npm start -- --mode one-shot`;
+  return `This run used sealed mode with ${WAY_TITLE[way]}. To try ${WAY_TITLE[other]}: npm start -- --engine ${other}. To try one-shot mode: npm start -- --mode one-shot`;
 }
 
 /** Why the target was missed, and what to do. */
 function missOf({ ending, versions, accuracy, seconds, tally }: DemoResult, target: number): string {
-  const stood = `did not reach ${percent(target)}: ${percent(accuracy)} after ${counted(versions.length - 1, 'buffer')} and ${seconds.toFixed(0)} s`;
+  const stood = `Did not reach ${percent(target)}: ${percent(accuracy)} after ${counted(versions.length - 1, 'buffer')} and ${seconds.toFixed(0)} s`;
   if (ending === 'buffers')
-    return `${stood}. All the buffers it was given are used: allow more with --buffers, or lower --target`;
+    return `${stood}. The limit of buffers is used up. Allow more with --buffers, or lower --target.`;
   if (tally.accepted.length === 0)
-    return `${stood}. No update was accepted: run it again with --keep and look at server.log and authority.log in its folder`;
-  return `${stood}. This machine made too few versions in that time: end what else runs on it, or allow more with --seconds`;
+    return `${stood}. No update was accepted. Run it again with --keep and read server.log and authority.log in its folder.`;
+  return `${stood}. This machine was too slow for the time limit. Stop other programs, or allow more time with --seconds.`;
 }
 
 function newestOf(versions: DemoProgress['versions']): number {

@@ -59,7 +59,7 @@ const LOOK_MS = 250;
 
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { folder, signal, terminal } = options;
-  terminal.line(`starting authority and server in ${folder} ...`);
+  terminal.line(`Starting the authority and the server in ${folder} ...`);
   const starting = startLocalServices({ folder, signal });
   // Read while they start, as processes of their own.
   const loading = loadMnist({ signal }).catch(async (error: unknown) => {
@@ -72,8 +72,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     const choice = { name: 'demo', bufferSize, way, version, seed, stop: { version: maxBuffers }, target };
     const { task, policy } = await createDemoTask(services, choice, test);
     const work = await fleetWork(services, options, task, train);
-    terminal.line(`enrolling ${options.devices} devices; ${modeTitle(way)}, K = ${bufferSize}`);
-    if (services.hasPages) terminal.line(`watch it: ${services.serverUrl}/`);
+    terminal.line(`Enrolling ${options.devices} devices: ${modeTitle(way)}, K = ${bufferSize}.`);
+    if (services.hasPages) terminal.line(`Watch it: ${services.serverUrl}/`);
     const began = performance.now();
     const seconds = (): number => (performance.now() - began) / 1000;
     const fleet = new Fleet(work, options.threads);

@@ -5,11 +5,11 @@ import {
   batchCtxOf,
   batchVote,
   type ClosingBatch,
-  type Ctx,
   type Endorsement,
   joined,
   type ModelEntry,
   type ProblemCode,
+  refusedSlots,
   type ShotBatch,
   type Verdict,
 } from '@basa/protocol';
@@ -123,12 +123,8 @@ function checkGood(shots: readonly StoredShot[], verdicts: readonly Verdict[]): 
 
 /** Uploads that more authorities refuse than may lie, each with the reason. */
 export function refusedUploads({ refusals }: Voting, { closing, shots }: VotedBatch) {
-  const by = new Map<number, RefusedVote[]>();
-  for (const refusal of refusals)
-    for (const slot of new Set(refusal.slots)) by.set(slot, [...(by.get(slot) ?? []), refusal]);
-  const tolerated = closing.policy.oneShot?.tolerated ?? 0;
-  return [...by].flatMap(([slot, own]): { name: Ctx; code: ProblemCode | undefined }[] => {
+  return [...refusedSlots(closing.policy, refusals)].flatMap(([slot, { code }]) => {
     const shot = shots[slot];
-    return shot === undefined || own.length <= tolerated ? [] : [{ name: shot.name, code: own[0]?.code }];
+    return shot === undefined ? [] : [{ name: shot.name, code }];
   });
 }

@@ -1,13 +1,13 @@
 /** Makes batches of good uploads as soon as waiting does not pay, and ends uploads that can be in none any more. */
 import { toHex } from '@basa/masking';
-import type { OneShotPolicy, TaskPolicy, UserId } from '@basa/protocol';
+import { type OneShotPolicy, pickBatch, type TaskPolicy, type UserId } from '@basa/protocol';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Pace } from '../closing/when-to-end.ts';
 import type { Fence } from '../store/leases.ts';
 import type { PendingShots, ShotGroup } from '../store/pending-shots.ts';
 import type { StoredShot } from '../store/shots.ts';
-import { isBatchDue, pickBatch } from './batching.ts';
+import { isBatchDue } from './batching.ts';
 import { type EndTools, endShots, type ShotEnd } from './end-shots.ts';
 
 /** Who comes, as admission knows it. */

@@ -15,6 +15,8 @@ import {
   type TaskId,
   type TaskPolicy,
   uploadNameOf,
+  type VoteTime,
+  voteWindow,
 } from '@basa/protocol';
 import { fail } from '@basa/service';
 import { bodyKey } from '../blobs/body-key.ts';
@@ -22,7 +24,6 @@ import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { StoredShot } from '../store/shots.ts';
 import type { Store } from '../store/store.ts';
 import type { Body } from '../uploads/body.ts';
-import { type VoteTime, voteWindow } from './batching.ts';
 import type { Standings } from './standings.ts';
 
 export interface IntakeOptions {

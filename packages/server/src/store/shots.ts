@@ -7,6 +7,7 @@ import {
   shotUploadCodec,
   type TaskId,
   type UserId,
+  type VoteWindow,
 } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession, type SqlValue } from '@basa/service';
 import { inChunks, marksFor } from './insert-rows.ts';
@@ -30,12 +31,6 @@ export interface StoredShot {
   /** When it began, or was whole. */
   readonly at: number;
   readonly votes: VoteWindow;
-}
-
-/** When the first authority that an upload names stops voting for it, and when the last one does. */
-export interface VoteWindow {
-  readonly first: number;
-  readonly last: number;
 }
 
 export interface RefusedShot {

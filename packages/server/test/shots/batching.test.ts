@@ -1,7 +1,15 @@
 /** Which uploads become a batch, and when. */
-import { type Ctx, ONE_SHOT_DEFAULTS, type ShotHeader, type TaskPolicy, type UserId } from '@basa/protocol';
+import {
+  type Ctx,
+  ONE_SHOT_DEFAULTS,
+  pickBatch,
+  type ShotHeader,
+  type TaskPolicy,
+  type UserId,
+  voteWindow,
+} from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { isBatchDue, pickBatch, voteWindow } from '../../src/shots/batching.ts';
+import { isBatchDue } from '../../src/shots/batching.ts';
 import type { StoredShot } from '../../src/store/shots.ts';
 import { bytes, policy as sample } from '../support/store-samples.ts';
 

@@ -16,6 +16,7 @@ import {
   type Part,
   type Refused,
   refused,
+  refusedSlots,
   releaseRequestCodec,
   type ShotHeader,
   type SumVerdict,
@@ -26,7 +27,7 @@ import {
   type WantedSum,
 } from '@basa/protocol';
 import type { ShotAuthority } from './one-shot-authority.ts';
-import { newBatch, type StoredBatch } from './one-shot-store.ts';
+import { newBatch, type StoredBatch, type StoredShot } from './one-shot-store.ts';
 import { makeVersion } from './one-shot-version.ts';
 import { type ClosingStore, present, shotsOf } from './one-shot-world.ts';
 
@@ -51,16 +52,27 @@ function headersOf(server: ClosingStore, batch: Batch): readonly ShotHeader[] {
 function gatherVotes(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
   const { threshold } = server.world.policy;
   let stored = start;
-  let no: Refused | undefined;
+  const refusals = new Map<ShotAuthority, Refused>();
   for (let turn = 0; turn < 2 && stored.votes.length < threshold; turn++) {
     for (const keeper of present(server)) {
       const answer = voteOf(server, keeper, stored);
-      if (isRefused(answer)) no = answer;
+      if (isRefused(answer)) refusals.set(keeper, answer);
       else if ('held' in answer) return adopted(server, answer.held);
       else stored = server.keepBatch({ ...stored, votes: joined([...stored.votes, ...answer.endorsements]) });
     }
   }
-  return stored.votes.length >= threshold ? stored : (no ?? refused('too-few-votes'));
+  if (stored.votes.length >= threshold) return stored;
+  if (stored.votes.length === 0) dissolve(server, stored, [...refusals.values()]);
+  return [...refusals.values()].at(-1) ?? refused('too-few-votes');
+}
+
+/** Nobody voted for it: it ends without those uploads that enough authorities refuse, and the others may go into another batch. */
+function dissolve(server: ClosingStore, stored: StoredBatch, refusals: readonly Refused[]): void {
+  const bad = [...refusedSlots(server.world.policy, refusals)];
+  if (bad.length === 0) return;
+  const shots = shotsOf(server, stored.batch);
+  for (const [slot, { reason }] of bad) server.keep({ ...(shots[slot] as StoredShot), verdict: reason });
+  server.keepBatch({ ...stored, end: 'aborted' });
 }
 
 /** An authority that started since has them inspected again. */

@@ -3,7 +3,6 @@ import { equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
 import {
   type AuthorityStanding,
   batchCtxOf,
-  batchProblem,
   type Ctx,
   distinctEpochs,
   type Epoch,
@@ -14,6 +13,7 @@ import {
   isRefused,
   MAX_INSPECTED,
   type ModelEntry,
+  pickBatch,
   type Refused,
   refused,
   type ShotHeader,
@@ -25,6 +25,7 @@ import {
   standingsCodec,
   uploadNameOf,
   type Verdict,
+  voteWindow,
 } from '@basa/protocol';
 import { ACCEPTED, type Accepted } from './drive.ts';
 import { closeBatch } from './one-shot-close.ts';
@@ -213,20 +214,40 @@ export class ShotServer implements ShotPeer, ClosingStore {
   /** A batch of good uploads of one version that are in no other, as many as there are up to K; undefined if they are too few. */
   form(): Ctx | undefined {
     const { policy, task } = this.world;
-    const taken = new Set([...this.batches.values()].flatMap(({ batch }) => batch.uploads.map(toHex)));
-    const free = [...this.uploads.values()].filter(
-      ({ name, verdict }) => verdict === 'good' && !taken.has(toHex(name)),
-    );
+    this.#endLate();
+    const free = this.#free().filter(({ verdict }) => verdict === 'good');
     const entries = [...new Set(free.map(({ upload }) => toHex(upload.header.entry)))];
     for (const entry of entries) {
-      const ofEntry = free.filter(({ upload }) => toHex(upload.header.entry) === entry);
-      const chosen = distinctUsers(ofEntry).slice(0, policy.bufferSize);
-      const headers = chosen.map(({ upload }) => upload.header);
-      if (batchProblem(policy, headers) !== undefined) continue;
+      const chosen = pickBatch(
+        policy,
+        free.filter(({ upload }) => toHex(upload.header.entry) === entry),
+      );
+      if (chosen.length === 0) continue;
       const batch = { task, number: this.batches.size, uploads: chosen.map(({ name }) => name) };
       return this.keepBatch(newBatch(batchCtxOf(this.view.suite, batch), batch)).ctx;
     }
     return undefined;
+  }
+
+  /** Batches that hold their uploads: all but the aborted ones. */
+  get living(): readonly StoredBatch[] {
+    return [...this.batches.values()].filter(({ end }) => end !== 'aborted');
+  }
+
+  /** Uploads that are in no batch, and were not refused. */
+  #free(): readonly StoredShot[] {
+    const taken = new Set(this.living.flatMap(({ batch }) => batch.uploads.map(toHex)));
+    return [...this.uploads.values()].filter(
+      ({ name, verdict }) => (verdict === 'good' || verdict === 'waiting') && !taken.has(toHex(name)),
+    );
+  }
+
+  /** No authority votes for these any more. */
+  #endLate(): void {
+    const { policy, now } = this.world;
+    const time = { voteMs: policy.oneShot?.voteMs ?? 0, epoch: this.view.epoch };
+    for (const shot of this.#free())
+      if (voteWindow(shot.upload.header, time).last <= now) this.keep({ ...shot, verdict: 'epoch-over' });
   }
 
   /** Votes, sums of masks, the opened sum and the next version; from wherever the batch stands. */
@@ -252,14 +273,4 @@ function tagOf({ user, joinTag }: ShotHeader): string {
 
 function toldOf({ verdict }: StoredShot): Accepted | Refused {
   return verdict === 'waiting' || verdict === 'good' ? ACCEPTED : refused(verdict);
-}
-
-/** The first upload of each device. */
-function distinctUsers(shots: readonly StoredShot[]): readonly StoredShot[] {
-  const seen = new Map<string, StoredShot>();
-  for (const shot of shots) {
-    const user = toHex(shot.upload.header.user);
-    if (!seen.has(user)) seen.set(user, shot);
-  }
-  return [...seen.values()];
 }

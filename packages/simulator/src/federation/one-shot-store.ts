@@ -9,7 +9,8 @@ export interface StoredShot {
   readonly verdict: 'waiting' | 'good' | RefusalReason;
 }
 
-export type BatchEnd = 'included' | 'quarantined';
+/** The uploads of an `aborted` batch may be in another one. */
+export type BatchEnd = 'included' | 'quarantined' | 'aborted';
 
 export interface StoredBatch {
   readonly ctx: Ctx;

@@ -40,6 +40,7 @@ export interface ClosingStore {
   keepBatch(batch: StoredBatch): StoredBatch;
   keepBatches(batches: readonly StoredBatch[]): readonly StoredBatch[];
   shot(name: Uint8Array): StoredShot;
+  keep(shot: StoredShot): void;
   shown(shot: StoredShot): ShownUpload;
   vector(shot: StoredShot): Uint32Array;
   modelsOf(headers: readonly ShotHeader[]): readonly ModelEntry[];

@@ -12,6 +12,7 @@ import {
   type ShotOutcomeOf,
   shotUploadCodec,
   uploadNameOf,
+  voteWindow,
 } from '@basa/protocol';
 import type { ShotAuthority, ShotDevice } from '@basa/simulator';
 import type { ShotOracle } from '../../../attacks/one-shot/shot-oracle.ts';
@@ -24,6 +25,8 @@ export interface SeenUpload {
   readonly expansions: readonly Expansion[];
   /** Seeds that authorities on the server's side can open. */
   readonly opened: readonly string[];
+  /** The time at which the last authority stops voting for it. */
+  readonly votesEnd: number;
 }
 
 /** The names of facts are the state; their values are the same whenever they are met. */
@@ -87,7 +90,9 @@ export class Facts {
     const opened = heldParts(world.policy, header.epochs).flatMap(({ holders }, n) =>
       update === undefined || isOpened(holders) ? [this.#masks[n]?.seed ?? ''] : [],
     );
-    this.uploads.set(name, { device: toHex(header.user), update, expansions: this.#masks, opened });
+    const { policy, shots } = world;
+    const votesEnd = voteWindow(header, { voteMs: policy.oneShot?.voteMs ?? 0, epoch: shots.view.epoch }).last;
+    this.uploads.set(name, { device: toHex(header.user), update, expansions: this.#masks, opened, votesEnd });
     this.add(`up:${name}`);
   }
 

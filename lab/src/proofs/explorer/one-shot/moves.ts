@@ -56,7 +56,9 @@ export class ShotMoves {
     const give = { words: `device ${n} gives its update${times}`, run: () => void giveUpdate(device, this.#world) };
     const asks = { words: `device ${n} asks for the outcome`, run: () => this.#askOutcome(device) };
     const isGiven = session?.step === 'acknowledged';
-    return [...(isTurn && !isGiven ? [give] : []), ...(isGiven && this.#options.hours === true ? [asks] : [])];
+    // A device asks for an upload that was refused, too.
+    const mayAsk = session !== undefined && this.#options.hours === true;
+    return [...(isTurn && !isGiven ? [give] : []), ...(mayAsk ? [asks] : [])];
   }
 
   /** Frees its update if enough authorities call it expired; a lying server may keep the device from some of them. */

@@ -165,9 +165,7 @@ export class ShotSpace implements Space<ShotState> {
   #fateOf(upload: string, state: ShotState): string {
     const { shots } = this.#world;
     const names = this.#factSets.value(state.facts);
-    const holding = [...shots.batches.values()].filter(({ batch }) =>
-      batch.uploads.some((one) => toHex(one) === upload),
-    );
+    const holding = shots.living.filter(({ batch }) => batch.uploads.some((one) => toHex(one) === upload));
     const end = holding.flatMap((batch) => batch.end ?? [])[0];
     if (end !== undefined) return end;
     if (names.includes(`freed:${upload}`)) return 'expired';
@@ -175,7 +173,8 @@ export class ShotSpace implements Space<ShotState> {
     if (verdict !== undefined && verdict !== 'good' && verdict !== 'waiting') return 'refused';
     // Somebody voted for it, or forgot whether it did: nobody may call it expired then.
     const isVoted = holding.length > 0 || names.some((name) => name.startsWith('restored:'));
+    const isOpen = (this.#facts.uploads.get(upload)?.votesEnd ?? 0) > this.#world.now;
     const isFinal = [...finalBatches(this.#facts, names, this.#rules).values()].some((list) => list.includes(upload));
-    return isVoted || isFinal || this.#options.hours !== true ? 'unknown' : 'lost';
+    return isVoted || isFinal || isOpen || this.#options.hours !== true ? 'unknown' : 'lost';
   }
 }
