@@ -25,7 +25,10 @@ if (problems.length > 0) {
 // Loaded after the checks: it builds.
 const { tarballs } = await import('./write-packages.ts');
 const bom = join(dirname(tarballs[0]?.file ?? ''), `basa-${version}.cdx.json`);
-writeFileSync(bom, `${JSON.stringify(publishedBom(bomOfLock(), new Map(tarballs.map((one) => [one.name, one]))), null, 2)}\n`);
+writeFileSync(
+  bom,
+  `${JSON.stringify(publishedBom(bomOfLock(), new Map(tarballs.map((one) => [one.name, one]))), null, 2)}\n`,
+);
 const sums = [...tarballs.map(({ file }) => file), bom].map((file) => `${sha256Of(file)}  ${basename(file)}\n`);
 writeFileSync(join(dirname(bom), 'SHA256SUMS'), sums.join(''));
 console.log(`${bom} and SHA256SUMS say what is in this release`);

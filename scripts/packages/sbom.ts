@@ -46,9 +46,7 @@ export function publishedBom(bom: Bom, packages: ReadonlyMap<string, Published>)
   return {
     ...bom,
     metadata: { ...bom.metadata, component: { ...bom.metadata.component, name: 'basa' } },
-    components: bom.components
-      .filter((one) => reached.has(one['bom-ref']))
-      .map((one) => withHash(one, packages)),
+    components: bom.components.filter((one) => reached.has(one['bom-ref'])).map((one) => withHash(one, packages)),
     dependencies: [
       { ref: root, dependsOn: published },
       ...[...reached].map((ref) => ({ ref, dependsOn: next.get(ref) ?? [] })),
@@ -61,7 +59,9 @@ const nameOf = (ref: string): string => ref.slice(0, ref.lastIndexOf('@'));
 /** Of ours npm also lists what only tests need. */
 function installedBy({ ref, dependsOn }: Bom['dependencies'][number], packages: ReadonlyMap<string, Published>) {
   const own = packages.get(nameOf(ref));
-  return own === undefined ? dependsOn : dependsOn.filter((other) => nameOf(other) in (own.manifest.dependencies ?? {}));
+  return own === undefined
+    ? dependsOn
+    : dependsOn.filter((other) => nameOf(other) in (own.manifest.dependencies ?? {}));
 }
 
 /** Ours have the name under which npm installs them, which npm's own list leaves out. */

@@ -10,7 +10,10 @@ it('names every published package with the hash of its tarball, what they instal
   // Any file stands for a tarball here.
   const tarballs = new Map(
     manifests.map((file) => {
-      const manifest = JSON.parse(readFileSync(file, 'utf8')) as { name: string; dependencies?: Record<string, string> };
+      const manifest = JSON.parse(readFileSync(file, 'utf8')) as {
+        name: string;
+        dependencies?: Record<string, string>;
+      };
       return [manifest.name, { file, manifest }];
     }),
   );

@@ -105,7 +105,8 @@ describe('the alert rules', () => {
       cwd: folder,
       encoding: 'utf8',
     });
-    if (error !== undefined) console.log('promtool is not here, so no rule was evaluated; it is in the package prometheus');
+    if (error !== undefined)
+      console.log('promtool is not here, so no rule was evaluated; it is in the package prometheus');
     else expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 

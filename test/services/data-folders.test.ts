@@ -49,7 +49,10 @@ function hashes(service: string): Readonly<Record<string, string>> {
   const files = readdirSync(join(folder, service), { recursive: true, encoding: 'utf8' }).filter(
     (path) => statSync(join(folder, service, path)).isFile() && !/basa\.lock|-shm$/.test(path),
   );
-  const hashOf = (path: string) => createHash('sha256').update(readFileSync(join(folder, service, path))).digest('hex');
+  const hashOf = (path: string) =>
+    createHash('sha256')
+      .update(readFileSync(join(folder, service, path)))
+      .digest('hex');
   return Object.fromEntries(files.sort().map((path) => [path, hashOf(path)]));
 }
 
@@ -137,7 +140,10 @@ describe('of 0.3', () => {
       const parameters = await operator.parameters(task, 2);
       expect(Array.from(parameters.slice(0, 4), (value) => Math.round(-2 * value))).toEqual([1, 1, 1, 1]);
       const [log = new Uint8Array()] = await new AuthorityOperator({ url: authorityUrl, token: TOKEN }).logs();
-      expect(verifyLog(log, fromHex(authorityKey) ?? new Uint8Array())).toMatchObject({ problems: [], doubleIssues: 0 });
+      expect(verifyLog(log, fromHex(authorityKey) ?? new Uint8Array())).toMatchObject({
+        problems: [],
+        doubleIssues: 0,
+      });
     } finally {
       await server.close();
       await authority.close();
