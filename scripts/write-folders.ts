@@ -1,4 +1,4 @@
-/** `npm run write -- data-folder`: the folders of a small federation, which later versions must go on with (test/services/data-folders.test.ts). */
+/** `npm run write -- folders`: the folders of a small federation, which later versions must go on with (test/services/data-folders.test.ts). */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
