@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
 
-/** What changes the whole process, for good: V8's flags. */
+/** Files that change the whole process for good: V8's flags. */
 const ALONE = ['packages/runtime/test/training-kernel.test.ts', 'test/relaxed-training.test.ts'];
 
 /** Tests that take long are a command of their own: `npm run lab -- trial tests`. */
@@ -39,7 +39,7 @@ export default defineConfig({
     hookTimeout: 900_000,
     // All cores: by default one is kept free, which is half of a small machine.
     maxWorkers: '100%',
-    // What a file leaves behind would be found by the next.
+    // The remains of a file would be found by the next.
     unstubEnvs: true,
     restoreMocks: true,
     sequence: { sequencer: LongestFirst },

@@ -1,6 +1,6 @@
 /**
- * The tests in a browser need a Chromium. Where there is none, on a Debian machine that lets us, it is installed;
- * elsewhere those tests fail and say what to do.
+ * The tests in a browser need a Chromium. If there is none, it is installed on a Debian machine that allows it;
+ * otherwise those tests fail and say what to do.
  */
 import '@basa/testkit/programs/help.ts';
 import { spawnSync } from 'node:child_process';

@@ -35,7 +35,7 @@ if (!isWhole && !(isForStart && isInstalled(isOfStart))) {
   }
 }
 
-/** What to do, by the code that npm names. */
+/** The advice, by the code that npm names. */
 function adviceFor({ error, stderr = '' }) {
   const [, code = error?.code] = /^npm (?:error|ERR!) code (\w+)/m.exec(stderr) ?? [];
   if (error?.code === 'ENOENT') return 'install npm, which comes with Node';

@@ -16,7 +16,7 @@ const here = (file: string): readonly string[] => [
 interface Part {
   readonly about: string;
   readonly commands: readonly (readonly string[])[];
-  /** True where it takes too long, or too much network, for every change. */
+  /** True if it takes too long, or too much network, for every change. */
   readonly isApart?: boolean;
 }
 

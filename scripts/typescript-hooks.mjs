@@ -38,7 +38,7 @@ function readIfThere(file) {
   return tried(() => readFileSync(file, 'utf8'));
 }
 
-/** What was kept is a saving only: undefined where it cannot be read or written. */
+/** The cache only saves time: undefined if it cannot be read or written. */
 function tried(work) {
   try {
     return work();

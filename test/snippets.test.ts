@@ -1,4 +1,4 @@
-/** What our pages show as code is code: programs compile and run, commands and flags exist, JSON is JSON. */
+/** The code on our pages is code: programs compile and run, commands and flags exist, JSON is JSON. */
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ it.each(shown('sh').map(({ place, code }) => [place, code] as const))('the comma
     if (script !== undefined) expect(Object.keys(scripts)).toContain(script);
     const [, words = ''] =
       /(?:^|&& |\| |\$\(|npx |npm run (?:--silent )?)basa(?: --)? (.*)$/.exec(line.replace(/ #.*$/, '')) ?? [];
-    const [own = ''] = words.split(' -- '); // what follows is another program
+    const [own = ''] = words.split(' -- '); // the rest is another program
     if (own !== '') checkCommand(own.split(' '));
   }
 });

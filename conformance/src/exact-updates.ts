@@ -11,7 +11,10 @@ export function updateOf(participant: number, { dimension }: Pick<TaskPolicy, 'd
   );
 }
 
-/** Where a model, after zeros and one sum of these participants, is not their mean taken away; undefined where it is. */
+/**
+ * Returns the first place at which a model, after zeros and one sum of these participants, is not minus their mean;
+ * undefined if there is none.
+ */
 export function firstDifference(
   model: Float32Array,
   participants: readonly number[],

@@ -1,4 +1,4 @@
-/** What a run of the kit found: each check by name, with what was expected and what was seen. */
+/** The result of a run of the kit: each check by name, with the expected and the actual value. */
 export interface Check {
   readonly name: string;
   readonly holds: boolean;

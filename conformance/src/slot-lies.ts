@@ -1,4 +1,4 @@
-/** Lies of a server about a slot: its honest answer to a deposit, changed, and signed with its own key where that helps. */
+/** Lies of a server about a slot: its honest answer to a deposit, changed, and signed with its own key if that helps. */
 import type { Signer } from '@basa/masking';
 import {
   type Deposit,
@@ -23,7 +23,7 @@ const SEALED_BYTES = sealedBytesOf(ENGINE.slotKeys) ?? 0;
 
 export interface SlotLie {
   readonly name: string;
-  /** What an honest device, or the authority it asks, calls it. */
+  /** The code with which an honest device, or the authority it asks, refuses it. */
   readonly reason: string;
   tell(honest: DepositAnswer): DepositAnswer;
 }

@@ -1,4 +1,4 @@
-/** Which step of a contribution a request is. */
+/** Finds the step of a contribution that a request belongs to. */
 import type { Asked } from './service-proxy.ts';
 
 const STEPS = {

@@ -1,4 +1,4 @@
-/** `npm run lab -- <name>`: what proves and measures BASA. */
+/** `npm run lab -- <name>`: the proofs and measurements of BASA. */
 import { runInProcess } from '@basa/cli/internal/shell/run-in-process.ts';
 import { runLab } from './commands/lab.ts';
 

@@ -1,4 +1,4 @@
-/** Which of our packages come with one of them. */
+/** Finds the packages of ours that come with one of them. */
 
 export interface Package {
   readonly name: string;

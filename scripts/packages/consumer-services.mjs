@@ -40,7 +40,7 @@ const ask = async (base, path, body) => {
   if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
   return response.json();
 };
-/** At the authority first, then at the server; with tokens for so many devices. */
+/** Creates it at the authority first, then at the server; with tokens for this many devices. */
 const createTask = async (name, choice, { devices, ...specification }) => {
   const policy = encodePolicy({
     name: new TextEncoder().encode(name),

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const tsc = join(root, 'node_modules/.bin/tsc');
 const STRICT = ['--strict', '--target', 'ES2022', '--module', 'NodeNext', '--lib', 'ES2022,DOM'];
 
-/** Installs into `project` and compiles. No source condition here: the published declarations must stand alone. */
+/** Installs into `project` and compiles. No source condition here: the published declarations must be complete. */
 export function setUpConsumer(project: string, tarballs: readonly Tarball[]): void {
   install(project, tarballs);
   copyFileSync(fileURLToPath(new URL('consumer-services.mjs', import.meta.url)), join(project, 'services.mjs'));
@@ -20,7 +20,7 @@ export function setUpConsumer(project: string, tarballs: readonly Tarball[]): vo
   const [sdk] = snippetsOf(readFileSync(join(root, 'README.md'), 'utf8'));
   if (sdk === undefined) throw new Error('README.md shows no program');
   writeFileSync(join(project, 'readme.ts'), sdk.code);
-  // Of Node the snippet uses `process` alone; its types come from here, not from the project.
+  // Of Node the snippet uses only `process`; its types come from here, not from the project.
   const typesOfNode = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
   execFileSync(tsc, ['readme.ts', ...STRICT, ...typesOfNode], { cwd: project, stdio: 'inherit' });
 }

@@ -37,7 +37,7 @@ export function installedIn(project: string): Installed {
 /** Names that a device has no use for: databases and what serves HTTP. */
 const NOT_FOR_DEVICES = /sqlite|^pg|fastify|prom-client|opentelemetry|@basa\/(server|service|authority|cli)$/;
 
-/** The client alone, in a project of its own; both of its entries load there. */
+/** Only the client, in its own project; both of its entries load there. */
 export function tryClient(tarballs: readonly Tarball[]): Installed {
   const project = mkdtempSync(join(tmpdir(), 'basa-client-alone-'));
   try {

@@ -1,4 +1,4 @@
-/** What is wrong with a tarball before anybody installs it: by publint, by Are The Types Wrong, and by our own rules. */
+/** Finds the problems of a tarball before it is installed: by publint, by Are The Types Wrong, and by our own rules. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { checkPackage, createPackageFromTarballData, type Problem } from '@arethetypeswrong/core';
@@ -6,7 +6,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import type { Tarball } from './pack.ts';
 
-/** Sentences; none where the package may go out. */
+/** Returns sentences; none if the package may be published. */
 export async function lintTarball(tarball: Tarball): Promise<readonly string[]> {
   const bytes = new Uint8Array(readFileSync(tarball.file));
   const found = [...ownRules(tarball), ...(await exportsProblems(bytes.buffer)), ...(await typeProblems(bytes))];

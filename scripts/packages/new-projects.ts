@@ -19,7 +19,7 @@ interface Place {
   /** The folder that is given to `basa new`, without its last part. */
   readonly into: string;
   readonly needsInstall: boolean;
-  /** Whether the READMEs of the projects are followed to their ends as well. */
+  /** True if the READMEs of the projects are followed to their ends as well. */
   readonly isWalked?: true;
 }
 
@@ -58,7 +58,7 @@ export async function followInClone(): Promise<void> {
   }
 }
 
-/** What a clone of this working tree would hold. */
+/** The content of a clone of this working tree. */
 function copyTree(folder: string): void {
   mkdirSync(folder);
   const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
@@ -100,7 +100,7 @@ async function newProject({ folder, basa, into, needsInstall }: Place, template:
   const project = join(folder, `${into}${template}`);
   await typed('npm run check', project);
   if (template === 'browser') await typed('npm run build', project);
-  // What somebody types later by habit keeps the project as it is.
+  // Commands that a person types later by habit keep the project as it is.
   if (!needsInstall) await typed('npm install && npm run check', project);
   return project;
 }

@@ -66,7 +66,7 @@ function packedOf(answer: unknown): readonly Packed[] {
   return (Array.isArray(answer) ? answer : Object.values(answer as object)) as Packed[];
 }
 
-/** Whoever has cloned this repository publishes under the address it was cloned from. */
+/** The address from which this repository was cloned, under which its owner publishes. */
 export function repositoryAddress(): string | undefined {
   const { stdout } = spawnSync('git', ['config', '--get', 'remote.origin.url'], { cwd: root, encoding: 'utf8' });
   return /^(https?:\/\/|ssh:\/\/|git@)/.test(stdout) ? stdout.trim() : undefined;

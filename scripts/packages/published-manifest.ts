@@ -1,4 +1,4 @@
-/** The package.json of a package as it is published: without what is for this repository alone, and saying where it comes from. */
+/** The package.json of a package as it is published: without the parts that are only for this repository, and with its origin. */
 
 /** A value of an exports map: a path, or paths by condition. */
 type ExportTarget = string | { readonly [condition: string]: ExportTarget };
@@ -15,13 +15,13 @@ export interface Manifest {
 /** The condition that tests and scripts of this repository resolve sources with. */
 const SOURCE_CONDITION = '@basa/source';
 
-/** `repository` is the address of this repository, where it has one; `folder` is the package's below its root. */
+/** `repository` is the address of this repository, if it has one; `folder` is the package's below its root. */
 export function publishedManifest(manifest: Manifest, folder: string, repository: string | undefined): Manifest {
   const { devDependencies: _, exports: entries, ...rest } = manifest;
   const shipped = Object.fromEntries(
     Object.entries(entries)
       .map(([entry, target]) => [entry, withoutSource(target)] as const)
-      .filter(([, target]) => Object.keys(target).length > 0), // what has a source alone is for this repository
+      .filter(([, target]) => Object.keys(target).length > 0), // entries with only a source are for this repository
   );
   return { ...rest, exports: shipped, ...(repository !== undefined && placesOf(repository, folder)) };
 }

@@ -1,4 +1,4 @@
-/** What stands in the way of a release: versions that differ, and a changelog without an entry. */
+/** The obstacles to a release: versions that differ, and a changelog without an entry. */
 
 export interface VersionedManifest {
   readonly name: string;

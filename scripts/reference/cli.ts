@@ -1,4 +1,4 @@
-/** What every command of `basa` says with `--help`. */
+/** The `--help` texts of every command of `basa`. */
 import { runCli } from '@basa/cli';
 import { markdownPage } from './markdown.ts';
 

@@ -5,7 +5,7 @@ import { serverConfigSchema } from '@basa/server/internal/process/config.ts';
 import { commonKeys } from '@basa/service';
 import { markdownPage, markdownTable } from './markdown.ts';
 
-/** What is read of a JSON schema. */
+/** The part of a JSON schema that is read. */
 interface Key {
   readonly type?: string;
   readonly description?: string;

@@ -21,7 +21,7 @@ interface Markdown {
 /** Paths below docs, from the root, that pages link to and that are not pages. They are copied beside the pages. */
 export const linkedFiles = new Set<string>();
 
-/** Where the repository can be browsed, such as https://example.org/us/basa; `npm run site` sets it. */
+/** The address at which the repository can be browsed, such as https://example.org/us/basa; `npm run site` sets it. */
 const repository = process.env['BASA_REPOSITORY'];
 
 /** A plugin of markdown-it. Links into the repository become plain text if its address is not known. */

@@ -1,4 +1,4 @@
-/** `npm run setup`: what it asks npm for, and what it says where npm fails. */
+/** `npm run setup`: its request to npm, and its message if npm fails. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

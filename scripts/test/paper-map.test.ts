@@ -12,7 +12,7 @@ const declares = (path: string, name: string): boolean =>
     readFileSync(join(ROOT, path), 'utf8'),
   );
 
-/** Where a name is declared now, for whoever has moved it. */
+/** The place where a name is declared now, for a person who moved it. */
 function placesOf(name: string): readonly string[] {
   return ['packages', 'lab', 'conformance'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

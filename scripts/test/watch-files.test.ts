@@ -10,7 +10,7 @@ interface Metric {
   readonly labels: readonly string[];
 }
 const metrics: Readonly<Record<string, Metric | undefined>> = METRICS;
-/** What Prometheus adds. */
+/** The labels that Prometheus adds. */
 const EVERYWHERE = ['job', 'instance'];
 
 /** Everything in a query that fits no metric: names, and labels in selectors and groups. */

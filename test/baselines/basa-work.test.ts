@@ -1,4 +1,4 @@
-/** What BASA's parties do not do twice. */
+/** Work that BASA's parties do not do twice. */
 import { NOBODY_LISTENS, type Observer } from '@basa/baselines';
 import { ascii, equalBytes, toHex, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import { basaSealed, type Environment, overAttributes } from '@basa/simulator';

@@ -1,4 +1,4 @@
-/** What the servers of the baselines hold before they unmask is uniform, whatever the inputs. */
+/** The data of the baselines' servers before they unmask is uniform, for any inputs. */
 import {
   type AggregationProtocol,
   bufferedLightSecAgg,
@@ -27,7 +27,7 @@ const inputs = Array.from({ length: USERS }, (_, user) => new Uint32Array(DIMENS
 
 const PROTOCOLS: readonly AggregationProtocol[] = [
   secAgg(tools),
-  // A ring: whoever leaves takes half of the masks of two others along.
+  // A ring: a user that leaves takes half of the masks of two others along.
   secAggPlus(tools, { degree: 2, threshold: 1 }),
   lightSecAgg(tools, publishedCode),
   bufferedLightSecAgg(tools, {

@@ -16,7 +16,7 @@ afterAll(async () => {
   await pages?.close();
 });
 
-/** What somebody does on a page, so that all of it can be seen. */
+/** The actions of a person on a page, so that all of it can be seen. */
 const USES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   '/': async (page) => {
     await page.click('#buffers-line');

@@ -1,4 +1,4 @@
-/** How much of the code a tab loads before it knows whether it will take part, and what only a worker loads. */
+/** The amount of code that a tab loads before it knows whether it will take part, and the code that only a worker loads. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -60,7 +60,7 @@ it('a device with slot keys loads no pairing library', () => {
   console.log(`a device has ${bytesOf(without)} bytes compressed with slot keys, ${bytesOf(all)} with CP-ABE`);
   expect(withPairing.length).toBeGreaterThan(0);
   expect(sourcesOf(without).join('\n')).toMatch(/packages\/protocol\/src\/wire\/slot-sealing\.ts/);
-  // The chunk with the pairing is reached through one import alone, which a task with CP-ABE asks for.
+  // The chunk with the pairing is reached only through one import, which a task with CP-ABE uses.
   const importers = without.filter((path) =>
     outputs[path]?.imports.some(({ path: next }) => withPairing.includes(next)),
   );

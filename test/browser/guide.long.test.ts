@@ -20,7 +20,7 @@ it('a page of one’s own takes part in a task of `basa dev --cors`', async () =
   const data = mkdtempSync(join(tmpdir(), 'basa-guide-'));
   const ports = ['--server-port', '0', '--authority-port', '0'];
   const dev = start(['dev', '--folder', data, '--devices', '0', '--buffer', '3', '--cors', origin, ...ports]);
-  // Below the clone, as the guide says, but not where git looks.
+  // Below the clone, as the guide says, but not in a place that git watches.
   const folder = mkdtempSync(join(ROOT, 'node_modules', '.guide-'));
   mkdirSync(join(folder, 'public'));
   writeFileSync(join(folder, 'device.ts'), device);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   context.setDefaultTimeout(FOR_LONG.timeout);
   await overhear(context);
 });
-// What a tab said last tells why it hangs.
+// The last message of a tab tells why it hangs.
 afterEach(async ({ task }) => {
   if (task.result?.state !== 'fail') return;
   for (const page of context.pages()) {

@@ -229,7 +229,7 @@ it('all of them can be read by name and reached by keyboard, also on a narrow sc
 });
 
 it('no page broke a rule: no console error, no violation of the policy, no request to anybody else', () => {
-  // What Chromium itself says of a server that restarts, and of a wrong token.
+  // Chromium's own messages about a server that restarts, and about a wrong token.
   const others = conduct.faults.filter((fault) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE|status of 401/.test(fault));
   expect(others).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Floods: whoever asks too often is told to wait, and for how long; who does not, is served. */
+/** Floods: a sender of too many requests is told to wait, and for how long; the others are served. */
 
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { SERVER_PATH } from '@basa/protocol';

@@ -1,4 +1,4 @@
-/** What an honest device says too late: well-formed, signed, of somebody enrolled, for a buffer that is over. */
+/** Late messages of an honest device: well-formed, signed and enrolled, but for a buffer that is over. */
 import { join } from 'node:path';
 import { inMemoryStoreForTests } from '@basa/client/node';
 import type { Asked } from '@basa/conformance/service-proxy.ts';

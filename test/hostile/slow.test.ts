@@ -83,7 +83,7 @@ describe('seats that nobody uses', () => {
     await honestFleetGoesOn(opened, fleet);
     opened.elapse(1_000_000);
     await honestFleetGoesOn(opened, fleet, 4);
-    // What they left is used; one buffer at most was drawn before anybody needed it.
+    // The seats they left are used; at most one buffer was drawn before it was needed.
     await until(async () => (await opened.taskState()).buffers <= taken.size);
   });
 });

@@ -1,4 +1,4 @@
-/** Holds the packages of a workspace to the picture of the house, and says in sentences where they leave it. */
+/** Checks the packages of a workspace against the picture of the house, and reports each deviation in a sentence. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { HOUSE, type Room } from './house.ts';

@@ -1,4 +1,4 @@
-/** What the sources of a folder import, and where their imports go in circles. */
+/** The imports of the sources of a folder, and their cycles. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseSync } from 'oxc-parser';
@@ -29,7 +29,7 @@ function readImports(path: string): readonly string[] {
     ...module.staticExports.flatMap(({ entries }) => entries.flatMap((entry) => entry.moduleRequest?.value ?? [])),
     ...module.dynamicImports
       .map(({ moduleRequest }) => text.slice(moduleRequest.start, moduleRequest.end))
-      .filter((specifier) => /^['"`]/.test(specifier)) // what is computed is a file of a user's
+      .filter((specifier) => /^['"`]/.test(specifier)) // a computed specifier is a user's file
       .map((specifier) => specifier.slice(1, -1)),
   ];
 }

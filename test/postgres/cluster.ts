@@ -41,9 +41,9 @@ export class Cluster {
   readonly #options: ClusterOptions;
   readonly #signingKey = nodeRandomBytes(32);
   readonly #clients: BasaClient[] = [];
-  /** What the nodes logged. */
+  /** The log of the nodes. */
   readonly #words: string[] = [];
-  /** How many requests of devices were answered. */
+  /** The number of requests of devices that were answered. */
   answered = 0;
   #balancer!: Balancer;
 
@@ -139,7 +139,7 @@ export class Cluster {
     return Promise.all(Array.from({ length: count }, (_, n) => this.client(`device ${n}`, options)));
   }
 
-  /** How often what a node wrote was refused because another had taken its lease. */
+  /** The number of writes of a node that were refused because another had taken its lease. */
   get leasesLost(): number {
     return this.#words.filter((line) => line.includes('LeaseLost')).length;
   }
@@ -171,7 +171,10 @@ export class Cluster {
     return total;
   }
 
-  /** How often the first `count` coordinates were counted; devices are added until each of them was, at the next coordinate. */
+  /**
+   * The number of times that each of the first `count` coordinates was counted; devices are added until each of them
+   * was, at the next coordinate.
+   */
   async countsOfFirst(count: number): Promise<readonly number[]> {
     for (let more = 0; ; more++) {
       const counts = (await this.counts()).slice(0, count);

@@ -41,7 +41,7 @@ async function pair(settings: Readonly<Record<string, string>>) {
   return { primary, standby };
 }
 
-/** What the servers are told is the database: where it leads can be changed. */
+/** The database address of the servers, whose target can be changed. */
 async function signpost(to: LocalPostgres) {
   let target = new URL(to.url(NAME));
   const proxy = await databaseProxy(

@@ -47,7 +47,7 @@ describe('three nodes on one database', () => {
     expect(await nodes.counts()).toEqual(devices.map(() => 1));
     // A buffer that one node has ended is forgotten by all of them.
     await until(() => nodes.nodes.every((node) => node.buffersInMemory() === 0));
-    // Told to keep two versions, they remove the others, whoever has the lease.
+    // Told to keep two versions, they remove the others; the node with the lease does it.
     for (const n of [0, 1, 2]) {
       await nodes.nodes[n]?.close();
       await nodes.startNode(n, { keep: { models: 2 }, tidyMs: 50 });

@@ -14,7 +14,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 let services: TestServices;
 afterEach(() => services.close());
 
-/** K = 3, Kmin = 2, and so many places. */
+/** K = 3, Kmin = 2, and this many places. */
 async function opened(places: number | 'auto', options: TestServicesOptions = {}): Promise<TestServices> {
   services = await TestServices.open({
     ...options,
@@ -119,7 +119,7 @@ describe('a place', () => {
     for (const n of [0, 1, 2]) await (clients[n] as BasaClient).admission();
     expect(await offer(3)).toMatchObject({ kind: 'rejected', reason: 'no-place', update: 'free' });
     expect(await offer(0)).toMatchObject({ kind: 'accepted' });
-    // One is in the buffer now, two are on the way: whoever comes without a place still finds a slot beside the first.
+    // One is in the buffer now, two are on the way: a device without a place still finds a slot beside the first.
     expect(await offer(3)).toMatchObject({ kind: 'accepted' });
     expect(await offer(4)).toMatchObject({ kind: 'accepted' });
     expect(countsOf(await services.reached(1), 3)).toEqual([1, 0, 0, 1, 1, 0, 0, 0]);

@@ -1,4 +1,4 @@
-/** The conformance kit: our own client and services keep to the protocol, and whoever does not is named for it. */
+/** The conformance kit: our own client and services follow the protocol, and a violation is named. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Authority } from '@basa/authority';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await Promise.all(authorities.slice(1).map((authority) => authority.close()));
 });
 
-/** Of so many authorities, as commands name them. */
+/** The addresses of this many authorities, as commands name them. */
 const urlsOf = (count: number) =>
   authorities
     .slice(0, count)

@@ -17,7 +17,7 @@ import { OPERATOR_TOKEN, TestServices } from '@basa/testkit/services/test-servic
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const model = defineModel('mine', { height: 1, width: 1, channels: 4 }, [dense(6), relu, dense(3)]);
-/** As a network of another library is described: by its tensors alone. */
+/** Like a network of another library, which is described only by its tensors. */
 const foreign: Model = { ...model, name: 'theirs', layers: [] };
 const examples = {
   name: 'two',

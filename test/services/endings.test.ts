@@ -1,4 +1,4 @@
-/** How buffers end when not everybody stays, or not everybody is honest. One-hot updates make each sum its own witness. */
+/** The ends of buffers when not everybody stays, or not everybody is honest. One-hot updates make each sum its own witness. */
 import type { BasaClient, Contribution } from '@basa/client/node';
 import { SERVER_PATH } from '@basa/protocol';
 import { hashOf, holdUpload, otherHeader, send } from '@basa/testkit/services/held-upload.ts';

@@ -1,4 +1,4 @@
-/** A server that lies: the real one behind a proxy that changes its words, signed with its own key where that helps. */
+/** A server that lies: the real one behind a proxy that changes its words, signed with its own key if that helps. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BasaClient } from '@basa/client/node';

@@ -111,7 +111,7 @@ const isSlowAt = (part: string) => async (asked: Asked) => {
 };
 const json = (value: object, answer: Answer): Answer => ({ ...answer, body: Buffer.from(JSON.stringify(value)) });
 
-/** What an authority says to a close, for another set and under its own signatures. */
+/** An authority's answer to a close, for another set and under its own signatures. */
 function otherClose(answer: Answer): Answer {
   const { vote, outcome } = closeAnswer.decode(answer.body);
   const council = { authorities: publicKeys() };

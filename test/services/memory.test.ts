@@ -1,4 +1,4 @@
-/** What both services keep in memory of buffers that have ended: nothing, however many there were. */
+/** The services' memory of buffers that have ended: nothing, however many there were. */
 
 import { oneHot, TestServices, until } from '@basa/testkit/services/test-services.ts';
 import { expect, it } from 'vitest';

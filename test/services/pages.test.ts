@@ -1,4 +1,4 @@
-/** What a server shows: pages under a strict policy, a stream of what happens, and nothing to pages of other origins. */
+/** The pages of a server: under a strict policy, with a stream of events, and nothing for pages of other origins. */
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Whatever services and devices write is for their owner alone. */
+/** Everything that services and devices write is only for their owner. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { backupAuthority } from '@basa/authority';
@@ -10,7 +10,7 @@ import { afterEach, expect, it } from 'vitest';
 let services: TestServices;
 afterEach(() => services.close());
 
-/** What others than the owner could read, write or enter. */
+/** Files that others than the owner could read, write or enter. */
 function openTo(path: string): readonly string[] {
   const { mode } = statSync(path);
   const below = statSync(path).isDirectory() ? readdirSync(path).map((name) => join(path, name)) : [];

@@ -140,7 +140,7 @@ async function failsToStart(service: ServiceProcess, code: number, line: RegExp,
 
 it('a folder that is in use is left alone', async () => {
   const data = join(folder, 'server');
-  // Whoever uses it removes the uploads of the buffer that it closed.
+  // The next user of the folder removes the uploads of the buffer that it closed.
   await until(async () => !contentOf(data).some((file) => /^[0-9a-f]{32} /.test(file)));
   await failsToStart(
     new ServiceProcess('server', serverConfig()),

@@ -1,4 +1,4 @@
-/** Uploads in pieces: each durable before it is acknowledged, so that a device goes on where it was, whatever happened. */
+/** Uploads in pieces: each durable before it is acknowledged, so that a device continues after any interruption. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FIELD, ring } from '@basa/masking';

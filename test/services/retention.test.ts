@@ -1,4 +1,4 @@
-/** What a server is told to keep, and what it removes in the background. */
+/** The data that a server is told to keep, and the data it removes in the background. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENGINE, SERVER_PATH } from '@basa/protocol';
@@ -29,7 +29,7 @@ async function makeVersions(to: number): Promise<string[]> {
   return [...buffers];
 }
 
-/** What a crash in the midst of making a version leaves: blobs that no version is made of. */
+/** The remains of a crash while a version is made: blobs that belong to no version. */
 function leaveBehind(): { readonly staged: string; readonly next: string } {
   const blobs = join(services.folder, 'server', 'blobs');
   const staged = join(blobs, 'incoming', 'models', services.task);

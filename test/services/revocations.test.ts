@@ -20,7 +20,7 @@ function revoke(deviceKey: Uint8Array): Promise<unknown> {
   return services.operate(services.authority.url, 'POST', AUTHORITY_PATH.revocations, { user });
 }
 
-/** What the server says to a device that asks for a seat. */
+/** The server's answer to a device that asks for a seat. */
 async function seatOf({ device, seat }: Awaited<ReturnType<typeof enrolledDevices>>[number]): Promise<string> {
   const answer = await askSigned(services, device, 'server', SERVER_PATH.seats(services.task), seat);
   return answer.ok ? 'seated' : ((await answer.json()) as { type: string }).type.replace('urn:basa:problem:', '');

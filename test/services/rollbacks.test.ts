@@ -44,7 +44,7 @@ it('an authority that forgot a buffer gives it up; the server follows, and its u
     reason: 'delta-committed',
     detail: 'unknown',
   });
-  // What it knows it still serves.
+  // It still serves everything it knows.
   const clients = await Promise.all(['d', 'e', 'f'].map((name) => services.client(name)));
   for (const [n, client] of clients.entries()) await client.contribute(oneHot(3 + n), { trainedOn: 0 });
   expect(countsOf(await services.reached(1), 3)).toEqual([0, 0, 0, 1, 1, 1, 0, 0]);

@@ -16,7 +16,7 @@ interface Found {
 
 const secrets: Found[] = [];
 const lines: string[] = [];
-/** What server and authority say to each other. */
+/** The messages between server and authority. */
 const between: Uint8Array[] = [];
 let services: TestServices;
 let proxies: readonly ServiceProxy[];
@@ -97,7 +97,7 @@ const listeningFetch: typeof fetch = async (url, options) => {
   return response;
 };
 
-/** Everything that was written or sent, by where it is. */
+/** Everything that was written or sent, by its place. */
 function places(): readonly Found[] {
   const files = ['server', 'authority'].flatMap((which) => {
     const folder = join(services.folder, which);

@@ -107,7 +107,7 @@ it('trains with all of them, with one down, waits with two down, and goes on', a
 
   await others[0]?.close();
   await fill(clients, 2, task);
-  // Devices can still be enrolled; whoever was missed is named.
+  // Devices can still be enrolled; an authority that was missed is named.
   const missed: Error[] = [];
   const [late] = await operator(missed).tokens(task, 1, Date.now() + 60_000);
   expect(missed.map(({ message }) => message)).toEqual([expect.stringContaining(others[0]?.url ?? '')]);
@@ -200,7 +200,7 @@ it('a device leaves a buffer whose authority stays away, where another can be dr
   expect([before?.kind, after?.kind]).toEqual(['accepted', 'accepted']);
   expect(after).not.toMatchObject({ ctx: (before as Contribution).ctx });
 
-  // Where all have a part in a buffer another one would need the same ones.
+  // If all have a part in a buffer, another one would need the same ones.
   await startOther(1);
   const whole = await create({ name: 'all have a part', uploadLeaseMs });
   const stays = await device(whole.task, 'stays', whole.tokens[0]);

@@ -1,4 +1,4 @@
-/** What a device has to show at each step before anything is done for it: its own certificate, a seat, a good standing. */
+/** The credentials that a device must show at each step before anything is done for it: its own certificate, a seat, a good standing. */
 import { inMemoryStoreForTests } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
 import { toHex } from '@basa/masking';
@@ -76,7 +76,7 @@ describe.each([
 });
 
 describe('a deposit', () => {
-  /** What the server says to the deposit of a device for which this happened after it took its seat. */
+  /** The server's answer to the deposit of a device for which this happened after it took its seat. */
   async function answerAfter(happens: (user: string) => Promise<unknown>): Promise<string> {
     services = await TestServices.open();
     const proxy = await services.proxy();

@@ -1,4 +1,4 @@
-/** What a server asks of several authorities goes on after some of them were away in the middle of it. */
+/** A server's requests to several authorities continue after some of them were away in the middle. */
 import {
   agreedOutcome,
   authorityMessages,
@@ -105,7 +105,7 @@ it.each(['does not sign', 'signs another buffer'] as const)(
   },
 );
 
-/** What the first authority makes of an entry that it logged, or of the one before it. */
+/** The first authority's change of an entry that it logged, or of the one before it. */
 type EntryLie = (entry: ModelEntry, newest: ModelEntry, sign: (entry: ModelEntry) => ModelEntry) => ModelEntry;
 
 it.each<[string, EntryLie]>([
@@ -142,7 +142,7 @@ it('one authority whose answer to a close is not signed by it keeps nobody from 
   expect(answers.map(({ authority }) => authority)).toEqual([1, 2, 3]);
 });
 
-/** A vote for another close, or none of the close where there are enough votes for it. */
+/** A vote for another close, or no vote if there are enough for it. */
 const otherClose = (world: Federation) => (answer: CloseAnswer) => {
   const { signer } = authorityOf(world, 0).ports;
   const { closeAnswer } = authorityMessages(SLOTS);

@@ -163,7 +163,7 @@ it('momentum outlives a restart: the same updates give the same bits', async () 
     models.push(await services.reached(3));
   }
   expect(models[1]).toEqual(models[0]);
-  // Without memory the third step would not still move where only the first one did.
+  // Without memory the third step would not still move a coordinate that only the first one moved.
   expect(Math.abs((models[0]?.[0] ?? 0) / (0.3 / 2))).toBeCloseTo(1 + 0.9 + 0.81, 5);
 });
 

@@ -1,4 +1,4 @@
-/** One version of the model a buffer, over HTTP: who may sit where, when a version is over, and what becomes of its updates. */
+/** One version of the model per buffer, over HTTP: the seats, the end of a version, and the outcome of its updates. */
 import type { BasaClient } from '@basa/client/node';
 import { SERVER_PATH } from '@basa/protocol';
 import { hashOf, holdUpload, otherHeader, send } from '@basa/testkit/services/held-upload.ts';

@@ -1,4 +1,4 @@
-/** What operators see of both services: metrics, readiness, log lines, and the trace of one buffer. */
+/** The operators' view of both services: metrics, readiness, log lines, and the trace of one buffer. */
 import { rmSync } from 'node:fs';
 import { METRICS } from '@basa/service';
 import { OPERATOR_TOKEN, oneHot, scraped, TestServices, until } from '@basa/testkit/services/test-services.ts';
@@ -172,7 +172,7 @@ describe('the trace of a buffer', () => {
         ...steps.map((step) => `task > buffer > ${step}`),
       ].sort(),
     );
-    // What the server asked for is a child of its question.
+    // The server's requests are children of its own step.
     expect(paths('authority').sort()).toEqual(
       [
         'task',

@@ -1,4 +1,4 @@
-/** Protocols that differ in cost alone learn the same, bit by bit. */
+/** Protocols that differ only in cost learn the same, bit by bit. */
 import type { AggregationProtocol } from '@basa/baselines';
 import { PlainScheme, rounds, Timeline } from '@basa/simulator';
 import { orderDigest, PROTOCOLS, partiesOf, scheduleOf, type TrainOrder, trainOrder } from '@basa/virtual-time';

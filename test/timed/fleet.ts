@@ -19,7 +19,7 @@ export function fleetOf(beta: number, changes: Partial<Fleet> = {}): Fleet {
   };
 }
 
-/** What a trip in sealed mode costs: the seconds of each step, with messages that weigh nothing. */
+/** The costs of a trip in sealed mode: the seconds of each step, with messages of zero bytes. */
 export function sealedCosts(seconds: {
   readonly offline?: number;
   readonly deposit: number;

@@ -15,11 +15,11 @@ import { otherVersionScene, secondUpdateScene } from './version-scene.ts';
 
 export interface ClientTest {
   readonly services: TrialServices;
-  /** Where the client's folders lie. */
+  /** The parent of the client's folders. */
   readonly folder: string;
   readonly start: StartClient;
   readonly signal: AbortSignal;
-  /** Which scenes, by name; all by default. */
+  /** Selects scenes by name; all by default. */
   isPlayed?(scene: string): boolean;
   onCheck?(check: Check): void;
 }

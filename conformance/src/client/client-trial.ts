@@ -1,4 +1,4 @@
-/** Where a client is tested: real services, a task for each scene, proxies before them, and real devices beside it. */
+/** The environment in which a client is tested: real services, a task for each scene, proxies in front of them, and real devices beside it. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
@@ -27,7 +27,7 @@ export interface TrialServices {
   elapse(ms: number): Promise<void>;
 }
 
-/** Which participant of `exact-updates` the client under test is. */
+/** The number of the client under test among the participants of `exact-updates`. */
 export const ITSELF = 1;
 
 /** A full buffer is closed and opened in moments; only a hang takes so long. */
@@ -49,8 +49,8 @@ export class ClientTrial {
   }
 
   /**
-   * A new task with a client that nobody knows yet; everything is stopped when the scene is over. The task has the first
-   * authority alone, or so many.
+   * A new task with a client that is not known yet; everything is stopped when the scene is over. The task has only the
+   * first authority, or this many.
    */
   async scene(
     change: Partial<TaskPolicy>,
@@ -133,7 +133,7 @@ export class Scene {
     return this.authorities[0] as ServiceProxy;
   }
 
-  /** Where the authorities are themselves. */
+  /** The addresses of the authorities themselves. */
   get authorityUrls(): readonly string[] {
     return this.#props.council.urls;
   }

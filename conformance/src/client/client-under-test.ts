@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { CommandError } from '@basa/cli/internal/shell/command.ts';
 
 export interface ClientEnd {
-  /** Null where it was killed. */
+  /** Null if it was killed. */
   readonly code: number | null;
   /** Everything it wrote. */
   readonly output: string;

@@ -64,7 +64,7 @@ function forged(body: Uint8Array): Certificate {
   return { ...certificate, endorsements: signedBy(STRANGER, certificateCodec, certificate) };
 }
 
-/** What the header of its upload carries. */
+/** Checks the receipts in the header of its upload. */
 function noteReceipts(scene: Scene, report: Report): void {
   const upload = scene.server.passed.find(({ asked }) => isStep('upload', asked))?.asked;
   const header = fromHex(String(upload?.headers[HEADER.upload] ?? '')) ?? new Uint8Array();

@@ -43,7 +43,7 @@ export function failTwice(
   return seen;
 }
 
-/** A no, as a service says it. */
+/** A refusal, in the form of a service. */
 export function problemAnswer(code: ProblemCode, retryAfterMs?: number): Answer {
   const document = problemDocument(code, retryAfterMs === undefined ? {} : { retryAfterMs });
   return {

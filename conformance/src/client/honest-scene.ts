@@ -40,7 +40,7 @@ function noteHeads({ passed }: ServiceProxy, report: Report): void {
   });
 }
 
-/** The same update again, while the server says that its buffer was aborted: the authority alone could free it. */
+/** The same update again, while the server claims that its buffer was aborted: only the authority could free it. */
 async function noteSecondRun(scene: Scene, report: Report): Promise<void> {
   const before = countOf(scene.asked, 'deposit');
   scene.server.onAnswer = (asked, answer) =>

@@ -7,7 +7,7 @@ import { isStep, type Step } from '../steps.ts';
 import type { ClientTrial, Scene } from './client-trial.ts';
 import { noteSum } from './sum-check.ts';
 
-/** In the field, where elements are below a prime. */
+/** In the field, whose elements are below a prime. */
 export function killedScene(trial: ClientTrial, report: Report): Promise<void> {
   return trial.scene({ modulus: FIELD }, async (scene) => {
     await scene.peer(0);

@@ -1,4 +1,4 @@
-/** A lie in a scene of its own: the client ends with a no, and what would give something away does not come. */
+/** A lie in its own scene: the client ends with a refusal, and never sends the message that would reveal something. */
 import type { Report } from '../report.ts';
 import type { ClientTrial, Scene } from './client-trial.ts';
 import type { Lie } from './lie.ts';

@@ -8,13 +8,13 @@ import type { Scene } from './client-trial.ts';
 
 export interface Lie {
   readonly name: string;
-  /** What a client that saw through it does not send, nor anything after it. */
+  /** The first step that a client which detected the lie does not take. */
   readonly before: Step;
-  /** Whether it needs another device in the buffer. */
+  /** True if it needs another device in the buffer. */
   readonly isAboutOthers?: boolean;
-  /** How many authorities the task has (1). */
+  /** The number of authorities of the task (1). */
   readonly authorities?: number;
-  /** The task it is told in, where it is not the usual one. */
+  /** The policy of its task, if it is not the usual one. */
   readonly policy?: Partial<TaskPolicy>;
   /** Settings of the client that take the place of the right ones. */
   readonly settings?: Readonly<Record<string, string>>;

@@ -150,7 +150,7 @@ function ownKeys({ length }: Uint8Array): Uint8Array {
   );
 }
 
-/** With a nonce of whoever asks. */
+/** With a nonce of the sender. */
 const NEWEST = /\/model-log\/newest\//;
 
 const ORDER: readonly Step[] = ['enrolment', 'seat', 'deposit', 'key', 'upload', 'shot'];

@@ -1,4 +1,4 @@
-/** What anybody may ask, and addresses that are none. */
+/** Requests that anyone may make, and addresses that do not exist. */
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, HEADER, headCodec, isSigned, SERVER_PATH } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';

@@ -24,14 +24,14 @@ export interface ServerTest {
   readonly serverUrl: string;
   /** Several with commas between them: the task has all of them. */
   readonly authorityUrl: string;
-  /** An operator's at the server and, where there is no other, at the authorities. */
+  /** An operator's token at the server and, if there is no other, at the authorities. */
   readonly operatorToken: string;
   /** Several with commas between them. */
   readonly authorityToken?: string | undefined;
   readonly server: ServerOperator;
   readonly authority: AuthorityOperator;
   readonly signal: AbortSignal;
-  /** Which scenes, by name; all by default. */
+  /** Selects scenes by name; all by default. */
   isPlayed?(scene: string): boolean;
   onCheck?(check: Check): void;
 }

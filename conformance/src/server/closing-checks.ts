@@ -1,4 +1,4 @@
-/** The end of a buffer: its sum is exact, its outcome is signed, and whoever comes late is told so. */
+/** The end of a buffer: its sum is exact, its outcome is signed, and a device that comes late is told so. */
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, agreedOutcome, type Ctx, certificateCodec, outcomeCodec, SERVER_PATH } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -64,7 +64,7 @@ export async function pauseChecks({ server, task, operators }: KitTask, device: 
 
 const MAX_ASKED = 60;
 
-/** Whoever asks too often is told when to come back; where there is no limit, every answer is the same no. */
+/** A sender of too many requests is told when to come back; if there is no limit, every answer is the same refusal. */
 export async function limitChecks({ authority, task }: KitTask): Promise<void> {
   const signer = createNodeSigner(nodeRandomBytes(32));
   const path = AUTHORITY_PATH.enrolments(task);

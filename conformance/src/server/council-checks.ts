@@ -1,4 +1,4 @@
-/** What each of several authorities does alike: the policy, the words of a certificate, and offers for the server alone. */
+/** The common behaviour of several authorities: the policy, the words of a certificate, and offers only for the server. */
 import { equalBytes } from '@basa/masking';
 import { AUTHORITY_PATH, certificateCodec, encodePolicy, offerRequestCodec, type TaskId } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';

@@ -1,4 +1,4 @@
-/** What the checks of a server share: its probes, a task of the kit's own, and devices in it whose every request is seen. */
+/** The shared parts of the checks of a server: its probes, a task of the kit, and devices in it whose every request is seen. */
 import { BasaClient, inMemoryStoreForTests } from '@basa/client/node';
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { type Signer, toHex } from '@basa/masking';
@@ -77,12 +77,12 @@ export class KitDevice {
     return new KitDevice(signer, client, [server, ...authorities]);
   }
 
-  /** What it asked at this step, and what it was answered. */
+  /** Returns its request at this step, and the answer. */
   said(step: Step): { readonly asked: Asked; readonly answer: Answer } {
     return this.#found(step).said;
   }
 
-  /** Which authority answered it first, by index. */
+  /** Returns the index of the authority that answered it first. */
   authorityOf(step: Step): number {
     return this.#found(step).proxy - 1;
   }

@@ -8,7 +8,7 @@ export interface Told {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** The body, where it is JSON. */
+  /** The body, if it is JSON. */
   readonly json: Readonly<Record<string, unknown>>;
 }
 
@@ -19,10 +19,10 @@ export interface Asking {
 
 export interface SignedAsking extends Asking {
   readonly signer: Signer;
-  /** What is signed, where it is not the body. */
+  /** The signed bytes, if they differ from the body. */
   readonly signed?: Uint8Array | string;
   readonly nonce?: Uint8Array;
-  /** How far the device's clock is ahead. */
+  /** The lead of the device's clock. */
   readonly aheadMs?: number;
   /** The key of another service. */
   readonly audience?: Uint8Array;
@@ -72,7 +72,7 @@ export class Probe {
     return this.ask(method, path, { body, headers: { ...signingDevice(signer).headers(words), ...asking.headers } });
   }
 
-  /** A no with this code: its status, its media type and its document all say the same. */
+  /** Expects a refusal with this code: status, media type and document must agree. */
   refuses(name: string, told: Told, code: ProblemCode): void {
     const { status, type } = problemDocument(code);
     const media = told.headers.get('content-type') ?? 'no content type';

@@ -70,7 +70,7 @@ export class HeldShot {
     server.notes(what, offset === String(expected), `Upload-Offset: ${expected}`, told);
   }
 
-  /** Whether the server has all of it. */
+  /** True if the server has all of it. */
   isWhole({ json }: Told): boolean {
     return json['received'] === this.body.length && json['accepted'] === true;
   }

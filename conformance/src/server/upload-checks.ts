@@ -1,4 +1,4 @@
-/** An upload in pieces: refused where it is not what it should be, and left where it was; accepted once, and then the same. */
+/** An upload in pieces: wrong pieces are refused and change nothing; it is accepted once, and repeats get the same answer. */
 import { fromHex, SLOT_KEY_BYTES, toHex } from '@basa/masking';
 import { authorityMessages, HEADER, type UploadHeader } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';

@@ -1,18 +1,18 @@
 /**
  * The server and everybody who colludes with it, as one pool: all ciphertexts and uploads that were ever seen, all keys
  * that were issued to colluders or released, all seeds that colluders drew or the server forged. It opens every
- * ciphertext with every key, and takes every mask it knows off every upload. It knows no honest input.
+ * ciphertext with every key, and subtracts every mask it knows from every upload. It knows no honest input.
  */
 import { applyMasksInPlace, type MaskTerm, type Modulus, Secret, toHex } from '@basa/masking';
 import type { Environment } from '@basa/simulator';
 
-/** A seed goes by a name that the adversary can give it without knowing it. */
+/** Identifies a seed by a name that the adversary can give it without knowing the seed. */
 interface NamedTerm {
   readonly seed: string;
   readonly sign: 1 | -1;
 }
 
-/** y of somebody, or as much of it as arrived, with the masks the protocol put on it. */
+/** y of a user, or the part of it that arrived, with the masks the protocol put on it. */
 export interface SeenUpload {
   readonly vector: Uint32Array;
   readonly salt: Uint8Array;
@@ -32,7 +32,7 @@ export interface SeenCiphertext {
   /** The name of the seed. */
   readonly seed: string;
   readonly sealed: Uint8Array;
-  /** Where it was meant to be opened, with any key; undefined where the key does not fit. */
+  /** Opens it in its intended context with any key; undefined if the key does not fit. */
   open(key: Uint8Array): Uint8Array | undefined;
 }
 
@@ -69,18 +69,18 @@ export class Adversary {
     this.#ownInputs.set(name, vector);
   }
 
-  /** What it has to work with. */
+  /** The adversary's material. */
   get held(): Held {
     return { keys: this.#keys.size, seeds: this.#seeds.size, uploads: this.#uploads.size };
   }
 
-  /** Every upload without the masks it knows, and the colluders' own inputs. */
+  /** Returns every upload without the masks it knows, and the colluders' own inputs. */
   vectors(): readonly Uint32Array[] {
     this.#openAll();
     return [...[...this.#uploads.values()].map((upload) => this.#cleaned(upload)), ...this.#ownInputs.values()];
   }
 
-  /** Key by key: a sealing keeps the last key decoded. Seeds that lie on no upload are of no use to anybody. */
+  /** Goes key by key, because a sealing caches the last decoded key. Seeds that mask no upload are ignored. */
   #openAll(): void {
     const wanted = new Set([...this.#uploads.values()].flatMap(({ terms }) => terms.map(({ seed }) => seed)));
     const ciphertexts = [...this.#ciphertexts.values()].filter(({ seed }) => wanted.has(seed));

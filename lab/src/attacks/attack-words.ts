@@ -168,7 +168,7 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   S17: {
     title: 'The server keeps uploads until their hour is long over',
-    story: 'If the authority still had its key, whoever stole the key later could open what the server kept.',
+    story: 'If the authority still had its key, a thief of the key could later open the uploads that the server kept.',
   },
   S18: {
     title: 'The server takes the noise off a private sum',
@@ -184,7 +184,7 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   S21: {
     title: 'The server says that an update expired',
-    story: 'A device that believes one voice alone would give the update again, although it is in a sum.',
+    story: 'A device that believes a single authority would give the update again, although it is in a sum.',
   },
   S22: {
     title: 'A restored authority follows the votes of others',
@@ -203,7 +203,7 @@ export interface Outcome {
   readonly hasSum: boolean;
 }
 
-/** `isStop`: the attack is to stop the service, and not to learn anything. */
+/** `isStop`: the attack tries to stop the service, not to learn anything. */
 export function resultText({ findings, isSumWrong, hasSum }: Outcome, isStop = false): string {
   const learned = findings.filter(isUpdate).map(findingText);
   const others = findings.filter((finding) => !isUpdate(finding));

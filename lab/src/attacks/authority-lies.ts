@@ -1,4 +1,4 @@
-/** The attacks of authorities on the service: what they achieve is that somebody does not go on. */
+/** The attacks of authorities on the service: their aim is that some party cannot continue. */
 import type { Attack } from './attack.ts';
 import { Q3 } from './dripped-answers.ts';
 import { Q1 } from './lying-authority.ts';

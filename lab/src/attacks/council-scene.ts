@@ -1,4 +1,4 @@
-/** Four authorities of which three are needed, the first one a liar; answers come on a clock that nobody has to wait for. */
+/** Four authorities of which three are needed, the first one a liar; answers come on a simulated clock, so nothing waits. */
 import {
   type CloseAnswer,
   ENGINE,
@@ -20,7 +20,7 @@ export const COUNCIL = { authorities: 4, threshold: 3 };
 export const LIAR = 0;
 const USERS = 3;
 
-/** With slot keys: no other engine knows several authorities. */
+/** With slot keys, because no other engine supports several authorities. */
 export function councilWorld({ environment }: AttackSetting): Federation {
   const { suite } = environment.tools;
   const random = environment.randomWords(1);
@@ -49,11 +49,11 @@ export interface Arrival<Answer> {
 export interface Rule<Answer> {
   isGood(answer: Answer): boolean;
   isEnough(good: readonly Answer[]): boolean;
-  /** How long more are waited for once there are enough. */
+  /** The time for which further answers are awaited once there are enough. */
   readonly graceMs: number;
 }
 
-/** The answers that count, of those that came before nobody waited any more. */
+/** Returns the answers that count, of those that came before the wait ended. */
 export function inTime<Answer>(arrivals: readonly Arrival<Answer>[], rule: Rule<Answer>): readonly Answer[] {
   const poll = new Poll<Answer>(arrivals.length, rule.isEnough);
   let untilMs = Number.POSITIVE_INFINITY;
@@ -78,7 +78,7 @@ export function signedOutcome({ signer }: FederationAuthority['ports'], body: Ou
   return { ...body, signature: signer.sign(outcomeCodec.statement(body)) };
 }
 
-/** Nothing is learnt by these attacks: what they achieve is that somebody is stopped. */
+/** These attacks learn nothing: their result is that some party is stopped. */
 export function stopping(findings: readonly string[]): AttackResult {
   return { findings, held: { keys: 0, seeds: 0, uploads: 0 }, refusals: [] };
 }

@@ -16,7 +16,7 @@ export const Q3: Attack = {
   sealed: () => dripped((attempt) => timeLeftMs(attempt, TIMEOUT)),
 };
 
-/** Byte by byte, until there is no time left before the next one, or for a day. */
+/** Sends byte by byte, until there is no time left before the next one, or for a day. */
 function dripped(leftMs: (attempt: AttemptSoFar) => number): AttackResult {
   for (let receivedBytes = 0; receivedBytes * DRIP_MS < A_DAY_MS; receivedBytes++) {
     const attempt = { elapsedMs: receivedBytes * DRIP_MS, silentMs: 0, sentBytes: 0, receivedBytes };

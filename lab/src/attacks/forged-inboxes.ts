@@ -32,7 +32,7 @@ export const D1: Attack = {
     return scene.result();
   },
   sealed(setting) {
-    // Nobody colludes, so that the smallest minimum is safe: the server may close with any two.
+    // There are no colluders, so the smallest minimum is safe: the server may close with any two users.
     const scene = new SealedScene(setting, { minimum: 2 });
     const { server } = scene.world;
     const ctx = server.drawBuffer();
@@ -40,7 +40,7 @@ export const D1: Attack = {
     const links: ChainLink[] = [];
     scene.lies.seat = () => server.buffer(ctx);
     scene.lies.upload = () => ({ kind: 'accepted' });
-    /** Tells the next user that it comes after so many fakes. */
+    /** Tells the next user that this many fake deposits come before it. */
     const deceive = (name: string, slot: number): void => {
       scene.lies.deposit = (bytes) => {
         const link = linkOf(scene, bytes);

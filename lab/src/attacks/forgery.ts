@@ -1,4 +1,4 @@
-/** What a malicious server can make with its own key and everybody's public ones: tickets, inboxes, fake deposits. */
+/** Forgeries that a malicious server can make with its own key and everybody's public keys: tickets, inboxes, fake deposits. */
 import { toHex } from '@basa/masking';
 import {
   authorityMessages,
@@ -46,7 +46,7 @@ export function linkOf({ world }: SealedScene, bytes: Uint8Array): ChainLink {
   return { deposit, joinTag: joinTagOf(suite, { ctx, user: userIdOf(suite, certificate.deviceKey), nonce }) };
 }
 
-/** A deposit of nobody, well sealed, over seeds the server drew; under a real user's tag if one is given. */
+/** A valid deposit of no real user, over seeds the server drew; under a real user's tag if one is given. */
 export function fakeDeposit({ world, adversary }: SealedScene, ctx: Ctx, joinTag?: JoinTag): ChainLink {
   const { suite } = world.environment.tools;
   const drawn = world.server.buffer(ctx);
@@ -77,7 +77,7 @@ export function fakeDeposit({ world, adversary }: SealedScene, ctx: Ctx, joinTag
   return { joinTag: joinTag ?? made.member.joinTag, deposit: depositMessage(made, new Uint8Array(64)) };
 }
 
-/** "You are in slot l, after these": a ticket with a chain and proofs that hold, whatever is true. */
+/** "You are in slot l, after these": a ticket with a chain and proofs that verify, true or not. */
 export function forgedAnswer(scene: SealedScene, mine: ChainLink, earlier: readonly ChainLink[]): Uint8Array {
   const { server } = scene.world;
   return server.messages.depositAnswer.encode({
@@ -133,7 +133,7 @@ export function forgedClose(
   world.authority.close(closeRequest.encode({ ...body, signature }));
 }
 
-/** Where there is no header of a slot, the server shows one of another. */
+/** If there is no header of a slot, the server shows one of another slot. */
 function anyOf<T>(values: ReadonlyMap<string, T>): T {
   const [first] = values.values();
   if (first === undefined) throw new Error('no header was seen');

@@ -47,7 +47,7 @@ function repeatedNonce(setting: AttackSetting): AttackResult {
   return scene.result();
 }
 
-/** Eve's header names the victim's self seed as hers: whatever the authority releases for it is what she is after. */
+/** Eve's header names the victim's self seed as hers: she is after the key that the authority releases for it. */
 function signForSelfSeed(eve: FederationDevice, selfName: Uint8Array): void {
   eve.records = eve.records.map((entry) => (entry.kind === 'frozen' ? { ...entry, selfName } : entry));
   eve.restart();
@@ -79,7 +79,7 @@ function prepareWithNonceOf({ world }: SealedScene, eve: FederationDevice, victi
 const HEADER_BYTES = 3;
 const [CTX_BYTES, SLOT_BYTES, USER_BYTES, TAG_BYTES] = [32, 2, 32, 32];
 
-/** SHA-256, but that a registration is what its join tag is without its user. */
+/** SHA-256, except that a registration equals its join tag without its user. */
 function keysOfNonceAlone(suite: Suite): Suite {
   const withoutUser = new Map<string, Uint8Array>();
   return {

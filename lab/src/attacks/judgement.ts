@@ -1,27 +1,27 @@
-/** What an adversary can compute of what it has seen, and what must hold besides. */
+/** The adversary's knowledge computed from everything it has seen, and the other promises that must hold. */
 import type { RefusalReason } from '@basa/protocol';
 
 export interface Judgement {
   /** Combinations of honest inputs the adversary can compute, for people. */
   readonly learned: readonly string[];
-  /** The same, where they are more than the sums of the closed buffers; empty means that nothing leaked. */
+  /** The same, as far as they exceed the sums of the closed buffers; empty means that nothing leaked. */
   readonly leaked: readonly string[];
   readonly closed: number;
   /** Closed buffers with honest accepted users. */
   readonly sums: number;
-  /** Those whose sum over honest accepted users it can compute, as it should. */
+  /** Those whose sum over honest accepted users the adversary can compute, as it should. */
   readonly sumsFound: number;
   /**
-   * Those that nobody can compute, because the server told the user of a dropped slot another story than the authority, which
-   * keeps the key of that slot to itself then: a lying server has spoilt its own sum.
+   * Those that cannot be computed, because the server told the user of a dropped slot another story than the authority,
+   * which then withholds the key of that slot: a lying server has spoilt its own sum.
    */
   readonly sumsWithheld: number;
 }
 
-/** What an attack came to. */
+/** The result of an attack. */
 export interface AttackReport extends Judgement {
-  /** What is wrong besides secrecy: an acknowledged update that server and authority do not agree about. */
+  /** Violations other than secrecy: an acknowledged update about which server and authority do not agree. */
   readonly broken: readonly string[];
-  /** Reasons for which honest authorities refused what the adversary asked for, each once. */
+  /** The reasons with which honest authorities refused the adversary's requests, each once. */
   readonly refusals?: readonly RefusalReason[];
 }

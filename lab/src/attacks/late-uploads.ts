@@ -68,7 +68,7 @@ function lateInSealed(
   scene.world.server.upload(cut(late.uploadBytes(), scene.world.sealings.sealing.sealedBytes));
   giveSlotAgain(scene, second, late.ctx, 2);
   scene.go(u3);
-  // Slot 2 is dropped: its edge key is released, what opens its self seed never.
+  // Slot 2 is dropped: its edge key is released, but never the key of its self seed.
   closeBuffer(scene, late.ctx);
   return scene.result();
 }

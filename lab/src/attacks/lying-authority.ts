@@ -1,4 +1,4 @@
-/** Q1: the first of four authorities answers at once, and wrongly: with another policy, another time, another end of a buffer. */
+/** Q1: the first of four authorities answers at once, and wrongly: with another policy, another time, or another end of a buffer. */
 import { equalBytes } from '@basa/masking';
 import {
   agreedOutcome,
@@ -61,7 +61,7 @@ function isSeated(world: Federation, takes: Takes): boolean {
   return checkDrawnBuffer(environment.tools.suite, pins, drawn, now, drawn.descriptor).kind === 'seated';
 }
 
-/** A buffer that never had enough updates: all honest authorities gave it up. */
+/** A buffer that never had enough updates: all honest authorities aborted it. */
 function isFreed(world: Federation, takes: Takes): boolean {
   const device: FederationDevice = world.device();
   device.contribute();

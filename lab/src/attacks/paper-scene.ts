@@ -1,4 +1,4 @@
-/** `paper` mode on a scene: the real cores, and an adversary that sees all the server sees. */
+/** `paper` mode on a scene: the real cores, and an adversary that sees everything the server sees. */
 import { ascii, type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
 import {
   type JoinTag,
@@ -66,14 +66,14 @@ export class PaperScene {
     this.world.now = millis(this.world.now + PAPER_LEASE_MS);
   }
 
-  /** An honest user masks a new update by what it was told. Nothing has left it yet. */
+  /** An honest user masks a new update by what it was told. Nothing has left the device yet. */
   mask(name: string, connection: PaperConnection, inputName = name): PaperPrepared {
     const prepared = this.#prepare(name, connection);
     this.#inputs.push({ name: inputName, vector: prepared.input });
     return prepared;
   }
 
-  /** The upload reaches the server, in part or whole; whether the buffer takes it is another matter. */
+  /** The upload reaches the server, in part or whole; the buffer may or may not accept it. */
   arrive(connection: PaperConnection, { y, upload }: PaperPrepared, elements: number = y.length): void {
     const { ctx, slot } = connection.ticket;
     const own = upload.ciphertexts.map((sealed, n) => this.#see(connection, sealed, slot + 1 + n));

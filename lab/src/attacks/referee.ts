@@ -1,9 +1,9 @@
 /**
- * Says what an adversary learned, by calculation: it adds and subtracts the vectors the adversary has in every way, and
- * holds each result against the true inputs, which only the referee knows. Sums of several inputs are no finding.
+ * Calculates what an adversary learned: it adds and subtracts the adversary's vectors in every way, and compares each
+ * result with the true inputs, which only the referee knows. Sums of several inputs do not count as findings.
  */
 
-/** What an honest user masked: x, without guard words and weight. */
+/** The vector that an honest user masked: x, without guard words and weight. */
 export interface HonestInput {
   readonly name: string;
   readonly vector: Uint32Array;
@@ -14,12 +14,13 @@ interface Target {
   readonly vector: readonly number[];
 }
 
-/** A vector of which fewer coordinates arrived could be met by chance. */
+/** A vector of which fewer coordinates arrived could match by chance. */
 const MIN_COORDINATES = 8;
 
 /**
- * Names of every x and every x_a - x_b among all combinations of the vectors with coefficients -1, 0 and 1, in the group
- * of `size` elements. `skip` elements of every vector come before x. Vectors may be cut off: what is there must agree.
+ * Names of every x and every x_a - x_b among all combinations of the vectors with coefficients -1, 0 and 1, in the
+ * group of `size` elements. `skip` elements of every vector come before x. Vectors may be cut off: the part that is
+ * there must agree.
  */
 export function findingsOf(
   vectors: readonly Uint32Array[],
@@ -60,7 +61,7 @@ export function findingsOf(
     }
   };
   visit(0);
-  // A difference of two inputs that were both found says nothing more.
+  // A difference of two inputs that were both found reveals nothing more.
   const isImplied = (name: string): boolean => {
     const ends = name.split(' - ');
     return ends.length > 1 && ends.every((end) => found.has(end));
@@ -68,7 +69,7 @@ export function findingsOf(
   return [...found].filter((name) => !isImplied(name)).sort();
 }
 
-/** From this cosine on a vector shows an update. */
+/** A vector with at least this cosine reveals an update. */
 const NEAR = 0.99;
 
 /** Names of every x that the sum of some of the vectors nearly is, with the cosine between them. */

@@ -1,4 +1,4 @@
-/** P1: one device gives several updates on one version, in sums of overlapping groups: with training that repeats itself they subtract. */
+/** P1: one device contributes several updates on one version, in sums of overlapping groups: with deterministic training they subtract. */
 import type { Versions } from '@basa/protocol';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
@@ -21,7 +21,7 @@ function overlapping(setting: AttackSetting, versions: Versions): AttackResult {
       if (device.session !== undefined) device.newUpdate();
       scene.go(device);
     }
-    // The sum becomes no version, as it is with a server that says that it was spoilt.
+    // The sum makes no version, as with a server that reports it spoilt.
     for (const { ctx, status } of scene.world.server.buffers.values())
       if (status === 'filling') closeBuffer(scene, ctx);
   }

@@ -43,7 +43,7 @@ export const E1: Attack = {
       return answer;
     };
     for (const user of users) scene.go(user);
-    // To a user of the first buffer as well, with a new update.
+    // Shows it to a user of the first buffer as well, with a new update.
     const again = first[0] as (typeof first)[number];
     again.newUpdate();
     scene.go(again, 'upload', 1);

@@ -11,7 +11,7 @@ export const I1: Attack = {
   mutant: "a user that resubmits on the server's word",
   broken: (setting) =>
     resubmission(setting, (_, device) => {
-      // The rule is gone: no outcome of the authority is asked for.
+      // The rule is removed: no outcome of the authority is requested.
       device.ledger = EMPTY_LEDGER;
     }),
   sealed: (setting) => resubmission(setting, lieAboutOutcome),
@@ -40,7 +40,7 @@ function resubmission(
   return scene.result();
 }
 
-/** All the server has: its own signature, and true words of the authority about other buffers and other times. */
+/** Everything the server has: its own signature, and true statements of the authority about other buffers and other times. */
 function lieAboutOutcome(scene: SealedScene, device: FederationDevice, stillOpen: Outcome): void {
   const { world } = scene;
   const { ctx } = device;

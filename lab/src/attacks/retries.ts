@@ -24,7 +24,7 @@ export const C1: Attack = {
     const [u0, u1, u2, u3] = scene.honestOnes('U0', 'U1', 'U2', 'U3');
     scene.go(u0);
     scene.go(u1);
-    // The server has the bytes and says it has not.
+    // The server has the bytes and denies it.
     scene.go(u2, 'key');
     u2.receiveKeyAndFreeze('upload');
     const { server, environment, now } = scene.world;

@@ -28,7 +28,8 @@ function closedTwice(setting: AttackSetting, show: (authority: FederationAuthori
   const seen = authority.core.head();
   authority.log = snapshot;
   authority.core = AttributeAuthority.restore(authority.ports, authority.records);
-  // The server shows what was met before, in the hope that it uses the answer up; then a user comes with the newest head.
+  // The server shows heads that were met before, hoping that they use up the answer; then a user comes with the newest
+  // head.
   for (const head of [old, seen]) show(authority, head);
   forgedClose(scene, ctx, chainOf(scene, ctx), [0, 1, 2]);
   return scene.result();

@@ -1,4 +1,4 @@
-/** Updates for attacks: so many distinct coordinates that no two vectors agree by chance, and exact in the quantiser. */
+/** Updates for attacks: exact in the quantiser, and with enough distinct coordinates that no two vectors agree by chance. */
 import type { RandomWords } from '@basa/masking';
 
 export const DIMENSION = 24;

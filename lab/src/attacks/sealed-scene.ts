@@ -1,6 +1,6 @@
 /**
- * `sealed` mode on a scene: a federation whose server belongs to the adversary. It sees every deposit and upload, has the
- * keys of its colluders and whatever the authority releases, and may lie in every message it hands out.
+ * `sealed` mode on a scene: a federation whose server belongs to the adversary. It sees every deposit and upload, has
+ * the keys of its colluders and everything that the authority releases, and may lie in every message it sends.
  */
 import { modulusSize, toHex } from '@basa/masking';
 import {
@@ -20,17 +20,17 @@ import { findingsOf, type HonestInput, nearFindingsOf } from './referee.ts';
 import { DIMENSION, LEVEL, sampleUpdate } from './sample-update.ts';
 import { selfName, Wiretap } from './wiretap.ts';
 
-/** What the server says instead of the truth, while it is set. */
+/** The lies that the server tells instead of the truth, while they are set. */
 interface Lies {
   seat?: (() => DescribedBuffer) | undefined;
   deposit?: ((bytes: Uint8Array) => Uint8Array) | undefined;
-  /** Takes what the honest core would not. */
+  /** Accepts an upload that the honest core would refuse. */
   upload?: (() => { readonly kind: 'accepted' }) | undefined;
 }
 
 /** K = 4, and Kmin = 3 withstands one colluder (c_max + 2 <= Kmin). */
 const SIZE = { bufferSize: 4, minimum: 3 };
-/** The same where nobody has to drop out. */
+/** The same for a buffer in which no user has to drop out. */
 export const ALL_OF_THREE = { bufferSize: 3, minimum: 3 };
 
 export class SealedScene {
@@ -68,7 +68,7 @@ export class SealedScene {
     return names.map((name) => this.honest(name)) as { [Index in keyof Names]: FederationDevice };
   }
 
-  /** Enrolled like anybody, but tells the adversary everything. */
+  /** Enrolled like any device, but tells the adversary everything. */
   colluder(name: string): FederationDevice {
     const device = this.honest(name);
     this.#colluders.add(device);
@@ -81,7 +81,7 @@ export class SealedScene {
     return sampleUpdate(words, this.world.policy.dimension);
   }
 
-  /** The device goes on as far as it is let. A no of the user or of the authority is noted. */
+  /** The device continues as far as it is allowed. A refusal by the user or by the authority is recorded. */
   go(device: FederationDevice, until: Step = 'upload', version = 0): { readonly kind: 'accepted' } | Refused {
     return this.offer(device, this.update(device, version), until);
   }
@@ -100,7 +100,7 @@ export class SealedScene {
     return answer;
   }
 
-  /** A no that nobody but a user can have said, unless the server or the authority was heard to say it. */
+  /** A refusal that can only come from a user, unless the server or the authority was seen to make it. */
   note(answer: Refused, by: AttackRefusal['by'] = 'user'): void {
     const { reason } = answer;
     if (this.#serverNos.has(answer)) return;
@@ -113,7 +113,7 @@ export class SealedScene {
     return this.resultOn([0, this.world.policy.dimension]);
   }
 
-  /** What was learned of these entries alone. */
+  /** The knowledge about these entries only. */
   resultOn([offset, length]: Block): AttackResult {
     const size = modulusSize(this.world.policy.modulus);
     const skip = prefixElements(this.world.policy) + offset;
@@ -129,7 +129,7 @@ export class SealedScene {
     };
   }
 
-  /** What was learned, with updates that a sum nearly shows. */
+  /** The knowledge, including updates that a sum nearly shows. */
   nearResult(): AttackResult {
     const exact = this.result();
     const scale = { size: modulusSize(this.world.policy.modulus), skip: prefixElements(this.world.policy) };
@@ -137,7 +137,7 @@ export class SealedScene {
     return { ...exact, findings: [...exact.findings, ...near] };
   }
 
-  /** The same device in another process: it has what the folder holds of it, and nothing of what the first one does next. */
+  /** The same device in another process: it has the content of the folder, and nothing of what the first one does next. */
   secondProcess(device: FederationDevice): FederationDevice {
     const twin = new FederationDevice(this.world, device.number, device.signer);
     Object.assign(twin, { deltaId: device.deltaId, ledger: device.ledger, certificate: device.certificate });
@@ -156,7 +156,7 @@ export class SealedScene {
       });
   }
 
-  /** The colluder's own seeds. */
+  /** Gives the colluder's own seeds to the pool. */
   #pool(device: FederationDevice): void {
     for (const entry of device.records) {
       if (entry.kind === 'frozen') this.adversary.knowSeed(selfName(entry), entry.self);
@@ -204,7 +204,7 @@ export class SealedScene {
     };
   }
 
-  /** A colluder opens the envelope with its ephemeral key and hands on what is in it. */
+  /** A colluder opens the envelope with its ephemeral key and passes the content on. */
   #shareKey(requestBytes: Uint8Array, answerBytes: Uint8Array): void {
     const { authority, environment } = this.world;
     const { certificate } = authority.messages.keyRequest.decode(requestBytes);

@@ -1,16 +1,16 @@
-/** What a malicious server does with a buffer: gives a slot to whom it likes, and closes when it likes. */
+/** The moves of a malicious server with a buffer: it gives a slot to any user, and closes at any time. */
 import { authorityMessages, type Ctx, closeRequestOf, millis } from '@basa/protocol';
 import { type FederationDevice, LEASE_MS } from '@basa/simulator';
 import { type ChainLink, chainOf, forgedAnswer, forgedClose, linkOf } from './forgery.ts';
 import type { SealedScene } from './sealed-scene.ts';
 
-/** The server tells the device that it has a slot that somebody else was given, after the deposits that are there. */
+/** The server tells the device that it has a slot that was given to another user, after the existing deposits. */
 export function giveSlotAgain(scene: SealedScene, device: FederationDevice, ctx: Ctx, slot: number): void {
   tell(scene, device, ctx, chainOf(scene, ctx).slice(0, slot));
 }
 
 /**
- * The server tells the device that it comes after these deposits. Were it believed by user and authority, the buffer would
+ * The server tells the device that it comes after these deposits. If user and authority believed it, the buffer would
  * be closed at once with all of them.
  */
 export function tell(
@@ -43,13 +43,13 @@ export function tellTheTruth({ lies }: SealedScene): void {
   lies.upload = undefined;
 }
 
-/** The leases run out, and the buffer is closed with whoever uploaded: the adversary gets all keys that are released. */
+/** The leases run out, and the buffer is closed with the users that uploaded: the adversary gets all keys that are released. */
 export function closeBuffer({ world }: SealedScene, ctx: Ctx): void {
   const { server, authority } = world;
   world.now = millis(world.now + LEASE_MS + 1);
   server.tick();
   server.freeze(ctx, 'stalled');
   const request = closeRequestOf(server.ports, server.buffer(ctx));
-  if ('kind' in request) return; // the server's own no: it does not count
+  if ('kind' in request) return; // a refusal by the server itself does not count
   authority.close(authorityMessages(world.policy.bufferSize).closeRequest.encode(request));
 }

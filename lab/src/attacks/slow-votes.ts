@@ -1,4 +1,4 @@
-/** Q2: one of four authorities signs votes for another close, and one is a little slow: two votes for the close come in time. */
+/** Q2: one of four authorities signs votes for another close, and one is a little slow: two votes for the close arrive in time. */
 import {
   type CloseAnswerOf,
   type CloseRequest,
@@ -21,7 +21,7 @@ import {
   stopping,
 } from './council-scene.ts';
 
-/** How long the server waits for a fourth answer where it has three. */
+/** The time for which the server waits for a fourth answer once it has three. */
 const GRACE_MS = 500;
 const SLOW = 3;
 const SLOW_MS = 700;

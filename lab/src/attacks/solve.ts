@@ -1,4 +1,4 @@
-/** Linear algebra over a prime field: which combinations of the inputs a set of masked vectors gives away. */
+/** Linear algebra over a prime field: the combinations of the inputs that a set of masked vectors reveals. */
 
 /** The largest prime below 2^26: products stay exact in doubles, and no coefficient of a buffer comes near it. */
 const PRIME = 67_108_859;
@@ -25,7 +25,7 @@ export function learnedCombinations(rows: readonly MaskedRow[]): readonly Combin
     .map((row) => new Map(inputs.flatMap((symbol, n) => nonZero(symbol, row[masks.length + n] as number))));
 }
 
-/** Whether every combination of `some` is a combination of `all`. */
+/** True if every combination of `some` is a combination of `all`. */
 export function isSpannedBy(some: readonly Combination[], all: readonly Combination[]): boolean {
   return some.length === 0 || rankOf([...all, ...some]) === rankOf(all);
 }
@@ -49,7 +49,7 @@ export function describeCombination(combination: Combination, nameOf: (symbol: n
   );
 }
 
-/** A mask that stands in one row only hides that row for ever: the row can be left out. */
+/** A mask that occurs in only one row hides that row for ever: the row can be left out. */
 function withoutLoneMasks(rows: readonly MaskedRow[]): readonly MaskedRow[] {
   let left = rows;
   for (;;) {

@@ -5,7 +5,7 @@ import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer } from './server-moves.ts';
 
-/** Version 0 is the server's own choice: with dead units, say, it leaves no gradient. */
+/** The server chose version 0: with dead units, for example, it leaves no gradient. */
 const DEAD_VERSION = 0;
 const TINY = 1e-12;
 
@@ -23,7 +23,7 @@ export const M1: Attack = {
   sealed: (setting) => replayed(setting, 'one', newestVersion),
 };
 
-/** Gives the version a device trains on after it was shown an answer. */
+/** Returns the version a device trains on after it was shown an answer. */
 type Believe = (scene: SealedScene, device: FederationDevice, answer: NewestModel) => number;
 
 function replayed(setting: AttackSetting, versions: Versions, believe: Believe): AttackResult {
@@ -35,7 +35,7 @@ function replayed(setting: AttackSetting, versions: Versions, believe: Believe):
   world.server.finish((first[0] as FederationDevice).ctx);
   for (const name of ['U0', 'U1', 'U2']) {
     const device = scene.honest(name);
-    newestVersion(scene, device); // it was there when version 1 came
+    newestVersion(scene, device); // it was present when version 1 was made
     const version = name === 'U2' ? newestVersion(scene, device) : believe(scene, device, old);
     const scale = version === DEAD_VERSION ? TINY : 1;
     scene.offer(
@@ -49,7 +49,7 @@ function replayed(setting: AttackSetting, versions: Versions, believe: Believe):
   return scene.result();
 }
 
-/** As the client asks: with a nonce, and what it has seen in its ledger. A replay is refused, and it asks again. */
+/** Asks like the client: with a nonce, and what it has seen in its ledger. A replay is refused, and it asks again. */
 function newestVersion(scene: SealedScene, device: FederationDevice, shown?: NewestModel): number {
   const { authority, policy, randomBytes, task } = scene.world;
   const nonce = randomBytes(16);

@@ -1,4 +1,4 @@
-/** G1: all but one user are told that the model has moved on far ahead, so that their updates vanish in the quantiser. */
+/** G1: all but one user are told that the model is far ahead, so that their updates vanish in the quantiser. */
 import { descriptorCodec } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import type { Attack } from './attack.ts';

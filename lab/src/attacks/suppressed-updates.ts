@@ -1,6 +1,7 @@
 /**
  * K1 and L1: the updates of all users but one are made to vanish in the quantiser, all of them or on one block of
- * parameters, so that the sum shows that one's. A server does it by a hint how to train, or by the model it publishes.
+ * parameters, so that the sum shows that one user's update. A server does it by a hint about training, or by the model
+ * it publishes.
  */
 import { type Block, millis } from '@basa/protocol';
 import { type FederationDevice, SEAT_MS } from '@basa/simulator';
@@ -8,12 +9,12 @@ import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer } from './server-moves.ts';
 
-/** What is left of an update quantises to zero, though no float of it is zero. */
+/** The rest of an update quantises to zero, although no float of it is zero. */
 const TINY = 1e-12;
 const NAMES = ['U0', 'U1', 'U2'];
 const VICTIM = 'U2';
 
-/** A device that trains: the gradient is its own, the rate is what it goes by. */
+/** A device that trains: the gradient is its own, the rate is the one it follows. */
 function trained(scene: SealedScene, device: FederationDevice, rate: number): Float32Array {
   return scene.update(device).map((gradient) => rate * gradient);
 }
@@ -34,7 +35,7 @@ export const K1: Attack = {
   },
   sealed(setting) {
     const scene = new SealedScene(setting, ALL_OF_THREE);
-    // Whoever goes by the hint all the same, by its own application's choice, deposits nothing.
+    // A device whose application follows the hint anyway deposits nothing.
     const gullible = scene.honest('V');
     scene.offer(gullible, trained(scene, gullible, hintFor(scene, 'V')));
     lapseSeats(scene);
@@ -75,19 +76,19 @@ function deadBlock(setting: AttackSetting, blocks: readonly Block[]): AttackResu
     scene.offer(device, delta);
   };
   for (const name of NAMES) offer(name, name !== VICTIM);
-  // Whoever was refused leaves its place to others, who train on something else.
+  // A device that was refused leaves its place to others, who train on something else.
   lapseSeats(scene);
   for (const name of ['U3', 'U4']) if (isOpen(scene)) offer(name, false);
   closeAll(scene);
   return scene.resultOn(DEAD);
 }
 
-/** Whoever has a seat and deposits nothing loses it after a while. */
+/** A device that has a seat and deposits nothing loses it after a while. */
 function lapseSeats({ world }: SealedScene): void {
   world.now = millis(world.now + SEAT_MS);
 }
 
-/** Whether the one buffer has room. */
+/** True if the only buffer has room. */
 function isOpen({ world }: SealedScene): boolean {
   return [...world.server.buffers.values()].some(({ slots, descriptor }) => slots.length < descriptor.bufferSize);
 }

@@ -1,7 +1,7 @@
 /**
- * N1: two processes have the folder of one device open, and each gives its update to a buffer of its own. That the second
- * one is kept out is the lock's work, which packages/client/test/device-lock.test.ts shows with real processes; this is what
- * it is for. A second process that comes after the first finds in the ledger what was given away.
+ * N1: two processes have the folder of one device open, and each gives its update to a buffer of its own. The lock
+ * keeps the second one out; packages/client/test/device-lock.test.ts shows that with real processes, and this attack
+ * shows why it is needed. A second process that comes after the first finds the earlier contribution in the ledger.
  */
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';

@@ -1,4 +1,4 @@
-/** What the adversary's server sees pass: deposits, inboxes and uploads, with every sealed seed in them. */
+/** The traffic that the adversary's server sees: deposits, inboxes and uploads, with every sealed seed in them. */
 import { toHex, unpackVector } from '@basa/masking';
 import {
   authorityMessages,
@@ -25,7 +25,7 @@ export class Wiretap {
   readonly #world: Federation;
   readonly #adversary: Adversary;
   readonly #deposits = new Map<string, Deposit>();
-  /** Inboxes by the view they give: which one a user took, its header says. */
+  /** Inboxes by the view they give: the header of a user names the one it took. */
   readonly #told = new Map<string, readonly InboxEntry[]>();
 
   constructor(world: Federation, adversary: Adversary) {
@@ -56,7 +56,7 @@ export class Wiretap {
     });
   }
 
-  /** It is opened as what the upload's own receipt says that it is. */
+  /** Opens it as the kind that the upload's own receipt states. */
   #seeSelf(header: UploadHeader, sealed: Uint8Array): void {
     const { environment, server, sealings } = this.#world;
     const buffer = server.buffer(header.ctx);

@@ -1,4 +1,4 @@
-/** H1: the group is too small for K summands. Nothing is learned; the sum is wrong, and nobody is told. */
+/** H1: the group is too small for K summands. Nothing is learned; the sum is wrong, and no party notices. */
 import { ring, toSigned } from '@basa/masking';
 import { descriptorCodec, taskIdOf } from '@basa/protocol';
 import type { Attack } from './attack.ts';
@@ -7,7 +7,7 @@ import { LEVEL } from './sample-update.ts';
 import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';
 import { closeBuffer, tellTheTruth } from './server-moves.ts';
 
-/** Holds one update of up to 2^10 - 1 either way, and not three. */
+/** Holds one update of up to 2^10 - 1 in either direction, but not three. */
 const TOO_SMALL = ring(11);
 
 export const H1: Attack = {

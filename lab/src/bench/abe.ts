@@ -112,7 +112,7 @@ async function schemeOperations() {
     encryptCold: () => void cold.seal(seed, attribute, context),
     encrypt: () => void sealing.seal(seed, attribute, context),
     offline: () => pool.prepare(1),
-    online: () => void online.seal(seed, attribute, context), // takes what `offline` made just before
+    online: () => void online.seal(seed, attribute, context), // uses the part that `offline` made just before
     decrypt: () => expectOpened(sealing.open(sealed, key, context)),
     keyGen: () => void issue(),
     slotKeySeal: slotKeys.seal,

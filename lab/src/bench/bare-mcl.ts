@@ -1,4 +1,4 @@
-/** mcl's functions on addresses prepared beforehand, without copies, encodings or checks: what the scheme is held to. */
+/** mcl's functions on addresses prepared beforehand, without copies, encodings or checks: the reference for the scheme. */
 import { ATTRIBUTE_DST, createMclGroup } from '@basa/abe';
 import { loadMcl, SIZE } from '@basa/abe/internal/mcl/module.ts';
 

@@ -1,4 +1,4 @@
-/** Masking in a Web Worker of Chromium beside the same in Node, in turn in one run: the same masks, and how many times slower. */
+/** Masking in a Web Worker of Chromium and in Node, alternating in one run: checks that the masks are equal, and gives the ratio of the times. */
 import { fileURLToPath } from 'node:url';
 import { applyMasksInPlace, type MaskPlan, plainVectorKernel, RING_32, Secret } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
@@ -18,7 +18,7 @@ interface Measured {
 }
 
 interface InChromium extends Measured {
-  /** WebCrypto alone, for the same bytes. */
+  /** Only WebCrypto, for the same bytes. */
   readonly cipherMs: number;
 }
 
@@ -63,7 +63,7 @@ export async function benchBrowser(): Promise<BenchResult> {
   }
 }
 
-/** At an address that browsers trust: WebCrypto is there only for those. */
+/** At an address that browsers trust, because WebCrypto exists only there. */
 async function openWorker(page: Page): Promise<void> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('browser/masking-worker.ts', import.meta.url))],

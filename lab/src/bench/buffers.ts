@@ -1,4 +1,4 @@
-/** What K costs: buffers of 10 to 300 slots with slot keys, or 1000; batches of the one-shot mode; and a real close beside its masks. */
+/** Cost by buffer size: buffers of 10 to 300 slots with slot keys, or 1000; batches of the one-shot mode; and a real close beside its masks. */
 import { nodeTools } from '@basa/virtual-time';
 import { measureClose } from './buffers/close.ts';
 import { closeText } from './buffers/close-text.ts';
@@ -6,7 +6,7 @@ import { costsOfShots, type ShotSize, shotsText } from './buffers/shots.ts';
 import { costsOfSizes, sizesText } from './buffers/sizes.ts';
 import type { BenchResult } from './result.ts';
 
-/** Of the close that is measured: drop-outs that leave after their keys are out. */
+/** The measured close: drop-outs leave after their keys are out. */
 const CLOSE = { bufferSize: 100, dropped: 30, dimension: 1_000_000, workers: 2 };
 const QUICK_CLOSE = { ...CLOSE, bufferSize: 20, dropped: 6 };
 
@@ -16,7 +16,7 @@ const [QUICK, USUAL, WHOLE] = [
   [10, 30, 100, 300, 1000],
 ];
 
-/** What slots are too many for. */
+/** Sizes that are too large for slots. */
 const SHOTS: readonly ShotSize[] = [
   { bufferSize: 1000, dimension: 1_000_000 },
   { bufferSize: 10_000, dimension: 7850 },

@@ -1,6 +1,6 @@
 /**
- * K = 10 masks over a vector, on one thread, as a ratio to what `openssl speed` needs for the same keystream; and as a client does it,
- * on threads beside its own.
+ * K = 10 masks over a vector, on one thread, as a ratio to the time of `openssl speed` for the same keystream; and on
+ * additional threads, as a client does it.
  */
 import { spawnSync } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
@@ -39,7 +39,7 @@ export async function benchMasking(): Promise<BenchResult> {
   const headline: { ring?: Headline; field?: Headline; ring16?: Headline; ring20?: Headline } = {};
   let nodeUpdateGBps = 0;
   for (const d of DIMENSIONS) {
-    // The limit is taken before and after, and the faster counts: a slow moment must not flatter the ratio.
+    // The limit is measured before and after, and the faster one counts: a slow moment must not flatter the ratio.
     const before = opensslBytesPerSecond();
     const bytes = EXPANSIONS * 4 * d;
     const { update, ...masked } = timeInTurn(
@@ -96,7 +96,7 @@ function planOf(modulus: Modulus): MaskPlan {
   return { modulus, salt: new Uint8Array(32), terms };
 }
 
-/** The best of several; the first of them start the threads. */
+/** The best of several runs; the first of them starts the threads. */
 async function maskOnThreads(plan: MaskPlan): Promise<{ readonly ms: number; readonly callerMs: number }> {
   const { mask } = nodeOutside();
   const vector = new Uint32Array(HEADLINE_D);

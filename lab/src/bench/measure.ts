@@ -1,4 +1,4 @@
-/** Times alternatives against each other in one run: round by round in turn, so that noise meets them alike. */
+/** Times alternatives against each other in one run: round by round in turn, so that noise affects them equally. */
 import { cpuMs, median } from '@basa/virtual-time';
 
 export interface Timing {
@@ -28,10 +28,10 @@ export function timeInTurn<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, summarise(samples.get(name) ?? [])])) as Record<Name, Timing>;
 }
 
-/** A turn repeats short work until it takes about so long: the clock of the processor ticks slowly. */
+/** A turn repeats short work until it takes about this long, because the processor clock is coarse. */
 const MIN_TURN_MS = 20;
 
-/** The median milliseconds of processor time of one call of each, over so many rounds after a warm-up. */
+/** The median milliseconds of processor time of one call of each alternative, over the rounds after a warm-up. */
 export function processorTimeInTurn<Name extends string>(
   alternatives: Readonly<Record<Name, () => void>>,
   rounds: number,
@@ -44,7 +44,7 @@ export function processorTimeInTurn<Name extends string>(
   return Object.fromEntries([...turns].map(([name, { ms }]) => [name, median(ms)])) as Record<Name, number>;
 }
 
-/** Doubles them until a turn is long enough, which warms the code up as well. */
+/** Doubles the repeats until a turn is long enough, which warms the code up as well. */
 function repeatsOf(work: () => void): number {
   let repeats = 16;
   while (msOf(work, repeats) * repeats < MIN_TURN_MS) repeats *= 2;

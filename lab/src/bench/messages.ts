@@ -1,6 +1,6 @@
 /**
- * What one user sends and receives in `sealed` mode, by message, from a real run of every slot: with slot keys as they are, and with
- * seeds and keys of the lengths that CP-ABE gives them. Only the vector is counted instead of made.
+ * The messages that one user sends and receives in `sealed` mode, from a real run of every slot: with real slot keys,
+ * and with seeds and keys of the lengths of CP-ABE. Only the vector is counted instead of made.
  */
 
 import { elementBits, type Modulus, packedLength, RING_32, ring } from '@basa/masking';
@@ -16,7 +16,7 @@ import { formatTable } from './table.ts';
 const DIMENSION = 1_000_000;
 const SMALL = 8;
 const MODULI: readonly Modulus[] = [RING_32, ring(24), ring(20), ring(16)];
-/** CP-ABE by its lengths alone: a whole buffer of it takes minutes. */
+/** CP-ABE simulated only by its lengths: a whole buffer of it takes minutes. */
 function paddedAbe(): Sealings {
   const sealings = abeSealings();
   const { sealedBytes, keyBytes } = sealingTrial(sealings, 1, nodeRandomBytes);

@@ -1,4 +1,4 @@
-/** Every protocol, BASA's three modes included: what a user and the server compute and send for one sum. */
+/** Every protocol, BASA's three modes included: the computation and traffic of a user and the server for one sum. */
 import { type AggregationTools, fedmlCode, publishedCode } from '@basa/baselines';
 import { nodeTools } from '@basa/virtual-time';
 import { CHECKED, checkComposition } from './protocols/check.ts';
@@ -18,7 +18,7 @@ export function benchProtocols({ quick }: { readonly quick: boolean }): BenchRes
   const engines = enginePrices();
   const prices = new Map((quick ? [7850] : [7850, 100_000, 1_000_000]).map((d) => [d, vectorPrices(d, tools)]));
   const rows: Row[] = [];
-  // Once before it counts: a cold process is several times slower.
+  // One run before measuring: a cold process is several times slower.
   for (const { counted } of contenders(WARM_UP.dropouts, tools, engines))
     priceOf(WARM_UP.users, WARM_UP.dropouts, counted);
   for (const n of quick ? [32] : [10, 32, 100]) {

@@ -1,4 +1,4 @@
-/** What a benchmark found: a table for people, an object for programs. */
+/** The result of a benchmark: a table for people, an object for programs. */
 export interface BenchResult {
   readonly text: string;
   readonly json: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** One seed sealed and opened by each engine, in processor time, beside what each of them cannot do without. */
+/** One seed sealed and opened by each engine, in processor time, beside the operations that each of them needs at least. */
 import { diffieHellman, generateKeyPairSync } from 'node:crypto';
 import { createMclGroup } from '@basa/abe';
 import { nodeRandomBytes } from '@basa/runtime/node';

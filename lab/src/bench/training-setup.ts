@@ -54,7 +54,7 @@ export function stepMultiplyAdds(model: Model): number {
   return total;
 }
 
-/** A matrix product of a comfortable size: what the kernel reaches when nothing else is in the way. */
+/** A matrix product of a convenient size: the speed of the kernel under ideal conditions. */
 export function gemmCeiling(): { readonly run: () => void; readonly multiplyAdds: number } | undefined {
   const kernel = createTrainingKernel();
   if (kernel === undefined) return undefined;

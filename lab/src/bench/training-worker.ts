@@ -1,4 +1,4 @@
-/** A worker of the training benchmark: steps for a while, and says how many it did. */
+/** A worker of the training benchmark: runs steps for a while, and reports their number. */
 import { serveWorker } from '@basa/runtime/node';
 import { MODELS, type ModelName, trainingStep } from './training-setup.ts';
 

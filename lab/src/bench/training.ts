@@ -1,4 +1,4 @@
-/** Samples a second of the four models on one core and on all, beside the matrix product of the same kernel. */
+/** Samples per second of the four models on one core and on all, beside the matrix product of the same kernel. */
 import { availableParallelism } from 'node:os';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { timeInTurn } from './measure.ts';
@@ -8,7 +8,7 @@ import { BATCH, gemmCeiling, MODELS, type ModelName, stepMultiplyAdds, trainingS
 import type { StepTask } from './training-worker.ts';
 
 const NAMES = Object.keys(MODELS) as ModelName[];
-/** The share of the ceiling is that of the worst of these; a model of one small product is no measure of it. */
+/** The reported share of the ceiling is the worst of these; a model of one small product does not measure it. */
 const CNNS = ['femnist', 'flsim', 'cifar'] as const;
 const GEMM_RUNS = 10;
 const TOGETHER_MS = 2000;
@@ -64,7 +64,7 @@ function plainSteps(): Record<ModelName, () => void> {
   });
 }
 
-/** With fused multiply-add, where the engine has it. */
+/** With fused multiply-add, if the engine has it. */
 function relaxedRates(): Record<ModelName, number> | undefined {
   if (trainingStep(MODELS.logistic, true) === undefined) return undefined;
   const steps = perModel((name) => {

@@ -15,7 +15,7 @@ import type { MutantVerdict } from '../proofs/mutants/runs.ts';
 interface Played {
   readonly attack: Attack;
   readonly broken: AttackResult;
-  /** With both engines, where the attack knows more than one. */
+  /** With both engines, if the attack supports more than one. */
   readonly sealed: { readonly slotKeys: AttackResult; readonly cpAbe?: AttackResult };
 }
 
@@ -59,7 +59,7 @@ export const attacks: Command = command({
   },
 });
 
-/** Attacks on the core as it is, and on one without the rule that stops them. */
+/** Plays attacks on the unmodified core, and on one without the rule that stops them. */
 async function playMutants(
   terminal: Terminal,
   { heading, of, mutants }: { readonly heading: string; readonly of: string; readonly mutants: readonly Mutant[] },

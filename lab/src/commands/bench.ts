@@ -67,7 +67,7 @@ function isBenchmark(name: string): name is keyof typeof ABOUT {
   return Object.hasOwn(ABOUT, name);
 }
 
-/** A program that is missing is said as any other mistake of a command. */
+/** Reports a missing program like any other mistake of a command. */
 async function measured(run: Benchmark, options: BenchOptions): Promise<BenchResult> {
   try {
     return await run(options);

@@ -1,4 +1,4 @@
-/** `npm run lab -- conformance`: whether a client, or a server with its authorities, keeps to the protocol. */
+/** `npm run lab -- conformance`: checks that a client, or a server with its authorities, follows the protocol. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

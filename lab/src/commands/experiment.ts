@@ -147,7 +147,7 @@ function studiesOf(name: string, all: readonly Study[]): readonly Study[] {
   return all.filter((study) => wanted.includes(study.name));
 }
 
-/** A reader wants to know first how much holds, and what does not. */
+/** Readers want to know first how many findings hold, and which do not. */
 export const summary: Command = command({
   name: 'summary',
   summary: 'tells which claims hold, do not hold or are not decided, of the results of experiments',
@@ -171,7 +171,7 @@ function changesOf(flags: CommandInput<typeof FLAGS>['flags']): Changes {
   return { serverRate, damping, places, concurrency, beta, leaf };
 }
 
-/** Estimated from the updates of this run. Says nothing before a twentieth is done. */
+/** Estimated from the updates of this run. Reports nothing before a twentieth is done. */
 class Estimate {
   readonly #began = performance.now();
 

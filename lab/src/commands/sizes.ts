@@ -1,4 +1,4 @@
-/** `npm run lab -- sizes`: lines of code and words of pages by room, beside the budgets of the services. It shows, and never fails. */
+/** `npm run lab -- sizes`: lines of code and words of pages by room, beside the budgets of the services. It only reports, and never fails. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { table } from '@basa/cli/internal/shell/terminal.ts';
 import { ROOT } from '@basa/testkit/root.ts';
 
 const CODE = /\.(?:ts|mjs|js|py|css)$/;
-/** Written by programs: the wasm kernels as modules, and the results of experiments. */
+/** Generated files: the wasm kernels as modules, and the results of experiments. */
 const WRITTEN = /src\/wasm\/.*-bytes\.ts$|^docs\/results\/experiments\//;
 
 interface Room {

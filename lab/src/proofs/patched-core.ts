@@ -1,11 +1,11 @@
-/** Bundles a source of the workspace with named changes to the core: what a rule is worth shows where it is missing. */
+/** Bundles a source of the workspace with named changes to the core: removing a rule shows what it protects. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '@basa/testkit/root.ts';
 import { build } from 'esbuild';
 
-/** In `file` (a path from the root) the text `find`, which must be there exactly once, becomes `replace`. */
+/** Replaces the text `find` in `file` (a path from the root) with `replace`; it must occur exactly once. */
 export interface SourcePatch {
   readonly file: string;
   readonly find: string;
@@ -17,7 +17,7 @@ export async function importPatched<Module>(entry: string, patches: readonly Sou
   return withPatchedBundle(entry, patches, (bundle) => import(pathToFileURL(bundle).href) as Promise<Module>);
 }
 
-/** Hands the path of the patched bundle to `use`, and removes it afterwards. */
+/** Passes the path of the patched bundle to `use`, and removes it afterwards. */
 export async function withPatchedBundle<Result>(
   entry: string,
   patches: readonly SourcePatch[],

@@ -1,4 +1,4 @@
-/** What `--rate`, `--damping`, `--leaf` and the chosen rates make of the cells of a grid. */
+/** The effect of `--rate`, `--damping`, `--leaf` and the chosen rates on the cells of a grid. */
 
 import { CELL, type Cell, exponential, FEMNIST, MNIST } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';
@@ -17,17 +17,17 @@ describe('chosen rates', () => {
     }
   });
 
-  it('leave seed 0, on which they are chosen, and other tasks as they are', () => {
+  it('do not change seed 0, on which they are chosen, or other tasks', () => {
     const cells = [cell({ seed: 0 }), cell({ task: FEMNIST })];
     expect(changed(cells, { rates: RATES })).toEqual(cells);
   });
 
-  it('give way to a rate that was asked for', () => {
+  it('are overridden by a rate that was asked for', () => {
     expect(changed([cell()], { rates: RATES, serverRate: 3 })[0]?.task.step.buffers.rate).toBe(3);
   });
 });
 
-it('cells that a change makes the same are one', () => {
+it('cells that a change makes equal are merged', () => {
   const cells = [0, 3, 6].map((beta) => cell({ delay: exponential(beta) }));
   expect(changed(cells)).toHaveLength(3);
   expect(changed(cells, { beta: 2 })).toEqual([cell({ delay: exponential(2) })]);
@@ -38,7 +38,7 @@ it('places, concurrency and damping reach the cell', () => {
   expect([one?.places, one?.concurrency, one?.task.step.buffers.damping]).toEqual([14, 50, 1]);
 });
 
-it('--leaf is for FEMNIST alone', () => {
+it('--leaf is only for FEMNIST', () => {
   const [mnist, femnist] = changed([cell(), cell({ task: FEMNIST })], { leaf: '/data' });
   expect(mnist?.task.leaf).toBeUndefined();
   expect(femnist?.task.leaf).toBe('/data');

@@ -1,4 +1,4 @@
-/** What protocols are charged, counted by hand from costs of a millisecond each. */
+/** The charges of protocols, counted by hand from costs of a millisecond each. */
 
 import { Charges } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';
@@ -13,11 +13,11 @@ it('four workers open a large sum together: seeds in shares, the vector in shard
   expect(sealed(LARGE, 4).openSeconds(K, 0)).toBeCloseTo((0.04 + 0.022) / 4, 9);
 });
 
-it('a small sum is one shard: more workers share its seeds alone', () => {
+it('a small sum is one shard: more workers share only its seeds', () => {
   expect(sealed(SMALL, 4).openSeconds(K, 0)).toBeCloseTo(0.04 / 4 + 0.022, 9);
 });
 
-it('a body of a ring is copied and hashed when it comes, and not unpacked', () => {
+it('a body of a ring is copied and hashed on arrival, and not unpacked', () => {
   expect(sealed(LARGE, 4).bodySeconds).toBeCloseTo(0.002, 9);
 });
 
@@ -50,13 +50,13 @@ describe('the one-shot mode', () => {
     expect(oneShot.deviceSeconds).toBeCloseTo(0.003 + 0.006, 9);
   });
 
-  it('charges the authority one examination an upload, and one mask an update of the batch', () => {
+  it('charges the authority one examination per upload, and one mask per update of the batch', () => {
     expect(oneShot.inspectSeconds).toBeCloseTo(0.001, 9);
     expect(oneShot.releaseSeconds(K)).toBeCloseTo(0.01 + K / 1000 + 0.002, 9);
     expect(oneShot.releaseSeconds(K / 2)).toBeCloseTo(0.005 + K / 2000 + 0.002, 9);
   });
 
-  it('charges the server a body when it comes, then one addition an update and one vector of masks', () => {
+  it('charges the server a body on arrival, then one addition per update and one vector of masks', () => {
     expect(oneShot.intakeSeconds).toBeCloseTo(0.002 + 0.002, 9);
     expect(oneShot.openSeconds(K)).toBeCloseTo(0.01 + (K + 1) / 1000 + 0.002, 9);
   });

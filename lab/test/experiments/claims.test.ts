@@ -52,7 +52,7 @@ describe('a claim', () => {
     ]);
   });
 
-  it('holds where it does everywhere it was looked at, and one place is enough against it', () => {
+  it('holds if it holds in every place that was checked; one counterexample refutes it', () => {
     expect(ordering('x', [['a', 1, 2]]).verdict).toBe('holds');
     const two = ordering('x', [
       ['a', 1, 2],
@@ -65,7 +65,7 @@ describe('a claim', () => {
     expect(ordering('x', [['b', 3, 2]], 1.5).verdict).toBe('holds');
   });
 
-  it('is printed with what speaks against it, and is not judged by a smoke run', () => {
+  it('is printed with the evidence against it, and is not judged by a smoke run', () => {
     const orderings = [ordering('a is faster', [['K = 4', 3, 2]])];
     const lines = (profile: string) => claimLines({ profile, orderings }).slice(1);
     expect(lines('small')).toEqual([
@@ -75,7 +75,7 @@ describe('a claim', () => {
     expect(lines('smoke')).toEqual(['  not judged     a is faster']);
   });
 
-  it('is behind whatever it is compared with where its run was given up', () => {
+  it('loses every comparison if its run was given up', () => {
     expect(ordering('x', [['a', 1, 2, true]]).verdict).toBe('does not hold');
   });
 
@@ -102,7 +102,7 @@ describe('two cells', () => {
     expect(pairOf('here', found(result(1, 10)), undefined)).toEqual(['here', undefined, undefined]);
   });
 
-  it('are behind where one of the compared runs was given up, not where another seed was', () => {
+  it('lose if one of the compared runs was given up, but not because of another seed', () => {
     const right = found(result(1, 20));
     expect(pairOf('here', found(result(1, 10, false)), right)[3]).toBe(true);
     expect(pairOf('here', found(result(1, 10), result(2, 10, false)), right)[3]).toBe(false);

@@ -1,4 +1,4 @@
-/** The shelf of drawn examples: whoever comes first draws, and nobody reads what is half drawn. */
+/** The shelf of drawn examples: the first thread draws, and no thread reads a half-drawn example. */
 import type { Dataset } from '@basa/learning';
 import { createShelf, takeExamples } from '@basa/virtual-time';
 import { expect, it } from 'vitest';
@@ -43,7 +43,7 @@ it('gives no more examples than were asked for', () => {
   expect(takeExamples(shelf, 0, 2, draw).indices).toHaveLength(2);
 });
 
-it('who comes while another one draws makes its own and leaves the shelf alone', () => {
+it('a thread that comes while another one draws makes its own examples and does not touch the shelf', () => {
   const shelf = createShelf(USERS, MAX_KEPT, WORDS);
   const { draw } = drawing();
   let meanwhile: ReturnType<typeof takeExamples> | undefined;
@@ -57,7 +57,7 @@ it('who comes while another one draws makes its own and leaves the shelf alone',
   expect(new Int32Array(shelf.state)[2]).toBe(MAX_KEPT);
 });
 
-it('who wants more than the shelf holds gets them, and nothing is kept', () => {
+it('a request for more than the shelf holds is met, and nothing is kept', () => {
   const shelf = createShelf(USERS, MAX_KEPT, WORDS);
   const { draw } = drawing();
   expect(takeExamples(shelf, 0, 6, draw).indices).toHaveLength(6);

@@ -1,4 +1,4 @@
-/** The Python trainer is held to ours: the same orders give the same curves, or the same in distribution where dropout draws. */
+/** The Python trainer is compared with ours: the same orders give the same curves, or the same in distribution if there is dropout. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** `--leaf`: writers of LEAF's files instead of the stand-in, a tenth of them for the test alone. */
+/** `--leaf`: writers of LEAF's files instead of the stand-in, a tenth of them only for the test. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ it('needs no shelf, which is for examples that are drawn', () => {
   expect(shelfFor('femnist', undefined)).toBeDefined();
 });
 
-it('says what is missing where the folder has no files of LEAF', async () => {
+it('says what is missing if the folder has no files of LEAF', async () => {
   const empty = mkdtempSync(join(tmpdir(), 'basa-leaf-empty-'));
   await expect(openTask('femnist', 1, { leaf: empty })).rejects.toThrow(/no JSON files/);
   rmSync(empty, { recursive: true });

@@ -1,4 +1,4 @@
-/** Which rate is chosen: the fastest over all delays. */
+/** The choice of a rate: the fastest over all delays. */
 
 import { type Cell, isSynchronous } from '@basa/virtual-time';
 import { expect, it } from 'vitest';
@@ -62,13 +62,13 @@ it('the fastest over all delays, not at one of them', async () => {
   ).toBe(1);
 });
 
-it('a rate that swings apart at one delay pays for it', async () => {
+it('a rate that diverges at one delay is penalised', async () => {
   const steady = { versions: 49, end: 0.8 };
   expect(await chosen({ 1: steady, 2: { versions: 40, atOnce: 60, end: 0.8 } })).toBe(2);
   expect(await chosen({ 1: steady, 2: { versions: 40, atOnce: undefined, end: 0.1 } })).toBe(1);
 });
 
-it('where none came to the target, the most accurate in the end', async () => {
+it('if no rate reached the target, the most accurate at the end', async () => {
   const none = { versions: undefined };
   expect(
     await chosen({

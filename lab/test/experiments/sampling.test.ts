@@ -18,12 +18,12 @@ function unsteady(): () => void {
 const QUICK = { ...CAREFUL, warmUps: 0, samples: 9, minMs: 0, tries: 1 };
 
 describe('work whose samples spread by more than a fifth', () => {
-  it('is refused, by the name of what was measured', () => {
+  it('is rejected, with the name of the measurement', () => {
     expect(() => sample('a swinging job', unsteady(), QUICK)).toThrow(NoisyMachineError);
     expect(() => sample('a swinging job', unsteady(), QUICK)).toThrow(/a swinging job.*--noisy/);
   });
 
-  it('is kept where that was asked for, with its spread', () => {
+  it('is kept with its spread if that was asked for', () => {
     expect(sample('a swinging job', unsteady(), { ...QUICK, isNoisyKept: true }).spread).toBeGreaterThan(MAX_SPREAD);
   });
 
@@ -37,7 +37,7 @@ describe('work whose samples spread by more than a fifth', () => {
 });
 
 describe('two looks at the same prices', () => {
-  it('give the smaller price of each, wherever it lies', () => {
+  it('give the smaller price of each, at any depth of the object', () => {
     const one = { a: { ms: 2, spread: 0.1 }, b: [{ ms: 1, counts: { seals: 3 } }], bytes: 64 };
     const other = { a: { ms: 1, spread: 0.1 }, b: [{ ms: 5, counts: { seals: 3 } }], bytes: 64 };
     expect(calmer(one, other)).toEqual({ a: other.a, b: one.b, bytes: 64 });

@@ -15,7 +15,7 @@ function bytesOf(name: 'BASA sealed (slot keys)' | 'BASA sealed (CP-ABE)', users
   };
 }
 
-it('a seed sealed by a slot key is 64 bytes, and one by CP-ABE its 240, wherever else they are the same', () => {
+it('a seed sealed by a slot key has 64 bytes and one by CP-ABE 240; everything else is equal', () => {
   const slots = [3, 4].map((users) => bytesOf('BASA sealed (slot keys)', users).deposit);
   const attributes = [3, 4].map((users) => bytesOf('BASA sealed (CP-ABE)', users).deposit);
   const more = ([few, many]: readonly number[]): number => (many ?? 0) - (few ?? 0);

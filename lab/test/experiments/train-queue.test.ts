@@ -34,7 +34,7 @@ it('begins no job whose time is not known while less than a minute is left', asy
   expect(store.get(job().name)).toBeUndefined();
 });
 
-it('does not train what is finished already', async () => {
+it('does not train finished jobs again', async () => {
   const store = new TrainedStore(join(root, 'done.jsonl'));
   const done = { accuracy: [], reached: 1, wholeAccuracy: 0.5, samples: 1, clipped: 0, partySums: 0 };
   store.put(job().name, done);

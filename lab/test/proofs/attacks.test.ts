@@ -102,7 +102,7 @@ describe.each(ATTACKS)('$id ($schedule)', ({ id, mutant, broken, sealed }) => {
 });
 
 describe('join tags that do not bind their user', () => {
-  it('are caught a second time at close, where no tag may stand twice', () => {
+  it('are caught a second time at close, which allows no tag twice', () => {
     const { tools } = nodeEnvironment;
     const [join, joinBytes, userStart, userEnd] = [64, 83, 35, 67];
     const blanked = (layout: Uint8Array): Uint8Array => layout.slice().fill(0, userStart, userEnd);
@@ -121,7 +121,7 @@ describe('the adversary', () => {
     expect(ATTACKS.map(({ id }) => id)).toEqual(Object.keys(EXPECTED));
   });
 
-  it('finds inputs in every sealed schedule where it holds one key, once the sealing hides nothing', () => {
+  it('finds inputs in every sealed schedule in which it holds one key, if the sealing hides nothing', () => {
     const transparent = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 70 });
     const sealing = { ...transparent, open: (sealed: Uint8Array) => sealed.slice(0, 32) };
     const { issuer } = transparentPaperSealings(nodeSuite);

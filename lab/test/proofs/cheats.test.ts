@@ -1,4 +1,4 @@
-/** One device that cheats in one way: it spoils a buffer or is left out, is named where that can be, and reads nothing. */
+/** One device that cheats in one way: it spoils a buffer or is left out, is named if possible, and reads nothing. */
 
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ describe('a cheat', () => {
     expect(simulate(nodeEnvironment, withCheat(cheat))).toMatchObject({ included: 1, updates: 3, problems: [] });
   });
 
-  it('whose backups are garbage changes nothing while nobody drops out', () => {
+  it('whose backups are garbage changes nothing if no device drops out', () => {
     expect(simulate(nodeEnvironment, withCheat('bad-backups'))).toMatchObject({
       included: 1,
       updates: 4,
@@ -47,7 +47,7 @@ describe('a cheat', () => {
     });
   });
 
-  it('whose backups are garbage is named when somebody before it drops out', () => {
+  it('whose backups are garbage is named when an earlier device drops out', () => {
     const { operations, ...rest } = withCheat('bad-backups');
     const withDropOut = operations.filter((op) => !(op.kind === 'advance' && op.device === 1 && op.until === 'upload'));
     const report = simulate(nodeEnvironment, { ...rest, operations: withDropOut });

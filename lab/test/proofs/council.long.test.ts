@@ -33,7 +33,7 @@ describe('a server that tells every authority another story', () => {
     },
   );
 
-  it('finds the sum where it tells all of them the same: the oracle is not blind', () => {
+  it('finds the sum if it tells all of them the same: the oracle is not blind', () => {
     expect(
       judgeCouncil({ authorities: 4, threshold: 3, colluding: 1 }, SCHEDULES, seededWords(1)).sums,
     ).toBeGreaterThan(0);
@@ -41,7 +41,7 @@ describe('a server that tells every authority another story', () => {
 });
 
 describe('a core that releases without the votes', () => {
-  it('leaks to a server with nobody on its side: split sets', async () => {
+  it('leaks to a server without colluders: split sets', async () => {
     const { judgeCouncil: judge } = await importPatched<{ judgeCouncil: typeof judgeCouncil }>(
       'lab/src/proofs/oracle/council.ts',
       [

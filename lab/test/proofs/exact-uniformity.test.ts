@@ -113,14 +113,14 @@ describe('in a tiny group, over every value of every mask,', () => {
     },
   );
 
-  it('a user whose earlier edges are known, without a self mask, is bare', () => {
+  it('without a self mask, a user whose earlier edges are known is exposed', () => {
     const { equations } = paperPlans(4);
     const last = equations[3] ?? [];
     const left = withoutSeeds(equations, (seed) => last.some((term) => term.seed === seed));
     expect(unevenSubsets(jointCounts(left, [1, 2, 0, 1], 3), 4, 3)).toContainEqual([3]);
   });
 
-  it('a seed that serves for both edges of a user is found out', () => {
+  it('a seed that is used for both edges of a user is detected', () => {
     const { equations, self } = sealedPlans(3);
     const [a, b] = (equations[0] ?? []).slice(1).map(({ seed }) => seed);
     const reused = withoutSeeds(equations, (seed) => self.has(seed)).map((equation) =>

@@ -59,7 +59,7 @@ describe('a rule of the core that is patched away gives a counterexample', () =>
     expect(patched.explore(world).counterexample?.problem).toMatch(problem);
   });
 
-  it('and the same bundle without a patch gives none', async () => {
+  it('and the same bundle without a patch gives no counterexample', async () => {
     const whole = await importPatched<{ explore: typeof Explore }>('lab/src/proofs/explorer/explore.ts', []);
     expect(whole.explore({ bufferSize: 3, still: true }).counterexample).toBeUndefined();
   });
@@ -95,7 +95,7 @@ describe('the one-shot mode', () => {
     expect(exploreShots(world, { ways: 5, draw }).counterexample).toBeUndefined();
   });
 
-  it('includes every update of an honest server that nobody restores, whatever crashes', () => {
+  it('includes every update under any crashes, if the server is honest and no authority is restored', () => {
     const { fates } = exploreShots({ bufferSize: 2, minimum: 2, devices: 2, crashes: true });
     expect(fates).toEqual({ included: 12, quarantined: 0, expired: 0, refused: 0, unknown: 0 });
   });

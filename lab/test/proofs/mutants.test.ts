@@ -7,7 +7,7 @@ import { playAttack, SEALED_ATTACKS } from '../../src/proofs/oracle/attacks.ts';
 import { COUNCIL_ATTACKS } from '../../src/proofs/oracle/attacks-on-councils.ts';
 import { ORACLE_ENGINES } from '../../src/proofs/world/symbolic-federation.ts';
 
-describe('the core as it is', () => {
+describe('the unmodified core', () => {
   it.each(Object.keys(SEALED_ATTACKS))('gives the honest sum at most when %s', (attack) => {
     for (const engine of ORACLE_ENGINES) expect(playAttack(attack, engine)).toMatchObject({ leaked: [], broken: [] });
   });
@@ -23,7 +23,7 @@ describe('the core as it is', () => {
 });
 
 describe('a mutant', () => {
-  it('is caught, and each of its checks alone stops the attack', async () => {
+  it('is caught, and each of its checks by itself stops the attack', async () => {
     // One of them; the others take long.
     const mutant = MUTANTS.find(({ name }) => name === 'list not held to its hash');
     if (mutant === undefined) throw new Error('no such mutant');

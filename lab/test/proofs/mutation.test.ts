@@ -1,4 +1,4 @@
-/** What mutation testing changes in a source, and how a change is switched on. */
+/** The changes that mutation testing makes to a source, and their activation. */
 import { describe, expect, it } from 'vitest';
 import { mutantsOf, withSwitches } from '../../src/proofs/mutation/mutants.ts';
 
@@ -12,14 +12,14 @@ describe('a mutant', () => {
     expect(changesIn('if (a) b();')).toEqual(['a => false']);
   });
 
-  it('leaves methods alone that have no opposite, also those of every object', () => {
+  it('does not change methods that have no opposite, including those of every object', () => {
     expect(changesIn('const a = b.toString(16) + c.hasOwnProperty("d");')).toEqual([
       'b.toString(16) + c.hasOwnProperty("d") => (b.toString(16) - c.hasOwnProperty("d"))',
     ]);
     expect(changesIn('b.toString(16); b.valueOf();')).toEqual([]);
   });
 
-  it('of a source that reads on is a step where it calls for more, and only there', () => {
+  it('of a source that reads bytes in order is a step exactly when it reads more', () => {
     const text = 'if (reader.u8() > 1) throw a; if (bytes.length > 2) throw b;';
     expect(changesIn(text, true)).toEqual([
       'reader.u8() > 1 => false (step)',
@@ -29,7 +29,7 @@ describe('a mutant', () => {
     ]);
   });
 
-  it('sleeps in the source until its number is called', () => {
+  it('is inactive in the source until its number is called', () => {
     const text = 'const a = b + c;';
     const switched = withSwitches(text, { mutants: mutantsOf(text), first: 7 });
     expect(switched).toBe('const a = globalThis.mutated(7, () => ((b - c)), () => (b + c));');

@@ -1,4 +1,4 @@
-/** A federation of the one-shot mode in memory: sums are exact, whoever drops out, and whoever crashes. */
+/** A federation of the one-shot mode in memory: sums are exact under any drop-outs and crashes. */
 import { millis, shotUploadCodec } from '@basa/protocol';
 import { granted, OneShotFederation, type OneShotOptions } from '@basa/simulator';
 import { nodeEnvironment as environment } from '@basa/virtual-time/simulation';
@@ -150,7 +150,7 @@ it('with one of four authorities away, and with one that lost its log, batches c
   expect(closed(again).verdict.kind).toBe('good');
 });
 
-it('an authority that was restored from an old copy knows nothing of what its earlier epochs were given', () => {
+it('an authority that was restored from an old copy knows no uploads of its earlier epochs', () => {
   const world = filled({});
   const [keeper] = world.keepers;
   keeper?.restore((keeper.base.log.length as number) - 1);

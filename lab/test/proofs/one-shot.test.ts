@@ -8,8 +8,8 @@ import { judgeMutant, runPatched } from '../../src/proofs/mutants/runs.ts';
 import { runShotSchedules } from '../../src/proofs/oracle/one-shot/shot-schedule.ts';
 import { COURSES, runEveryCourse } from '../../src/proofs/oracle/one-shot/shot-situations.ts';
 
-describe('the core as it is', () => {
-  it.each(ONE_SHOT_ATTACKS)('gives the sum of a final batch at most when $schedule [$id]', ({ play }) => {
+describe('the unmodified core', () => {
+  it.each(ONE_SHOT_ATTACKS)('reveals at most the sum of a final batch when $schedule [$id]', ({ play }) => {
     expect(play(nodeEnvironment)).toMatchObject({ leaked: [], broken: [] });
   });
 
@@ -28,7 +28,7 @@ describe('the core as it is', () => {
     expect(sumsFound).toBe(sums);
   });
 
-  it('gives every acknowledged update one end, whatever crashes', () => {
+  it('gives every acknowledged update one end under any crashes', () => {
     const runs = Array.from({ length: 12 }, (_, n) => runShotFaults(n + 1));
     expect(runs.flatMap(({ broken }) => broken)).toEqual([]);
     expect(runs.reduce((sum, { ends }) => sum + ends.included, 0)).toBeGreaterThan(50);
@@ -37,7 +37,7 @@ describe('the core as it is', () => {
 });
 
 describe('a mutant of the one-shot mode', () => {
-  it('is caught, and each of its checks alone stops the attack', async () => {
+  it('is caught, and each of its checks by itself stops the attack', async () => {
     const [mutant] = MUTANTS_OF_ONE_SHOT;
     if (mutant === undefined) throw new Error('no mutant');
     expect(await judgeMutant(mutant)).toMatchObject({ unpatchedHolds: true, caught: true, eachAloneStops: true });
@@ -50,7 +50,7 @@ describe('a mutant of the one-shot mode', () => {
     expect(generated?.leaked.length).toBeGreaterThan(0);
   });
 
-  it('is there for every attack', () => {
+  it('exists for every attack', () => {
     expect(MUTANTS_OF_ONE_SHOT.filter(({ edits }) => edits.length === 0)).toEqual([]);
   });
 });

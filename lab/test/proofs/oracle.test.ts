@@ -25,7 +25,7 @@ describe('sealed', () => {
     expect(total.leaks).toEqual([]);
   });
 
-  it('was asked about what matters: most schedules fill and close, many hold colluders and lies', () => {
+  it('is tested on relevant schedules: most fill and close, many hold colluders and lies', () => {
     expect(total.schedules).toBe(SCHEDULES);
     expect(total.filled / total.schedules).toBeGreaterThan(0.9);
     expect(total.closed / total.schedules).toBeGreaterThan(0.6);
@@ -34,7 +34,7 @@ describe('sealed', () => {
     expect(total.sumsFound / total.sums).toBeGreaterThan(0.99);
   });
 
-  it('finds every sum but those whose key the authority keeps back, because the server lied about a dropped slot', () => {
+  it('finds every sum but those whose key the authority withholds because the server lied about a dropped slot', () => {
     expect(total.sumsWithheld).toBeGreaterThan(0);
     expect(total.sumsFound + total.sumsWithheld).toBe(total.sums);
   });
@@ -61,7 +61,7 @@ describe('paper', () => {
     ['C1', ["x - x'"]],
     ['D1', ['x0', 'x1', 'x2']],
     ['D2', ['x2']],
-  ])('leaks in %s what the table says', (name, learned) => {
+  ])('leaks in %s exactly the values of the table', (name, learned) => {
     expect(PAPER_ATTACKS[name]?.()).toEqual(learned);
   });
 });

@@ -1,4 +1,4 @@
-/** What the long trials take out of the core is still in it: a patch that no longer fits would be noticed by nobody for days. */
+/** The code that the long trials remove from the core is still in it: a patch that no longer fits would go unnoticed for days. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
@@ -7,7 +7,7 @@ import { CORE_RULES } from '../../src/proofs/explorer/missing-rules.ts';
 import { MUTANTS } from '../../src/proofs/mutants/list.ts';
 import type { SourcePatch } from '../../src/proofs/patched-core.ts';
 
-/** Files of mutants are below the protocol unless they say where. */
+/** Files of mutants are below the protocol unless they give a full path. */
 function fromRoot(edit: SourcePatch): SourcePatch {
   return edit.file.startsWith('packages/') ? edit : { ...edit, file: `packages/protocol/src/${edit.file}` };
 }

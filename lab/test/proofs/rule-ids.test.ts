@@ -26,7 +26,7 @@ it.each(needed)('rule $id, "$name", is in the name of a test', ({ id }) => {
   expect(names).toContain(`[${id}]`);
 });
 
-it('no test names a rule that nobody leaves out', () => {
+it('no test names a rule that is never left out', () => {
   const ids = new Set([...names.matchAll(/\[(R\d+)\]/g)].map(([, id]) => id));
   expect(new Set(needed.map(({ id }) => id))).toEqual(ids);
 });

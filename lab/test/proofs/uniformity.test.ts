@@ -37,7 +37,7 @@ describe('p-values', () => {
     expect(chiSquareUniform(counts(330.5197)).pValue).toBeCloseTo(0.001, 6);
   });
 
-  it('of two samples depend on their difference alone', () => {
+  it('of two samples depend only on their difference', () => {
     expect(chiSquareTwoSample([10, 20, 30], [20, 40, 60]).pValue).toBeCloseTo(1, 10);
     expect(chiSquareTwoSample([30, 10], [10, 30]).statistic).toBeCloseTo(20, 10);
   });
@@ -50,7 +50,7 @@ describe('p-values', () => {
   });
 });
 
-describe('what a server stores', () => {
+describe('the data that a server stores', () => {
   /** Runs repeat with their seeds: a p-value is the same each time, so that nothing here can be unlucky tomorrow. */
   const QUIET = 1e-5;
   const ALARM = 1e-12;
@@ -104,7 +104,7 @@ describe('what a server stores', () => {
     expect(worst(fixedVersusRandom(fixed, random, RING_32))).toBeLessThan(ALARM);
   });
 
-  it('betrays two users whose generators stand at the same place to both tests', () => {
+  it('shows two users with the same generator state to both tests', () => {
     /** A device that draws its seeds from a state it shares with its twins. */
     class Twin extends FederationDevice {
       readonly #words = seededWords(77);
@@ -124,11 +124,11 @@ describe('what a server stores', () => {
     const difference = uniformityOf(fixed, RING_32).find(({ name }) => name === 'y0 - y1, bits 0 to 7');
     expect(difference?.pValue).toBeLessThan(ALARM);
     expect(worst(fixedVersusRandom(fixed, random, RING_32))).toBeLessThan(ALARM);
-    // Each upload alone still looks uniform: it takes two to see it.
+    // Each upload by itself still looks uniform: it takes two to see it.
     for (const upload of fixed) expect(worst(uniformityOf([upload], RING_32))).toBeGreaterThan(QUIET);
   });
 
-  it('betrays a paper user who uploads twice under the same seeds', () => {
+  it('shows a paper user who uploads twice under the same seeds', () => {
     const world = new PaperFederation(nodeEnvironment, {
       bufferSize: 3,
       dimension: 1 << 16,

@@ -31,7 +31,7 @@ describe('a history of calls', () => {
     ]);
   });
 
-  it('begins where its device first asked without an answer: the server may have done it then', () => {
+  it('begins at the first unanswered request of its device: the server may have acted then', () => {
     expect(mayHaveBegun(11, { told: [11], unknown: [4, 7] })).toBe(4);
     expect(mayHaveBegun(11, { told: [5, 11], unknown: [4, 7] })).toBe(7);
     expect(mayHaveBegun(11, { told: [5, 11], unknown: [4] })).toBe(11);
@@ -49,12 +49,12 @@ describe('a history of calls', () => {
     expect(faults(slot(1, 3, 0, 10))).toEqual([expect.stringContaining('slot 3 of 3')]);
   });
 
-  it('shows an upload of somebody else', () => {
+  it('shows an upload of another device', () => {
     const accept: HistoryCall = { kind: 'accept', device: 2, ctx: CTX, slot: 0, begun: 20, ended: 21 };
     expect(faults(slot(1, 0, 0, 1), accept)).toEqual([expect.stringContaining('upload of slot 0')]);
   });
 
-  it('shows a buffer that goes back, and whoever was let in after its end', () => {
+  it('shows a buffer that goes back, and a device that was admitted after its end', () => {
     expect(faults(status('frozen', 0, 1), status('filling', 2, 3))).toEqual([expect.stringContaining('go back')]);
     expect(faults(status('frozen', 0, 9), status('filling', 2, 3))).toEqual([]);
     const accept: HistoryCall = { kind: 'accept', device: 1, ctx: CTX, slot: 0, begun: 5, ended: 6 };

@@ -1,4 +1,4 @@
-/** What the verdict of a crash run in the one-shot mode calls wrong. */
+/** The problems that the verdict of a crash run in the one-shot mode reports. */
 import type { LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
 import { expect, it } from 'vitest';
 import { batchProblems } from '../../src/trials/crash/shot-verdict.ts';
@@ -12,7 +12,7 @@ function batch(ctx: string, entry: string, uploads: readonly string[]): LoggedBa
   return { ctx, entry, trainedOn: 0, uploads: named };
 }
 
-/** The batches are versions 1, 2, ... with so many updates. */
+/** The batches are versions 1, 2, ... with this many updates. */
 function problemsOf(batches: readonly LoggedBatch[], counted: readonly number[]): readonly string[] {
   const final = new Map(batches.map((one) => [one.ctx, one]));
   const versions = new Map(batches.map(({ ctx }, n) => [ctx, n + 1]));

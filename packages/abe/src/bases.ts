@@ -3,8 +3,8 @@ import type { G1, G2, Group, GT, Scalar } from './group.ts';
 import type { PublicKey } from './keys.ts';
 
 /**
- * After so many multiplications a table of the base would have paid for itself, so it is built: whoever stops short of
- * it never pays for a table, and nobody pays more than twice the least.
+ * The number of multiplications after which a table of the base would have paid for itself. The table is built then, so
+ * a process that stops earlier never pays for it, and none pays more than twice the minimum.
  */
 export const TABLES_PAY_FROM = 30;
 
@@ -15,7 +15,7 @@ export interface Bases {
   g2(by: Scalar): G2;
   /** A^by */
   a(by: Scalar): GT;
-  /** Gives the memory of the tables back. */
+  /** Frees the memory of the tables. */
   destroy(): void;
 }
 

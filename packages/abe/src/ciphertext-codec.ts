@@ -63,7 +63,7 @@ function readEncapsulation(reader: ByteReader): RawEncapsulation {
   return { policy, c, leaves };
 }
 
-/** Last, because it is what costs: whatever is wrong with the layout has been found by now. */
+/** Runs last because it is expensive: every fault of the layout has been found by now. */
 function checkPoints({ policy, c, leaves }: RawEncapsulation, group: Group): Encapsulation {
   return {
     policy,

@@ -2,7 +2,7 @@
 import type { G1, G2 } from './group.ts';
 import type { Policy } from './policy.ts';
 
-/** What a holder of satisfying attributes gets the shared secret A^s from. */
+/** Lets a holder of satisfying attributes compute the shared secret A^s. */
 export interface Encapsulation {
   /** The tree, which everybody may read. */
   readonly policy: Policy;

@@ -14,7 +14,7 @@ export interface DecryptTools {
   readonly suite: Suite;
 }
 
-/** `not-authentic`: the key is of another authority, or ciphertext or context are not what was sealed. */
+/** `not-authentic`: the key belongs to another authority, or the ciphertext or the context differs from what was sealed. */
 export type Decrypted =
   | { readonly kind: 'opened'; readonly plaintext: Uint8Array }
   | { readonly kind: 'refused'; readonly reason: 'policy-not-satisfied' | 'not-authentic' };
@@ -31,8 +31,8 @@ export function decrypt(
 }
 
 /**
- * The 32 bytes of `encapsulate`; undefined where the attributes do not satisfy the policy. Nothing is authenticated
- * yet: a changed encapsulation or context gives other bytes.
+ * Returns the 32 bytes of `encapsulate`, or undefined if the attributes do not satisfy the policy. Nothing is
+ * authenticated yet: a changed encapsulation or context gives other bytes.
  */
 export function decapsulate(
   request: { readonly encapsulation: Encapsulation; readonly key: AttributeKey; readonly context: Uint8Array },

@@ -18,7 +18,7 @@ export interface EncryptTools {
 export interface EncapsulateRequest {
   readonly publicKey: PublicKey;
   readonly policy: Policy;
-  /** Authenticated, not sent: it opens only where the same context is given. */
+  /** Authenticated but not sent: the ciphertext opens only under the same context. */
   readonly context: Uint8Array;
   /** Parts made ahead for this public key. */
   readonly pool?: EncryptionPool;
@@ -34,7 +34,7 @@ export function encrypt(
   return { encapsulation, sealed: sealOnce(key, request.plaintext, tools.suite) };
 }
 
-/** The KEM alone: 32 bytes that every holder of satisfying attributes can get from the encapsulation. */
+/** Runs only the KEM: 32 bytes that every holder of satisfying attributes can compute from the encapsulation. */
 export function encapsulate(
   { publicKey, policy, context, pool }: EncapsulateRequest,
   tools: EncryptTools,

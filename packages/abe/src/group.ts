@@ -38,7 +38,7 @@ export interface Scalars {
 export interface FixedBase<Element> {
   /** Variable time. */
   multiply(by: Scalar): Element;
-  /** Gives the memory of the table back; `multiply` throws from now on. */
+  /** Frees the memory of the table; `multiply` throws from now on. */
   destroy(): void;
 }
 
@@ -49,7 +49,7 @@ export interface Points<Point> {
   negate(a: Point): Point;
   /** Variable time: for scalars that are public or used once by their owner. */
   multiply(point: Point, by: Scalar): Point;
-  /** Constant time as far as the library has it: for the authority's scalars. */
+  /** Constant time as far as the library supports it: for the authority's scalars. */
   multiplySecret(point: Point, by: Scalar): Point;
   fixedBase(point: Point): FixedBase<Point>;
   /** Compressed, in the serialization of zcash and Ethereum. */

@@ -11,17 +11,17 @@ const NO_DATA = new Uint8Array(0);
 export interface KemInput {
   /** Separates the uses of this function. */
   readonly label: string;
-  /** What only the two sides know, e.g. the bytes of A^s. Wiped. */
+  /** A value that only the two sides know, such as the bytes of A^s. It is wiped. */
   readonly secret: Uint8Array;
   /** The bytes of the ciphertext before the sealed part. */
   readonly header: Uint8Array;
-  /** Where the ciphertext is meant to be opened. */
+  /** The place in the protocol for which the ciphertext is meant. */
   readonly context: Uint8Array;
 }
 
 /**
- * HKDF over the secret. Header and context enter by their hash: both may be long, and OpenSSL takes 1 kB of info.
- * The length in front of the header keeps the two apart.
+ * HKDF over the secret. Header and context are hashed first, because both may be long and OpenSSL takes at most 1 kB of
+ * info. The length in front of the header keeps the two apart.
  */
 export function kemKey({ label, secret, header, context }: KemInput, suite: Suite): Uint8Array {
   const headerLength = new ByteWriter().u32(header.length).finish();
@@ -38,7 +38,7 @@ export function sealOnce(key: Uint8Array, plaintext: Uint8Array, suite: Suite): 
   return sealed;
 }
 
-/** The plaintext, or undefined where the tag does not verify. Wipes the key. */
+/** Returns the plaintext, or undefined if the tag does not verify. Wipes the key. */
 export function openOnce(key: Uint8Array, ciphertext: Uint8Array, suite: Suite): Uint8Array | undefined {
   const plaintext = suite.open({ key, nonce: NONCE, associatedData: NO_DATA, ciphertext });
   key.fill(0);

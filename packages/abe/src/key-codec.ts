@@ -1,5 +1,5 @@
 /**
- * The bytes of the keys. One encoding per key: decoding refuses whatever encoding would not write.
+ * The bytes of the keys. One encoding per key: decoding rejects bytes that encoding would not write.
  *
  *     public key     version kind h(48) f(96) A(576)
  *     master key     version kind alpha(32) beta(32)

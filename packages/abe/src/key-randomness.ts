@@ -1,10 +1,10 @@
-/** Where the r and r_j of a key come from: fresh randomness, or a PRF so that the same request gets the same key. */
+/** The source of r and r_j of a key: fresh randomness, or a PRF so that the same request gets the same key. */
 import { ascii, ByteWriter, concatBytes, type RandomBytes, type Suite } from '@basa/masking';
 import { WIDE_BYTES } from './group.ts';
 
 /**
- * 64 bytes for each scalar of a key. Both depend on the whole set: two keys with the same r_j but different r would
- * give g1^(r - r') away, and with it the protection against collusion (decision 011).
+ * 64 bytes for each scalar of a key. Both scalars depend on the whole set: two keys with the same r_j but different r
+ * would reveal g1^(r - r'), and with it break the protection against collusion (decision 011).
  */
 export interface KeyRandomness {
   /** For r, which ties the components of one key together. */
@@ -18,8 +18,8 @@ export function freshKeyRandomness(randomBytes: RandomBytes): KeyRandomness {
 }
 
 /**
- * HKDF as the PRF, with one label for r and one for r_j. The PRF key is as secret as the master key and belongs to
- * one master key only.
+ * HKDF as the PRF, with one label for r and one for r_j. The PRF key is as secret as the master key and must be used
+ * with one master key only.
  */
 export function prfKeyRandomness({ prfKey, suite }: { prfKey: Uint8Array; suite: Suite }): KeyRandomness {
   if (prfKey.length < 32) throw new RangeError(`a PRF key has at least 32 bytes, got ${prfKey.length}`);

@@ -1,11 +1,11 @@
-/** What the authority and the users hold. Letters are the paper's (BSW07, 4.2), moved to a pairing of type 3. */
+/** The keys of the authority and of the users. Letters are the paper's (BSW07, 4.2), moved to a pairing of type 3. */
 import type { G1, G2, GT, Scalar } from './group.ts';
 
 /** PK. The paper's g is g1 and g2, which are fixed by the curve. */
 export interface PublicKey {
   /** h = g1^beta */
   readonly h: G1;
-  /** f = g2^(1/beta): used by `delegate` only. */
+  /** f = g2^(1/beta): only `delegate` uses it. */
   readonly f: G2;
   /** A = e(g1, g2)^alpha. g1^alpha or g2^alpha would open everything. */
   readonly a: GT;

@@ -1,4 +1,4 @@
-/** Answers that a backend must give before it is used: a library of another version or build must not differ silently. */
+/** Answers that a backend must give before it is used, so that another version or build of the library cannot differ silently. */
 import { ascii, equalBytes } from '@basa/masking';
 import { G1_BYTES, type Group } from './group.ts';
 

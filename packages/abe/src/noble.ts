@@ -105,7 +105,7 @@ const gt: TargetGroup = {
   },
 };
 
-/** What both curves of noble offer. */
+/** The operations that both curves of noble offer. */
 interface NoblePoint<Point> {
   add(other: Point): Point;
   negate(): Point;

@@ -1,7 +1,7 @@
 /** Keeps the last attribute key ready, so that many seeds under one key cost one decoding. */
 import { equalBytes } from '@basa/masking';
 
-/** The seed, or undefined where it was not sealed for this key and context. */
+/** Returns the seed, or undefined if it was not sealed for this key and context. */
 export type SeedOpener = (sealed: Uint8Array, context: Uint8Array) => Uint8Array | undefined;
 
 export function openerCache(make: (attributeKey: Uint8Array) => SeedOpener): {

@@ -11,14 +11,14 @@ export function formatPolicy(policy: Policy): string {
   return children.map(formatPart).join(k === 1 ? ' or ' : ' and ');
 }
 
-/** Whether a node is written with "and" or "or". */
+/** True if a node is written with "and" or "or". */
 function isJoined(policy: Policy): boolean {
   if (policy.kind === 'attribute') return false;
   const { k, children } = policy;
   return children.length > 1 && (k === 1 || k === children.length);
 }
 
-/** A child of "and" or "or"; parentheses keep a joined one a node of its own. */
+/** Writes a child of "and" or "or"; parentheses keep a joined child a node of its own. */
 function formatPart(policy: Policy): string {
   return isJoined(policy) ? `(${formatPolicy(policy)})` : formatPolicy(policy);
 }

@@ -1,7 +1,7 @@
 /** Cuts policy text into tokens, and points at the character where a text goes wrong. */
 import { utf8Bytes } from './utf8.ts';
 
-/** A text that is no policy; the message shows the line with a caret below the character. */
+/** Thrown for a text that is not a policy; the message shows the line with a caret below the character. */
 export class PolicySyntaxError extends Error {
   /** Index of the character in the text, from 0. */
   readonly index: number;
@@ -58,7 +58,7 @@ function readToken(text: string, index: number): Token {
 const PLAIN = /[^"\\\n]+/y;
 const ESCAPE = /\\(?:(["\\])|x([0-9A-Fa-f]{2}))/y;
 
-/** `"any text"` with `\"`, `\\` and `\xNN` for a byte that is no text. */
+/** Reads `"any text"`, with `\"`, `\\`, and `\xNN` for a byte that is not text. */
 function readQuoted(text: string, start: number): Token {
   const bytes: number[] = [];
   let index = start + 1;

@@ -8,7 +8,7 @@ export interface AttributeLeaf {
 
 export interface Threshold {
   readonly kind: 'threshold';
-  /** How many children must be satisfied: 1 is OR, all of them is AND. */
+  /** The number of children that must be satisfied: 1 is OR, all of them is AND. */
   readonly k: number;
   readonly children: readonly Policy[];
 }
@@ -44,12 +44,12 @@ export function attributeBytes(name: string | Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Equal for equal attributes: what maps and sets are keyed by. */
+/** A string that is equal for equal attributes, as the key of maps and sets. */
 export function attributeId(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }
 
-/** The leaves from left to right: the order of everything that comes one per leaf. */
+/** Returns the leaves from left to right, the order of everything that has one entry per leaf. */
 export function leavesOf(policy: Policy): readonly AttributeLeaf[] {
   return policy.kind === 'attribute' ? [policy] : policy.children.flatMap(leavesOf);
 }
@@ -77,7 +77,7 @@ function checkNode(policy: Policy): void {
   children.forEach(checkNode);
 }
 
-/** Whether a holder of these attributes may read (BSW07, 4.1, "satisfying an access tree"). */
+/** True if a holder of these attributes may read (BSW07, 4.1, "satisfying an access tree"). */
 export function satisfies(policy: Policy, attributes: readonly Uint8Array[]): boolean {
   const held = new Set(attributes.map(attributeId));
   const isSatisfied = (node: Policy): boolean =>

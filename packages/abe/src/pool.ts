@@ -1,6 +1,7 @@
 /**
- * The part of encryption that depends neither on attribute nor on plaintext, made ahead (offline/online encryption).
- * Each part serves one ciphertext: whoever saw two with the same s could open both with a key for either.
+ * The part of encryption that depends neither on the attribute nor on the plaintext, made ahead (offline/online
+ * encryption). Each part serves one ciphertext: anyone who saw two ciphertexts with the same s could open both with a
+ * key for either.
  */
 import { type RandomBytes, Secret } from '@basa/masking';
 import { type Bases, plainBases, TABLES_PAY_FROM, tableBases } from './bases.ts';
@@ -8,7 +9,7 @@ import type { G1, G2, Group, Scalar } from './group.ts';
 import type { PublicKey } from './keys.ts';
 import { randomScalar } from './random-scalar.ts';
 
-/** Of one ciphertext; whoever gets it wipes s and the secret after use. */
+/** Serves one ciphertext; the caller that takes it wipes s and the secret after use. */
 export interface PreparedPart {
   readonly s: Scalar;
   /** C = h^s */
@@ -35,24 +36,24 @@ export class EncryptionPool {
     this.#bases = plainBases(publicKey, group);
   }
 
-  /** How many parts lie ready. */
+  /** The number of parts that are ready. */
   get size(): number {
     return this.#parts.length;
   }
 
-  /** Builds the tables of the fixed bases, 1.4 MB with mcl, at once; otherwise they come with the 30th encryption. */
+  /** Builds the tables of the fixed bases (1.4 MB with mcl) now; otherwise they are built at the 30th encryption. */
   buildTables(): void {
     if (this.#hasTables) return;
     this.#bases = tableBases(this.publicKey, this.#group);
     this.#hasTables = true;
   }
 
-  /** Makes `count` more parts: call it while there is nothing else to do. */
+  /** Makes `count` more parts: call it while the process is idle. */
   prepare(count: number): void {
     for (let i = 0; i < count; i++) this.#parts.push(this.#make());
   }
 
-  /** A part that nobody else gets; made at once where none lies ready. */
+  /** Returns a part that no other caller gets; makes one now if none is ready. */
   take(): PreparedPart {
     return this.#parts.pop() ?? this.#make();
   }
@@ -62,7 +63,7 @@ export class EncryptionPool {
     return this.#bases.g2(by);
   }
 
-  /** Wipes the parts that lie ready and gives the tables back. */
+  /** Wipes the parts that are ready and frees the tables. */
   destroy(): void {
     for (const part of this.#parts.splice(0)) {
       this.#group.scalars.wipe(part.s);

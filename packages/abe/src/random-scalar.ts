@@ -1,4 +1,4 @@
-/** Scalars out of injected randomness. */
+/** Scalars from injected randomness. */
 import type { RandomBytes } from '@basa/masking';
 import { type Group, type Scalar, WIDE_BYTES } from './group.ts';
 
@@ -6,7 +6,7 @@ export function randomScalar(group: Group, randomBytes: RandomBytes): Scalar {
   return scalarFrom(group, randomBytes(WIDE_BYTES));
 }
 
-/** Takes the 64 bytes over and wipes them. Zero comes up with probability 2^-255, or from broken randomness. */
+/** Takes ownership of the 64 bytes and wipes them. Zero occurs with probability 2^-255, or if the randomness is broken. */
 export function scalarFrom(group: Group, wide: Uint8Array): Scalar {
   const scalar = group.scalars.reduce(wide);
   wide.fill(0);

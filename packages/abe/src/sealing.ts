@@ -10,20 +10,20 @@ import { openSeed, SEALED_SEED_BYTES, sealSeed } from './seed.ts';
 
 /** A sealing that keeps the last attribute key decoded, since one key opens many seeds. */
 export interface CachedSealing extends SeedSealing {
-  /** Decodes and checks a key once, for many seeds. Throws a `DecodeError` at malformed key bytes. */
+  /** Decodes and checks a key once, for many seeds. Throws a `DecodeError` if the key bytes are malformed. */
   opener(attributeKey: Uint8Array): SeedOpener;
-  /** Brings code and tables up to speed: a cold process is several times slower. Call it while training. */
+  /** Warms up code and tables: a cold process is several times slower. Call it while training. */
   warmUp(): void;
   /** Drops the cached key. */
   forget(): void;
-  /** Drops the cached key and gives the tables back, 1.4 MB of wasm memory that nobody else frees. */
+  /** Drops the cached key and frees the tables, 1.4 MB of wasm memory that nothing else frees. */
   destroy(): void;
 }
 
 /**
- * Seals to whoever holds the key of one attribute. `open` gives undefined for whatever a hostile sender may have
- * made; an `attributeKey` that is no encoding of a key for one attribute is a fault of its issuer and throws a
- * `DecodeError`. Seals through `pool` if there is one; it must be of the same public key.
+ * Seals seeds to the holder of the key of one attribute. `open` returns undefined for anything a hostile sender may
+ * have made; an `attributeKey` that does not encode a key for one attribute is a fault of its issuer and throws a
+ * `DecodeError`. Seals through `pool` if there is one; it must belong to the same public key.
  */
 export function abeSealing(tools: {
   readonly publicKey: PublicKey;
@@ -60,7 +60,7 @@ export function abeSealing(tools: {
     forget: cache.forget,
     destroy() {
       cache.forget();
-      if (tools.pool === undefined) pool.destroy(); // a pool that came in belongs to who brought it
+      if (tools.pool === undefined) pool.destroy(); // a pool that the caller passed in stays the caller's
     },
   };
 }
@@ -69,7 +69,7 @@ function checkSeed(seed: Uint8Array): void {
   if (seed.length !== SEED_BYTES) throw new RangeError(`a seed has ${SEED_BYTES} bytes, got ${seed.length}`);
 }
 
-/** Runs what opening runs often enough for the engine to compile it well. */
+/** Runs the code of opening often enough for the engine to compile it well. */
 export function warmUpPairing(group: Group): void {
   const { g1, g2 } = group;
   const [p, q] = [g1.encode(g1.generator), g2.encode(g2.generator)];

@@ -33,7 +33,7 @@ export function sealSeed(
   return concatBytes(header, sealOnce(key, seed, suite));
 }
 
-/** What opening needs of a key for one attribute. */
+/** The parts of a key for one attribute that opening needs. */
 export interface SeedKey {
   readonly d: G2;
   readonly djPrime: G2;
@@ -41,7 +41,7 @@ export interface SeedKey {
   readonly djNegated: G1;
 }
 
-/** Undefined where the bytes are malformed, or key or context are not those it was sealed for. */
+/** Returns undefined if the bytes are malformed, or if key or context differ from those it was sealed for. */
 export function openSeed(
   request: { key: SeedKey; sealed: Uint8Array; context: Uint8Array },
   { group, suite }: SeedTools,

@@ -5,7 +5,7 @@ import { attributeId, type Policy } from './policy.ts';
 import { randomScalar } from './random-scalar.ts';
 
 /**
- * q_y(0) for every leaf y, from left to right, where q_root(0) is the secret. Every scalar made on the way is put
+ * Returns q_y(0) for every leaf y, from left to right; q_root(0) is the secret. Every scalar made on the way is put
  * into `used`, for the caller to wipe; below an OR a share is the secret of the node itself.
  */
 export function shareSecret(
@@ -43,7 +43,7 @@ export interface LeafUse {
   readonly coefficient: Scalar | undefined;
 }
 
-/** The smallest set of leaves that these attributes satisfy the policy with; undefined if there is none. */
+/** Returns the smallest set of leaves with which these attributes satisfy the policy; undefined if there is no such set. */
 export function recombination(
   policy: Policy,
   attributes: readonly Uint8Array[],

@@ -1,4 +1,4 @@
-/** An issuer around a master key: what it derives comes from the master key, which is the one secret to keep. */
+/** An issuer around a master key. Everything it uses is derived from the master key, so that is the only secret to keep. */
 import { type AttributeKeyIssuer, ascii, concatBytes, type Suite } from '@basa/masking';
 
 /** An issuer that can forget its secrets when its epoch has ended. */
@@ -10,7 +10,7 @@ export interface WipeableIssuer extends AttributeKeyIssuer {
 const SALT = ascii('basa-abe-v1 issuer');
 const KEY_BYTES = 32;
 
-/** `masterKeyBytes` are taken over and wiped; `issue` gets a PRF key that goes with this master key alone. */
+/** Takes ownership of `masterKeyBytes` and wipes them; `issue` gets a PRF key that belongs to this master key only. */
 export function wipeableIssuer(
   parts: {
     readonly publicKey: Uint8Array;

@@ -67,18 +67,18 @@ const codecs: readonly [string, Codec][] = [
 ];
 
 describe.each(codecs)('%s', (_, { bytes, roundTrip }) => {
-  it('comes back as it was written', () => {
+  it('decodes to the value that was encoded', () => {
     expect(roundTrip(bytes)).toEqual(bytes);
   });
 
-  it('gets a DecodeError at every length but its own', () => {
+  it('throws a DecodeError at every length but its own', () => {
     for (let length = 0; length < bytes.length; length++) {
       expect(() => roundTrip(bytes.subarray(0, length))).toThrow(DecodeError);
     }
     expect(() => roundTrip(concatBytes(bytes, Uint8Array.of(0)))).toThrow(DecodeError);
   });
 
-  it('gets nothing but a DecodeError, or itself back, from 10,000 random or mutated byte strings', () => {
+  it('throws a DecodeError or decodes canonically for 10,000 random or mutated byte strings', () => {
     let refused = 0;
     for (const hostile of hostileBytes(bytes, 10_000)) {
       try {
@@ -116,7 +116,7 @@ describe('bounds', () => {
     expect(() => decodeCiphertext(wide.finish(), group)).toThrow(/policy: more than 1024 leaves/);
   });
 
-  it('let the largest tree through', () => {
+  it('allow the largest tree', () => {
     const names = Array.from({ length: 1024 }, () => 'a').join(', ');
     const largest = encrypt(
       { publicKey, policy: parsePolicy(`1 of (${names})`), plaintext: new Uint8Array(1), context: new Uint8Array(0) },

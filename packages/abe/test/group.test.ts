@@ -56,7 +56,7 @@ describe('mcl and noble', () => {
     expect(one).toEqual(two);
   });
 
-  it('open each other what they encrypt', () => {
+  it('open what the other encrypts', () => {
     const [policy, context, plaintext] = [parsePolicy('a and (b or c)'), ascii('interop'), ascii('the same bytes')];
     for (const [from, to] of [
       [mcl, noble],
@@ -79,7 +79,7 @@ describe('mcl and noble', () => {
     }
   });
 
-  it('do not take elements of each other', () => {
+  it('reject elements of each other', () => {
     expect(() => mcl.g1.encode(noble.g1.generator)).toThrow(TypeError);
     expect(() => noble.g1.encode(mcl.g1.generator)).toThrow(TypeError);
   });
@@ -110,7 +110,7 @@ describe('mcl and noble', () => {
   });
 });
 
-it('a pairing with a point that stays is the same pairing, on both', () => {
+it('a pairing with a fixed point equals the plain pairing, on both', () => {
   const [a, b] = numbers as [Uint8Array, Uint8Array];
   for (const { g1, g2, gt, scalars, pairingProduct, pairingWith } of [mcl, noble]) {
     const key = g2.multiply(g2.generator, scalars.reduce(a));
@@ -123,7 +123,7 @@ it('a pairing with a point that stays is the same pairing, on both', () => {
 });
 
 describe('mcl', () => {
-  it('multiplies by its tables as it multiplies without, to the last digit', () => {
+  it('multiplies with its tables exactly as without them', () => {
     const { g1, g2, gt, scalars } = mcl;
     const pairing = mcl.pairingProduct([{ g1: g1.generator, g2: g2.generator }]);
     const tables = [g1.fixedBase(g1.generator), g2.fixedBase(g2.generator), gt.fixedBase(pairing)] as const;
@@ -141,7 +141,7 @@ describe('mcl', () => {
     expect(() => tables[0].multiply(minusOne)).toThrow(/destroyed/);
   });
 
-  it('multiplies hundreds of pairings as one by one', () => {
+  it('multiplies hundreds of pairings exactly as one by one', () => {
     const { g1, g2, gt, scalars } = mcl;
     const pair = { g1: g1.generator, g2: g2.generator };
     const product = mcl.pairingProduct(Array.from({ length: 150 }, () => pair));

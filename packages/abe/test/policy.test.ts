@@ -148,7 +148,7 @@ describe('a random tree', async () => {
     );
   });
 
-  it('never opens to a key that claims a component it has not got', () => {
+  it('never opens to a key that claims a component it does not have', () => {
     const policy = and(a, b);
     const key = keyGen({ masterKey, attributes: ['a', 'c'], randomness }, tools);
     const claimed = {
@@ -159,7 +159,7 @@ describe('a random tree', async () => {
     expect(decrypt({ ciphertext, key: claimed, context }, tools)).toEqual({ kind: 'refused', reason: 'not-authentic' });
   });
 
-  it('is refused by encrypt when it is no tree that can be satisfied', () => {
+  it('is rejected by encrypt if it cannot be satisfied', () => {
     for (const policy of [
       threshold(3, a, b),
       threshold(0, a),

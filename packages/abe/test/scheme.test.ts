@@ -34,7 +34,7 @@ const encryptFor = (policy: string) => encrypt({ publicKey, policy: parsePolicy(
 const refused = (reason: string) => ({ kind: 'refused', reason });
 
 describe('decrypt', () => {
-  it('opens what a satisfying key may read', () => {
+  it('opens a ciphertext with a satisfying key', () => {
     const ciphertext = encryptFor('doctor and (cardiology or 2 of (a, b, c))');
     for (const key of [keyFor('doctor', 'cardiology'), keyFor('c', 'doctor', 'a'), keyFor('doctor', 'a', 'b', 'c')]) {
       expect(decrypt({ ciphertext, key, context }, tools)).toEqual({ kind: 'opened', plaintext });
@@ -121,7 +121,7 @@ describe('collusion', () => {
     expect(decrypt({ ciphertext, key: renamed, context }, tools)).toEqual(refused('not-authentic'));
   });
 
-  it('fails for keys out of one PRF as well', () => {
+  it('fails for keys from one PRF as well', () => {
     const randomness = prfKeyRandomness({ prfKey: randomBytes(32), suite });
     const [one, two] = [
       keyGen({ masterKey, attributes: ['a', 'x'], randomness }, tools),
@@ -205,7 +205,7 @@ describe('delegate', () => {
   });
 });
 
-describe('the KEM alone', () => {
+describe('the KEM by itself', () => {
   it('gives both sides the same 32 bytes, and others for another context', () => {
     const { encapsulation, key } = encapsulate({ publicKey, policy: and(attribute('a')), context }, tools);
     const holder = keyFor('a');
@@ -217,7 +217,7 @@ describe('the KEM alone', () => {
 });
 
 describe('the pool', () => {
-  it('gives each part away once, whatever is encrypted', () => {
+  it('gives each part away once, for any encryption', () => {
     const pool = new EncryptionPool(publicKey, tools);
     pool.prepare(3);
     const seen = new Set<string>();
@@ -250,7 +250,7 @@ describe('the pool', () => {
     expect(() => encrypt({ publicKey, policy: attribute('a'), plaintext, context, pool }, tools)).toThrow(/another/);
   });
 
-  it('wipes what lies ready when it is destroyed', () => {
+  it('wipes the prepared parts when it is destroyed', () => {
     const pool = new EncryptionPool(publicKey, tools);
     pool.prepare(2);
     pool.destroy();

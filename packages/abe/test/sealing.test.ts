@@ -37,25 +37,25 @@ describe('cp-abe', () => {
     expect(sealing.opener(key)(sealed, context)).toEqual(seed);
   });
 
-  it('seals 32 bytes into the length it announces, never twice the same', () => {
+  it('seals 32 bytes into the announced length, and never gives the same bytes twice', () => {
     expect(sealed).toHaveLength(240);
     expect(sealing.sealedBytes).toBe(240);
     expect(sealing.seal(seed, attribute, context)).not.toEqual(sealed);
   });
 
-  it('gives nothing to the key of another attribute, or in another context', () => {
+  it('does not open with the key of another attribute, or in another context', () => {
     expect(sealing.open(sealed, issuer.issue(otherAttribute), context)).toBeUndefined();
     expect(sealing.open(sealed, key, suite.sha256(ascii('another')))).toBeUndefined();
     expect(sealing.open(sealed, key, new Uint8Array(0))).toBeUndefined();
   });
 
-  it('gives nothing for any flipped bit', () => {
+  it('does not open with any flipped bit', () => {
     for (let bit = 0; bit < 8 * sealed.length; bit += 7) {
       expect(sealing.open(flipBit(sealed, bit), key, context)).toBeUndefined();
     }
   });
 
-  it('gives nothing for a truncated, over-long or random ciphertext', () => {
+  it('does not open a truncated, over-long or random ciphertext', () => {
     for (const damaged of [sealed.subarray(1), concatBytes(sealed, Uint8Array.of(0)), new Uint8Array(0)]) {
       expect(sealing.open(damaged, key, context)).toBeUndefined();
     }
@@ -63,14 +63,14 @@ describe('cp-abe', () => {
     fc.assert(fc.property(random, (hostile) => sealing.open(hostile, key, context) === undefined));
   });
 
-  it('gives nothing for 100,000 random or mutated byte strings', () => {
+  it('does not open 100,000 random or mutated byte strings', () => {
     const open = sealing.opener(key);
     let opened = 0;
     for (const hostile of hostileBytes(sealed, 100_000)) if (open(hostile, context) !== undefined) opened++;
     expect(opened).toBe(0);
   });
 
-  it('gives nothing for two honest ciphertexts put together', () => {
+  it('does not open two honest ciphertexts put together', () => {
     const other = sealing.seal(seed, attribute, context);
     for (const cut of [48, 80, 96, 144, 192]) {
       const mixed = concatBytes(sealed.subarray(0, cut), other.subarray(cut));
@@ -102,7 +102,7 @@ describe('cp-abe', () => {
     expect(sealing.open(sealing.seal(seed, attribute, context), key, context)).toEqual(seed);
   });
 
-  it('gets its tables with the 30th seed, and opens what it sealed before and after', () => {
+  it('builds its tables at the 30th seed, and opens seeds sealed before and after', () => {
     sealing.destroy();
     const built = vi.spyOn(group.gt, 'fixedBase');
     const seeds = Array.from({ length: 31 }, () => sealing.seal(seed, attribute, context));
@@ -120,14 +120,14 @@ describe('cp-abe', () => {
     expect(issuer.derive(new Uint8Array(5000))).toHaveLength(32);
   });
 
-  it('has an issuer that does nothing more once it is wiped', () => {
+  it('has an issuer that throws once it is wiped', () => {
     const wiped = makeIssuer();
     wiped.wipe();
     expect(() => wiped.issue(attribute)).toThrow(/wiped/);
     expect(() => wiped.derive(ascii('label'))).toThrow(/wiped/);
   });
 
-  it('refuses seeds and attributes of a length that can not be meant', () => {
+  it('rejects seeds and attributes of an impossible length', () => {
     expect(() => sealing.seal(new Uint8Array(31), attribute, context)).toThrow(RangeError);
     expect(() => sealing.seal(seed, new Uint8Array(0), context)).toThrow(RangeError);
     expect(() => sealing.seal(seed, new Uint8Array(256), context)).toThrow(RangeError);
@@ -163,7 +163,7 @@ describe('cp-abe sealing', () => {
     expect(() => abeSealing({ ...tools, publicKey, pool })).toThrow(/another/);
   });
 
-  it('takes no key for several attributes', () => {
+  it('rejects a key for several attributes', () => {
     const sealing = abeSealing({ ...tools, publicKey });
     const sealed = sealing.seal(seed, attribute, context);
     const attributes = [attribute, otherAttribute];

@@ -1,4 +1,4 @@
-/** What the tests of this package share: backends, a suite, and randomness that a seed reproduces. */
+/** The tools that the tests of this package share: backends, a suite, and randomness that a seed reproduces. */
 import { createMclGroup, type Group } from '@basa/abe';
 import { ascii, ByteWriter, concatBytes, type RandomBytes, type Suite } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';

@@ -25,7 +25,7 @@ describe.each(backends.map((group) => [group.name, group] as const))('with %s', 
   const publicKey = decodePublicKey(bytes(vectors.setup.publicKey), group);
   const tools = { group, suite, randomBytes: seededBytes('vectors') };
 
-  it('the vectors are written as they are committed', async () => {
+  it('the generated vectors equal the committed ones', async () => {
     expect(await abeVectors(group)).toEqual(vectors);
   });
 

@@ -1,4 +1,4 @@
-/** The attribute authority as a service of its own. */
+/** The attribute authority as an independent service. */
 
 export type { TaskFleet } from './log/fleets.ts';
 export type { LogReport } from './log/verify-log.ts';

@@ -1,4 +1,4 @@
-/** Whoever verifies a log sees a device that is in more sums of a private task than its budget allows. */
+/** Verifying a log reveals a device that is in more sums of a private task than its budget allows. */
 import { type AuthorityRecord, type BufferClosed, ctxOf, type KeyIssued } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { nodeFederation } from '@basa/testkit/core/tools.ts';

@@ -1,4 +1,4 @@
-/** How long the keys of a buffer are needed, by the log. */
+/** The time for which the keys of a buffer are needed, by the log. */
 import { type BufferPart, epochKeyOf, ownPart } from '@basa/protocol';
 import { atSeveralCloses, authorityOf, votesOf } from '@basa/testkit/core/several.ts';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What survives: a crash at every durable boundary, and a data folder that was rolled back. */
+/** Durability: a crash at every durable boundary, and a data folder that was rolled back. */
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';

@@ -1,4 +1,4 @@
-/** Many keys are made in a thread: the same ones, and none of them where requests are answered. */
+/** Many keys are made in a thread: the same keys, and none of them on the thread that answers requests. */
 import { createMclGroup } from '@basa/abe';
 import { type Ctx, ENGINE, type Registration, type TaskId } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
@@ -29,7 +29,7 @@ function closeOf(engine: number, bufferSize: number): KeysAsked {
   return { kind: 'closed', source, ctx: nodeRandomBytes(32) as Ctx, authority: 0, accepted };
 }
 
-/** Makes no key: whoever asks it does so on the thread that answers. */
+/** Makes no key: a request to it would run on the thread that answers. */
 const NOBODY: EpochKeys = {
   issuer: {
     publicKey: new Uint8Array(),

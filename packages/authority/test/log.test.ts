@@ -1,4 +1,4 @@
-/** The log: verified offline by whoever holds it and the public key of the authority. */
+/** The log: verified offline with only the public key of the authority. */
 import { concatBytes, fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,

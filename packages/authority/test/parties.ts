@@ -248,7 +248,7 @@ interface TestWorld {
   readonly enrolled: readonly { readonly device: Device; readonly certificate: Uint8Array }[];
 }
 
-/** An authority with a task, a logged model and so many enrolled devices. */
+/** An authority with a task, a logged model and this many enrolled devices. */
 export async function stage(authority: Authority, count: number, policy: Partial<TaskPolicy> = {}): Promise<TestWorld> {
   const server = new TestServer(policy);
   await server.createTask(authority);

@@ -10,7 +10,7 @@ import { type Home, start, stop } from './homes.ts';
 export class PowerCuts {
   readonly witness: CuttingWitness = new CuttingWitness();
   readonly #home: Home;
-  /** How many there were. */
+  /** The number of power cuts. */
   count = 0;
 
   constructor(home: Home) {

@@ -1,4 +1,4 @@
-/** What two users share: a secret by X25519, and messages that a server carries between them without reading. */
+/** Secrets that two users share by X25519, and messages between them that the server carries but cannot read. */
 import { ascii, ByteWriter, type RandomBytes, Secret, type Suite } from '@basa/masking';
 
 export interface KeyPair {
@@ -17,7 +17,7 @@ export function generateKeyPair(suite: Suite, randomBytes: RandomBytes): KeyPair
   return { secretKey, publicKey: suite.x25519(secretKey.reveal()).publicKey };
 }
 
-/** The same 32 bytes at both ends, or undefined for a key that is none. */
+/** Returns the same 32 bytes at both ends, or undefined if the peer's key is not a valid key. */
 export function agree(suite: Suite, own: Secret, peerKey: Uint8Array, purpose: string): Secret | undefined {
   const shared = suite.x25519(own.reveal()).agree(peerKey);
   if (shared === undefined) return undefined;
@@ -26,12 +26,12 @@ export function agree(suite: Suite, own: Secret, peerKey: Uint8Array, purpose: s
   return new Secret(agreed);
 }
 
-/** Names one message of one session: no two messages have the same. */
+/** Names one message of one session: no two messages have the same name. */
 export interface Envelope {
   readonly session: Uint8Array;
   readonly from: number;
   readonly to: number;
-  /** Which message from one to the other: the version a mask was made for, where there is more than one. */
+  /** Tells messages with the same ends apart: the version a mask was made for, if there is more than one. */
   readonly stamp?: number;
 }
 

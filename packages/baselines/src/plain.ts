@@ -1,4 +1,4 @@
-/** No secure aggregation: FedAvg and FedBuff as they are, where the server reads every update. */
+/** No secure aggregation: FedAvg and FedBuff as they are; the server reads every update. */
 import { addInPlace, FIELD, packedLength } from '@basa/masking';
 import {
   type AggregationProtocol,

@@ -1,4 +1,4 @@
-/** Every expected no of the baselines, in one table: a stable code and a sentence for people. */
+/** Every expected refusal of the baselines in one table: a stable code and a sentence for people. */
 
 export const REFUSALS = {
   'too-few': 'Fewer users than the threshold take part: what was sent cannot be opened, and nobody answers.',

@@ -23,7 +23,7 @@ describe.each(KERNELS)('the %s kernel', (_, kernel) => {
     return outputs.map((output) => [...output]);
   }
 
-  it('combines as the twin does', () => {
+  it('gives the same results as the twin', () => {
     const shapes = fc.tuple(
       fc.integer({ min: 1, max: 70 }),
       fc.integer({ min: 1, max: 3 }),
@@ -47,7 +47,7 @@ describe.each(KERNELS)('the %s kernel', (_, kernel) => {
     );
   });
 
-  it.each([255, 256, 257, 2048, 2049])('combines %d words, over the ends of its blocks', (length) => {
+  it.each([255, 256, 257, 2048, 2049])('combines %d words across the ends of its blocks', (length) => {
     const [inputs, rows] = [inputsFrom(1, 5, length), inputsFrom(2, 2, 5)];
     expect(combine(rows, inputs)).toEqual(slowCombine(rows, inputs, BigInt(FIELD_PRIME)));
   });

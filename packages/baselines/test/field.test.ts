@@ -63,7 +63,7 @@ describe('Shamir', () => {
     }
   });
 
-  it('t - 1 shares are the same whatever the secret is: every value equally often, over all polynomials', () => {
+  it('t - 1 shares do not depend on the secret: every value equally often, over all polynomials', () => {
     const tiny = primeField(5);
     const scheme = { threshold: 3, points: [1, 2, 3, 4] };
     for (const holders of [
@@ -129,7 +129,7 @@ describe('the code of LightSecAgg, p = 97, N = 4, U = 3, T = 1', () => {
   const weighted = (a: number, b: number): Uint32Array[] =>
     first.map((share, j) => Uint32Array.from(share, (value, k) => (a * value + b * (second[j]?.[k] ?? 0)) % 97));
 
-  it('has the coefficients that were worked out apart from it', () => {
+  it('has the coefficients that were computed independently', () => {
     expect(code.rows.map((row) => [...row])).toEqual([
       [15, 73, 10],
       [10, 82, 6],
@@ -138,7 +138,7 @@ describe('the code of LightSecAgg, p = 97, N = 4, U = 3, T = 1', () => {
     ]);
   });
 
-  it('makes the shares that were worked out apart from it', () => {
+  it('makes the shares that were computed independently', () => {
     expect(first).toEqual([
       [82, 2],
       [80, 36],
@@ -184,7 +184,7 @@ describe('the code of LightSecAgg, p = 97, N = 4, U = 3, T = 1', () => {
     ]);
   });
 
-  it('shows T colluders nothing: their shares take every value equally often, whatever the mask', () => {
+  it('shows T colluders nothing: for any mask their shares take every value equally often', () => {
     const tiny = new MaskCode({ users: 4, survivors: 3, privacy: 2 }, primeField(11));
     const small = plainCombinationKernel(11);
     for (const colluders of [
@@ -207,7 +207,7 @@ describe('the code of LightSecAgg, p = 97, N = 4, U = 3, T = 1', () => {
     }
   });
 
-  it('refuses parameters that are none', () => {
+  it('rejects invalid parameters', () => {
     expect(() => new MaskCode({ users: 3, survivors: 4, privacy: 1 }, field)).toThrow('N >= U > T >= 0');
     expect(() => new MaskCode({ users: 3, survivors: 2, privacy: 2 }, field)).toThrow('N >= U > T >= 0');
   });

@@ -26,7 +26,7 @@ describe('the rule for k and t', () => {
   it.each([
     [2000, 400, 1800, 81, 49, 0.3],
     [500, 100, 400, 96, 50, 0.4],
-  ])('holds in exact integers where it departs from the table, n = %d', (n, corrupt, alive, k, t, fraction) => {
+  ])('holds in exact integers if it departs from the table, n = %d', (n, corrupt, alive, k, t, fraction) => {
     const tail = (marked: number, from: number, to: number): number => {
       let ways = 0n;
       for (let i = from; i <= to; i++) ways += choose(marked, i) * choose(n - 1 - marked, k - i);

@@ -1,4 +1,4 @@
-/** Every protocol: the exact sum of whoever is in wherever the thresholds hold, a clear refusal elsewhere. */
+/** Every protocol: the exact sum of its members if the thresholds hold, a clear refusal otherwise. */
 import { FIELD, integerWeight, ring, toResidue } from '@basa/masking';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What parties refuse: strangers, repeats, changed bytes, and questions about too few. */
+/** Refusals of the parties: strangers, repeats, changed bytes, and questions about too few. */
 import { DecodeError, FIELD, FIELD_PRIME } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
 import { primeField } from '../src/field/field.ts';
@@ -32,7 +32,7 @@ describe('a SecAgg user', () => {
     return { users: users as [SecAggUser, SecAggUser, SecAggUser, SecAggUser], roster, inboxOf };
   }
 
-  it('shares with nobody where fewer than t have keys, or a key is there twice', () => {
+  it('does not share if fewer than t users have keys, or a key occurs twice', () => {
     const { users, roster } = sharing();
     expect(users[0].share(roster.slice(0, 2))).toMatchObject(refusedFor('too-few'));
     const copied = roster.map((keys, n) => (n === 3 ? { ...keys, maskKey: roster[2]?.maskKey as Uint8Array } : keys));
@@ -41,7 +41,7 @@ describe('a SecAgg user', () => {
     expect(users[0].share(zero)).toMatchObject(refusedFor('key-invalid'));
   });
 
-  it('answers once, about those who shared with it, and not where fewer than t survived', () => {
+  it('answers once, about those who shared with it, and not if fewer than t survived', () => {
     const { users, inboxOf } = sharing();
     expect(users[0].mask(inboxOf(0)).kind).toBe('plan');
     expect(users[0].answer([0, 1])).toMatchObject(refusedFor('too-few'));
@@ -65,7 +65,7 @@ describe('a SecAgg user', () => {
 });
 
 describe('a SecAgg server', () => {
-  it('takes each message once, from whom it awaits it', () => {
+  it('accepts each message once, from the user it expects it from', () => {
     const server = new SecAggServer(secAggParameters(3, { session, modulus: FIELD }), ports);
     const keys = new SecAggUser(0, secAggParameters(3, { session, modulus: FIELD }), ports).advertise();
     expect(server.receiveKeys(keys)).toBeUndefined();
@@ -75,7 +75,7 @@ describe('a SecAgg server', () => {
     expect(server.receiveAnswer(7, [])).toMatchObject(refusedFor('not-expected'));
   });
 
-  it('has neighbours where the rule allows it, and everybody elsewhere', () => {
+  it('has neighbours if the rule allows it, and otherwise all users', () => {
     const risk = { corrupt: 0.05, dropped: 0.05 };
     const base = { session, modulus: FIELD };
     expect(secAggPlusParameters(100, risk, base)).toMatchObject({

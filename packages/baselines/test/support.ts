@@ -1,4 +1,4 @@
-/** What the tests of the baselines run on. */
+/** The tools of the baselines' tests. */
 import { createCipheriv } from 'node:crypto';
 import { FIELD_PRIME, type RandomBytes } from '@basa/masking';
 import { wasmTools } from '@basa/testkit/core/tools.ts';
@@ -38,7 +38,7 @@ export function slowSum(
   );
 }
 
-/** Every tuple of so many digits below the base. */
+/** Every tuple of this many digits below the base. */
 export function tuples(base: number, length: number): number[][] {
   return Array.from({ length: base ** length }, (_, n) =>
     Array.from({ length }, (__, place) => Math.floor(n / base ** place) % base),

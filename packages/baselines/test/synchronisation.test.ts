@@ -23,7 +23,7 @@ function timePerAggregation({ waits, arrival, restart }: SynchronisationReading,
   for (let n = 0; n < AGGREGATIONS; n++) {
     for (; buffered < BUFFER; buffered++) start(door.shift() ?? nextToFinish());
     buffered = 0;
-    // Whoever stands at the door is idle and answers at once; the others when their training ends.
+    // Users that wait at the door are idle and answer at once; the others when their training ends.
     const answered = new Set(door);
     const idle: number[] = [];
     while (waits && answered.size < survivors) {

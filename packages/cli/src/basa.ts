@@ -74,7 +74,7 @@ const BASA: Program = {
   ],
 };
 
-/** Resolves with the exit code. `typed` is what a person types to start it; hints are written with it. */
+/** Resolves with the exit code. `typed` is the command that a person types to start it; hints are written with it. */
 export function runCli(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,

@@ -1,2 +1,2 @@
-/** The command line of BASA as a library: what `npm start` and the tests call. */
+/** The command line of BASA as a library, for `npm start` and the tests. */
 export { runCli } from './basa.ts';

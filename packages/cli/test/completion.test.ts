@@ -9,7 +9,7 @@ const quoted = (words: readonly string[]): string => words.map((word) => `'${wor
 const run = (shell: string, program: string): string =>
   execFileSync(shell, [...(shell === 'zsh' ? ['-f'] : []), '-c', program], { encoding: 'utf8' });
 
-/** How a shell is asked; zsh's own functions are replaced by some that print what they are given. */
+/** Asks a shell for completions; zsh's own functions are replaced by some that print their arguments. */
 const SHELLS: Readonly<Record<string, Complete>> = {
   bash: (script, words) =>
     run(

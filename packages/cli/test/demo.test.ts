@@ -30,7 +30,9 @@ describe('the demo', () => {
       engine: 'cp-abe',
       engines: { 'cp-abe': { sealedBytes: 9 * 240 }, 'slot-keys': { sealedBytes: 9 * 64 } },
     });
-    expect(errors).toContain('This run used sealed mode with CP-ABE. To try slot keys: npm start -- --engine slot-keys');
+    expect(errors).toContain(
+      'This run used sealed mode with CP-ABE. To try slot keys: npm start -- --engine slot-keys',
+    );
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(['authority', 'server', 'devices', 'server.log']));
   });
 

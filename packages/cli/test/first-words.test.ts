@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseSync } from 'oxc-parser';
 import { expect, it } from 'vitest';
 
-/** What is loaded with a module, types left out. */
+/** The modules that are loaded with a module, types left out. */
 function loadedBy(path: string): readonly string[] {
   const { staticImports, staticExports } = parseSync(path, readFileSync(path, 'utf8')).module;
   return [

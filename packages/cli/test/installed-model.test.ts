@@ -1,4 +1,4 @@
-/** A model in TypeScript where `basa` is installed: read by Node itself, or by the tsx beside it. */
+/** A model in TypeScript beside an installed `basa`: read by Node itself, or by the tsx beside it. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -27,7 +27,7 @@ interface Manifest {
 }
 const TEMPLATES = ['node', 'tfjs', 'browser'] as const;
 
-/** What a script of a project prints, started as its README says. */
+/** Returns the output of a project's script, started as its README says. */
 async function npm(template: string, words: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const env = { ...process.env, NODE_OPTIONS: '', ...environment };
   const { stdout } = await promisify(execFile)('npm', ['run', '--silent', ...words], { cwd: inProject(template), env });

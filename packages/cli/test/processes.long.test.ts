@@ -1,4 +1,4 @@
-/** What `basa` starts ends with it, however it ends. */
+/** The processes that `basa` starts end with it, in any way it ends. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

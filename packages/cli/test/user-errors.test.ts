@@ -1,4 +1,4 @@
-/** What a person got wrong is told in one sentence, without a stack. */
+/** Mistakes of a user are reported in one sentence, without a stack. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

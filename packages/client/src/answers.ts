@@ -1,4 +1,4 @@
-/** Answers of a service as values; what does not decode is an `AnswerError`. */
+/** Decodes the answers of a service; an answer that does not decode is an `AnswerError`. */
 import { DecodeError, fromHex } from '@basa/masking';
 import type { Codec } from '@basa/protocol';
 import { AnswerError } from './errors.ts';
@@ -17,7 +17,7 @@ export function jsonOf(service: string, bytes: Uint8Array): Readonly<Record<stri
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
     if (typeof value === 'object' && value !== null) return { ...value };
   } catch {
-    // said below
+    // The error is thrown below.
   }
   throw new AnswerError(`the ${service}`, 'no JSON object');
 }

@@ -1,4 +1,4 @@
-/** A device in a task: fetches models, contributes updates, and tells what became of them. */
+/** A device in a task: fetches models, contributes updates, and reports their status. */
 import type { Samples } from '@basa/learning';
 import { fromHex } from '@basa/masking';
 import { abandonSession, type Ctx, type JoinTag, type PrivacySpent, type TaskPolicy } from '@basa/protocol';
@@ -21,7 +21,7 @@ export interface Abortable {
 
 export type ContributeOptions = Omit<Update, 'delta'> & Abortable;
 
-/** Its calls wait for each other: a device has one session at a time. */
+/** Its calls wait for each other, because a device has one session at a time. */
 export class BasaClient {
   readonly #context: DeviceContext;
   readonly #closing = new AbortController();
@@ -34,7 +34,7 @@ export class BasaClient {
     this.#context = context;
   }
 
-  /** The device's public key, which its user id is the hash of. */
+  /** The device's public key; its user id is the hash of it. */
   get deviceKey(): Uint8Array {
     return this.#context.state.signer.publicKey;
   }
@@ -44,24 +44,24 @@ export class BasaClient {
     return this.#context.pins.policy;
   }
 
-  /** What this device has spent of its budget in a private task; undefined in one that is not. */
+  /** The part of its budget that this device has spent in a private task; undefined in other tasks. */
   get privacy(): PrivacySpent | undefined {
     return spentBy(this.#context);
   }
 
-  /** Whether a session was interrupted and waits for `resume`. */
+  /** True if a session was interrupted and waits for `resume`. */
   get isInterrupted(): boolean {
     return this.#context.state.session !== undefined;
   }
 
-  /** Returns a function that takes the listener away again. */
+  /** Returns a function that removes the listener. */
   on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void {
     return this.#context.events.on(name, listener);
   }
 
   /**
-   * Asks for a place before the model is fetched. A rejection with reason `no-place` says when to ask again. `run` asks by
-   * itself; without a place `contribute` is served where there is room.
+   * Asks for a place before the model is fetched. A rejection with reason `no-place` says when to ask again. `run` asks
+   * by itself; without a place `contribute` is served if there is room.
    */
   admission({ signal }: Abortable = {}): Promise<Place | Rejection> {
     return this.#exclusively(signal, (both) => askForPlace(this.#context, both));
@@ -73,19 +73,19 @@ export class BasaClient {
   }
 
   /**
-   * Offers an update. Resolves once it is decided; throws where it is not (aborted, nobody answers): `resume`, or the
-   * same call again, then goes on with the very bytes that were made durable.
+   * Offers an update. Resolves once it is decided; throws if it is not (aborted, or no answer): `resume`, or the same
+   * call again, then continues with the very bytes that were made durable.
    */
   contribute(delta: Float32Array, { signal, ...update }: ContributeOptions): Promise<Contribution | Rejection> {
     return this.#exclusively(signal, (both) => contribute(this.#context, { ...update, delta }, both));
   }
 
-  /** Goes on with a session that a crash, an abort or a lost network interrupted; undefined where there is none. */
+  /** Continues a session that a crash, an abort or a lost network interrupted; undefined if there is none. */
   resume({ signal }: Abortable = {}): Promise<Contribution | Rejection | undefined> {
     return this.#exclusively(signal, (both) => resume(this.#context, both));
   }
 
-  /** Gives an interrupted session up. Bytes that may have left keep their update held until its outcome. */
+  /** Gives up an interrupted session. Bytes that may have left keep their update held until its outcome. */
   discard(): Promise<void> {
     return this.#exclusively(undefined, async () => {
       const { state } = this.#context;
@@ -98,7 +98,7 @@ export class BasaClient {
     });
   }
 
-  /** What the authority says became of a contribution. */
+  /** Returns the status of a contribution according to the authority. */
   outcome(
     { ctx, joinTag }: Pick<Contribution, 'ctx' | 'joinTag'>,
     { signal }: Abortable = {},
@@ -122,7 +122,7 @@ export class BasaClient {
     return this.#exclusively(signal, (both) => run(this.#context, steps, trainer, data, options, both));
   }
 
-  /** Ends what runs, wipes secrets, keeps the head and gives the device's lock back. */
+  /** Ends running calls, wipes secrets, keeps the head and releases the device's lock. */
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort(new Error('the client is closed; connect again'));
@@ -145,7 +145,7 @@ export class BasaClient {
     return this.#exclusively(signal, (both) => work(this.#context, both));
   }
 
-  /** A courtesy: a place that nobody gives back lapses. */
+  /** A courtesy: a place that is not given back lapses. */
   async #leavePlace(signal: AbortSignal): Promise<void> {
     const { server, task } = this.#context;
     await server.discardPlace(task, signal).catch(() => undefined);
@@ -156,7 +156,7 @@ export class BasaClient {
     return this.#model;
   }
 
-  /** One after the other; whatever the last one came to. */
+  /** Runs one call after the other, whether the last one succeeded or not. */
   #exclusively<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const both = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
     const mine = this.#busy.then(() => {

@@ -1,4 +1,4 @@
-/** Finds out whether the services are the pinned ones, enrols the device where needed, and gets ready to contribute. */
+/** Checks that the services are the pinned ones, enrols the device if needed, and gets ready to contribute. */
 import { equalBytes, fromHex } from '@basa/masking';
 import { policyProblem, sealedBytesOf, type TaskId, type TaskPolicy, taskIdOf } from '@basa/protocol';
 import { BasaClient } from './basa-client.ts';
@@ -24,15 +24,15 @@ import { Standings } from './session/standings.ts';
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */
   readonly server: string;
-  /** Of several authorities with commas between them, in the order of their keys. */
+  /** Comma-separated for several authorities, in the order of their keys. */
   readonly authority: string;
-  /** What the client believes over any service: the task, which is the hash of its policy, and the authority's key, in hex. */
+  /** The client trusts these over any service: the task, which is the hash of its policy, and the authority's key, in hex. */
   readonly task: string;
-  /** Of several authorities with commas between them. */
+  /** Comma-separated for several authorities. */
   readonly authorityKey: string;
-  /** What this application asks of any policy, whatever the task says. */
+  /** The demands of this application on any policy. */
   readonly floor?: Partial<Floor>;
-  /** Lets an address be plain http to another machine. Anybody on the way can then read and change what is said. */
+  /** Allows plain http to another machine. Anyone on the network path can then read and change the traffic. */
   readonly unsafeAllowPlainHttp?: boolean;
   /** For a device that is not enrolled yet. */
   readonly token?: string;
@@ -44,7 +44,7 @@ export interface ConnectOptions {
 
 const PIECE_BYTES = 1 << 20;
 
-/** The store is closed again where connecting fails. */
+/** The store is closed again if connecting fails. */
 export async function connect(outside: Outside, store: DeviceStore, options: ConnectOptions): Promise<BasaClient> {
   try {
     return await connectWith(outside, store, options);
@@ -66,7 +66,7 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
   const events = new Emitter();
   const retry = { ...DEFAULT_RETRY, ...options.retry };
   const link = (name: LinkOptions['name'], url: string, audience: Uint8Array): ServiceLink => {
-    // Nobody waits for one of several authorities: the others are asked at the same time.
+    // The client does not wait for one of several authorities: the others are asked at the same time.
     const isOneOfSeveral = name === 'authority' && places.length > 1;
     const onRetry: LinkOptions['onRetry'] = (notice) => isOneOfSeveral || events.emit('retry', notice);
     const { unsafeAllowPlainHttp = false } = options;
@@ -126,8 +126,9 @@ function authorityPlaces(options: ConnectOptions): readonly { readonly url: stri
 }
 
 /**
- * All are asked at once. The task's name is the hash of its policy, so that no authority can show another: whoever does has not
- * answered. Those that answer soon tell the time on the way; the others are met when they are asked for something.
+ * Asks all authorities in parallel. The task's name is the hash of its policy, so no authority can show a different
+ * one: one that does has not answered. Those that answer soon also tell the time; the others are contacted when they
+ * are needed.
  */
 async function policyOf(
   { suite }: Outside,

@@ -1,10 +1,10 @@
-/** What can go wrong between a client and its services. Each error says what to do next; none holds a secret. */
+/** The errors between a client and its services. Each says what to do next; none holds a secret. */
 import { isRefusalReason, nextStepOf, type ProblemCode, problemOf, REFUSALS, type RefusalReason } from '@basa/protocol';
 
 /** Answers of a proxy, without a problem document. */
 const PASSING_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** A service said no, with a problem document. */
+/** A service refused, with a problem document. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   /** `unknown-problem` for an answer whose type this version does not know. */
@@ -13,7 +13,7 @@ export class ProblemError extends Error {
   readonly detail: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly slots: readonly number[] | undefined;
-  /** Where an upload stands, with `offset-mismatch`. */
+  /** The server's offset of the upload, with `offset-mismatch`. */
   readonly uploadOffset: number | undefined;
 
   constructor(said: {
@@ -34,24 +34,24 @@ export class ProblemError extends Error {
     this.uploadOffset = said.uploadOffset;
   }
 
-  /** What to do about it, in a sentence. */
+  /** The next step, in a sentence. */
   get next(): string {
     if (this.code !== 'unknown-problem') return nextStepOf(this.code);
     return 'Check that the address is that of a BASA service of the same version, and not of a proxy or another program.';
   }
 
-  /** Whether the same request may be answered later. */
+  /** True if the same request may succeed later. */
   get isPassing(): boolean {
     return this.code === 'unknown-problem' ? PASSING_STATUS.has(this.status) : problemOf(this.code).resend === true;
   }
 }
 
-/** Nobody answered in time. What was begun is kept: `resume` goes on with the same bytes. */
+/** No service answered in time. The session is kept: `resume` continues with the same bytes. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
-  /** `no-answer` where an operator asked: there is nothing to resume. */
+  /** `no-answer` for a request of an operator: there is nothing to resume. */
   readonly code: 'unreachable' | 'no-answer';
-  /** The message without its advice, which is for programmers. */
+  /** The message without its advice for programmers. */
   readonly happened: string;
 
   constructor(
@@ -71,16 +71,16 @@ export class UnreachableError extends Error {
   }
 }
 
-/** Whether a service said no, or nobody answered: anything else is a fault of its own. */
+/** True if a service refused or did not answer; any other error is a fault. */
 export function isOfService(error: unknown): error is UnreachableError | ProblemError {
   return error instanceof UnreachableError || error instanceof ProblemError;
 }
 
-/** The service showed a TLS certificate that this client does not trust; trying again would not help. */
+/** The service showed a TLS certificate that this client does not trust; a retry would not help. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError';
   readonly code = 'certificate-not-trusted';
-  /** The message without its advice, which is for programmers. */
+  /** The message without its advice for programmers. */
   readonly happened: string;
 
   constructor(url: string, cause: Error) {
@@ -101,7 +101,7 @@ export class AnswerError extends Error {
   }
 }
 
-/** What happened, and what a programmer does about it. */
+/** The event, and the advice for programmers. */
 const OWN_REFUSALS = {
   'wrong-authority': ['The authority does not have the pinned key', 'check its address and authorityKey'],
   'wrong-server': ["The server is not the one of the task's policy", 'check its address and the task'],
@@ -130,15 +130,15 @@ const OWN_REFUSALS = {
 
 export type OwnRefusal = keyof typeof OWN_REFUSALS;
 
-/** The client itself refuses what it was told. */
+/** The client itself rejects an answer. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly reason: OwnRefusal | RefusalReason;
-  /** The same, under the name that errors of services have. */
+  /** The same code, under the property name that errors of services have. */
   readonly code: OwnRefusal | RefusalReason;
-  /** The message without its advice, which is for programmers. */
+  /** The message without its advice for programmers. */
   readonly happened: string;
-  /** What to do about it, in a sentence. Undefined if the message says so itself. */
+  /** The next step, in a sentence. Undefined if the message says it itself. */
   readonly next: string | undefined;
   readonly detail: string | undefined;
 
@@ -159,7 +159,7 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
 
-/** Settings of a task, or a task and a trainer, that cannot be used together; the sentence says which. */
+/** Settings of a task, or a task and a trainer, that cannot be used together; the sentence names them. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

@@ -1,4 +1,4 @@
-/** The outside, as arguments: the shared code has no clock, randomness, network or kernel of its own. */
+/** The environment as arguments: the shared code has no clock, randomness, network or kernel of its own. */
 import type { MaskPlan, RandomBytes, Suite, VectorKernel } from '@basa/masking';
 import type { AsyncX25519, Millis } from '@basa/protocol';
 import type { Transport } from './transport.ts';
@@ -9,22 +9,22 @@ export interface Outside {
   readonly transport: Transport;
   /** The device's clock, which may be wrong. */
   now(): Millis;
-  /** Milliseconds since some moment, for measuring only. */
+  /** Milliseconds since some moment, only for measuring. */
   stopwatch(): number;
   /** Rejects with the signal's reason. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** X25519 of the platform, where it has one that is asynchronous; the suite's otherwise. */
+  /** The platform's asynchronous X25519, if it has one; otherwise the suite's is used. */
   readonly x25519?: AsyncX25519;
-  /** Quantises and packs; without one, loops in TypeScript do. */
+  /** Quantises and packs; without it, loops in TypeScript do. */
   readonly kernel?: VectorKernel;
-  /** Carries out a mask plan, in place; the vector must not be touched until then. The signal may end it early. */
+  /** Carries out a mask plan in place; the vector must not be touched until it resolves. The signal may end it early. */
   mask(vector: Uint32Array, plan: MaskPlan, signal?: AbortSignal): void | Promise<void>;
 }
 
-/** A timer takes no more: beyond it, it rings at once. */
+/** The limit of a timer: with a longer delay it fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Waits on a timer: not at all for what is no time, and at most 24 days. */
+/** Waits on a timer: not at all for an invalid time, and at most 24 days. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);

@@ -1,4 +1,4 @@
-/** HTTP as the shared code sees it: undici fills it on Node, fetch in browsers. */
+/** HTTP as the shared code sees it: undici implements it on Node, fetch in browsers. */
 
 interface HttpRequest {
   readonly method: string;
@@ -11,12 +11,12 @@ interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   header(name: string): string | undefined;
-  /** The body as it arrives; ends with an error where the connection is cut. To be read to its end. */
+  /** The body as it arrives; ends with an error if the connection is cut. Read it to its end. */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
 export interface Transport {
-  /** Resolves with the head of any answer; rejects where there is none. */
+  /** Resolves with the head of any answer; rejects if there is none. */
   send(request: HttpRequest): Promise<HttpAnswer>;
   close(): Promise<void>;
 }

@@ -77,7 +77,7 @@ describe('a device', () => {
       expect(await holder(folder, CONTAINER).said).toMatch(/^busy: .* in use by process 1 on /);
       await expect(openFolderStore(folder)).rejects.toThrow('in use by process 1 on ');
       first.child.kill('SIGKILL');
-      // What runs inside dies a moment after what it was started by.
+      // The inner process dies a moment after the one that started it.
       let store: DeviceStore | undefined;
       while (store === undefined) store = await openFolderStore(folder).catch(() => undefined);
       await store.close();

@@ -22,7 +22,7 @@ import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 const isNewest = (path: string): boolean => path.includes('/model-log/newest/');
 
-/** What the authority says of its newest model, changed and signed by itself: what a rolled-back one would say. */
+/** The authority's statement on its newest model, changed and signed by itself, as from a rolled-back one. */
 function say({ world }: HttpServices, change: (told: NewestModel) => Partial<NewestModel>): Reply {
   const { signer } = world.authority.ports;
   const told = world.authority.newestModel(new Uint8Array(16));

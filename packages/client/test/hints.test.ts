@@ -1,4 +1,4 @@
-/** What a service says beside its answers: waits, offsets and times. Out of range, none of it throws or spins. */
+/** Hints of a service beside its answers: waits, offsets and times. Out of range, none of them throws or spins. */
 import { allSamples } from '@basa/learning';
 import { ENGINE, HEADER, isLoopback, ONE_SHOT_DEFAULTS, problemDocument } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';

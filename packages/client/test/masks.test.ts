@@ -44,7 +44,7 @@ it('the thread of the caller goes on while a long vector is masked', async () =>
     isMasked = true;
   });
   await new Promise((resolve) => setImmediate(resolve));
-  expect(isMasked).toBe(false); // how many turns it gets until then is up to the machine
+  expect(isMasked).toBe(false); // the number of its turns until then depends on the machine
   await masking;
 });
 

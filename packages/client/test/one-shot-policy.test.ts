@@ -1,4 +1,4 @@
-/** The policy of a one-shot task: how many authorities may collude is the most that keeps sums checked, and it says why none can. */
+/** The policy of a one-shot task: the largest number of colluding authorities that keeps sums checked, or the reason why there is none. */
 import { ENGINE, MAX_BATCH, POLICY_DEFAULTS, partsOf } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { makePolicy, type PolicyChoice } from '../src/operator/policy.ts';

@@ -9,7 +9,7 @@ afterEach(() => {
   for (const server of opened.splice(0)) server.close();
 });
 
-/** Puts off so many requests, then answers. */
+/** Puts off this many requests, then answers. */
 async function busyServer(putOff: number): Promise<{ readonly url: string; asked: number }> {
   const state = { url: '', asked: 0 };
   const server = createServer((_, answer) => {

@@ -10,7 +10,7 @@ import { tinyDataset, tinyModel } from './support/tiny.ts';
 
 const data = allSamples(tinyDataset);
 
-/** Mixed versions: one device alone gives several updates here. */
+/** Mixed versions: a single device contributes several updates here. */
 const PRIVATE = { level: 16, clip: 1, minimum: 3, versions: 'unsafeMixed' } as const;
 const privateTask = (participations: number) => ({
   policy: { ...PRIVATE, privacy: { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations } },

@@ -141,7 +141,7 @@ describe('an update that vanishes on a tensor of the model', () => {
   it('is not given, because run names the tensors: no seat is taken, and the place goes back', async () => {
     const services = await startServices({ policy: { dimension: wide.dimension } });
     const client = await startClient(services);
-    // Small enough to quantise to zero nearly always; as a float it is none.
+    // Small enough to quantise to zero nearly always, although the float is not zero.
     const delta = new Float32Array(wide.dimension).fill(0.5, 0, 136).fill(1e-12, 136);
     const data = { ...tinyDataset, shape: wide.input, inputs: new Float32Array(16 * 16) };
     const rejections: Rejection[] = [];

@@ -1,4 +1,4 @@
-/** What a client keeps of the keys that it opened seeds with. */
+/** The client's cache of keys with which it opened seeds. */
 import type { CachedSealing } from '@basa/abe';
 import type { BufferPart, Ctx, JoinTag, Slot } from '@basa/protocol';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';

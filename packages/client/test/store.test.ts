@@ -1,4 +1,4 @@
-/** What a device keeps on Node: durable, and private to its owner. */
+/** The store of a device on Node: durable, and private to its owner. */
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KIND } from '@basa/protocol';

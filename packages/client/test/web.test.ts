@@ -1,4 +1,4 @@
-/** The browser half: the same client over fetch and WebCrypto, a bundle without Node, and a real browser where one is. */
+/** The browser half: the same client over fetch and WebCrypto, a bundle without Node, and a real browser if there is one. */
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';

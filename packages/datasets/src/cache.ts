@@ -10,10 +10,10 @@ import { DataError, FetchError } from './data-error.ts';
 import { type StartProgress, showProgress } from './progress.ts';
 
 export interface CacheOptions {
-  /** `BASA_CACHE`, or a folder of the user's cache, unless given. */
+  /** `BASA_CACHE` or a folder in the user's cache directory by default. */
   readonly folder?: string;
   readonly progress?: StartProgress;
-  /** Ends a download. */
+  /** Aborts a download. */
   readonly signal?: AbortSignal;
 }
 
@@ -40,7 +40,7 @@ function defaultFolder(): string {
   return join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'basa');
 }
 
-/** Makes the folder where it is missing. */
+/** Creates the folder if it is missing. */
 export async function makeFolder({ folder }: Pick<Cache, 'folder'>): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
@@ -54,7 +54,7 @@ export async function makeFolder({ folder }: Pick<Cache, 'folder'>): Promise<voi
   }
 }
 
-/** The bytes of the files, all made anew by `make` where one of them is not as it should be. */
+/** Returns the bytes of the files; if one of them is missing or wrong, `make` makes all of them again. */
 export async function loadCached(
   cache: Cache,
   files: readonly CachedFile[],

@@ -1,18 +1,18 @@
-/** A user's own table: one example a line, numbers and one column with its label: a class, or any number. */
+/** A user's own table: one example a line, numbers and one label column, which holds a class or any number. */
 import { readFile } from 'node:fs/promises';
 import { type Dataset, type Shape, wordsOf } from '@basa/learning';
 import { checkLabel, DataError } from './data-error.ts';
 
 export interface CsvOptions {
   readonly shape: Shape;
-  /** How many classes there are. Without it, labels are any numbers, as a regression has them (loss `mse`). */
+  /** The number of classes. Without it, labels are any numbers, as in a regression (loss `mse`). */
   readonly classes?: number;
-  /** Where the label stands: the first column unless said otherwise. */
+  /** The position of the label column; the first column by default. */
   readonly label?: 'first' | 'last';
-  /** Whether the first line holds names. */
+  /** True if the first line holds names. */
   readonly header?: boolean;
   readonly separator?: string;
-  /** What a value is divided by: 255 for bytes. */
+  /** The divisor of each value: 255 for bytes. */
   readonly scale?: number;
 }
 
@@ -54,7 +54,7 @@ export function readCsv(text: string, file: string, options: CsvOptions): Datase
     : { ...examples, classes, labels: Int32Array.from(labels) };
 }
 
-/** An empty field is no number, although `Number` would take it for 0. */
+/** Rejects an empty field, although `Number` would read it as 0. */
 function readNumber(field: string | undefined, file: string, place: string): number {
   const text = field?.trim() ?? '';
   const value = text === '' ? Number.NaN : Number(text);

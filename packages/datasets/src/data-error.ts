@@ -1,4 +1,4 @@
-/** Data that is not what it should be: names the file, the place in it, and the problem. */
+/** Errors for unusable data: they name the file, the place in it, and the problem. */
 
 export class DataError extends Error {
   readonly file: string;
@@ -13,12 +13,12 @@ export class DataError extends Error {
   }
 }
 
-/** The data could not be brought here: the registry does not answer, or the cache cannot be written. */
+/** The data could not be fetched: the registry does not answer, or the cache cannot be written. */
 export class FetchError extends Error {
   override readonly name = 'FetchError';
 }
 
-/** The label of an example, or a DataError where there is no such class. */
+/** Returns the label of an example; throws a DataError if there is no such class. */
 export function checkLabel(label: number, classes: number, file: string, place: number | string): number {
   if (!Number.isInteger(label) || label < 0 || label >= classes) {
     throw new DataError(file, place, `label ${label} is not a class from 0 to ${classes - 1}`);
@@ -26,7 +26,7 @@ export function checkLabel(label: number, classes: number, file: string, place: 
   return label;
 }
 
-/** An input word, or a DataError where it is no finite number. */
+/** Returns an input value; throws a DataError if it is not a finite number. */
 export function checkInput(value: unknown, file: string, place: number | string): number {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     throw new DataError(file, place, `${String(value)} is not a finite number`);

@@ -12,7 +12,7 @@ const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SIDE = 28;
 const INK_SIDE = 20;
 
-/** Mean and deviation of all pixels; without it the first buffers are lost on finding them. */
+/** Mean and deviation of all pixels; without them the first buffers are spent on learning them. */
 const NORMAL = { mean: [0.12], deviation: [0.28] };
 
 /** Examples a user has: lognormal with this mean, within bounds. */
@@ -35,9 +35,9 @@ interface Style {
 
 export interface FontWriters {
   readonly name: string;
-  /** How many examples a user has. */
+  /** The number of examples of a user. */
   count(user: number): number;
-  /** One user's examples, or the first `most` of them; made anew and the same at each call. */
+  /** Returns one user's examples, or the first `most` of them; every call makes them again and gives the same ones. */
   user(user: number, most?: number): Dataset;
   /** Examples that no user trains on, `perUser` from each of the first `users`. */
   test(users: number, perUser: number): Dataset;

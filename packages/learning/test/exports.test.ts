@@ -51,7 +51,7 @@ describe('ONNX', () => {
     for (const [n, value] of output.values.entries()) expect(value).toBeCloseTo(backend.outputs[n] as number, 5);
   });
 
-  it('takes examples as our data lies: rows of words, or images with channels last', () => {
+  it('takes examples in the layout of our data: rows of words, or images with channels last', () => {
     const shapeOf = (model: Model) => {
       const inputs = new Float32Array(wordsOf(model.input));
       return runOnnx(encodeOnnx(model, initialParameters(model, 1)), 1, inputs).inputShape;
@@ -59,13 +59,13 @@ describe('ONNX', () => {
     expect(MODELS.slice(0, 3).map(shapeOf)).toEqual([[28, 28, 1], [12], [9, 7, 2]]);
   });
 
-  it('is not written of a network whose layers another library has', () => {
+  it('is not written for a network whose layers belong to another library', () => {
     const foreign = { ...logisticRegression(), layers: [] };
     expect(() => encodeOnnx(foreign, new Float32Array(7850))).toThrow('its layers are not known here');
     expect(() => encodeTfjsLayers(foreign, new Float32Array(7850))).toThrow('its layers are not known here');
   });
 
-  it('is not written of parameters that are not of the model', () => {
+  it('is not written for parameters that do not fit the model', () => {
     expect(() => encodeOnnx(logisticRegression(), new Float32Array(7))).toThrow('7850 parameters, got 7');
   });
 });
@@ -75,7 +75,7 @@ describe('TensorFlow.js layers', () => {
   it.each([
     ['layer 1 (groupNorm)', [conv2d(4, 3), groupNorm(2), flatten, dense(2)]],
     ['layer 0 (maxPool)', [maxPool(2, { padding: 1 }), flatten, dense(2)]],
-  ])('refuse what they do not have, and name it: %s', (place, layers) => {
+  ])('reject an unsupported layer, and name it: %s', (place, layers) => {
     const model = defineModel('m', image, layers);
     expect(() => encodeTfjsLayers(model, initialParameters(model, 1))).toThrow(place);
   });
@@ -112,7 +112,7 @@ describe('event files of TensorBoard', () => {
 });
 
 describe('CSV', () => {
-  it('has every column that any row has, quotes what needs it, and leaves out what is not there', () => {
+  it('has every column that any row has, quotes if necessary, and leaves missing values empty', () => {
     const rows = [
       { version: 1, note: 'a "b", c' },
       { version: 2, loss: 0.5, note: undefined },

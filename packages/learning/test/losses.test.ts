@@ -58,7 +58,7 @@ describe.each(NAMES)('%s', (loss) => {
     }
   });
 
-  it('is learned on every backend, to the same numbers, and told by the score that fits', () => {
+  it('is learned on every backend, to the same numbers, and reported by the fitting score', () => {
     const [dataset, model] = [dataFor(loss), modelOf(loss)];
     const found = Object.values(BACKENDS).map((make) => {
       const trainer: Trainer = createTrainer(make(model, 32, loss));
@@ -78,14 +78,14 @@ describe.each(NAMES)('%s', (loss) => {
     expect(found[0]?.loss).toBeCloseTo(found[1]?.loss ?? 0, 3);
   });
 
-  it('has examples that go through a file', () => {
+  it('has examples that survive a file', () => {
     const dataset = dataFor(loss);
     expect(decodeDataset(encodeDataset(dataset))).toEqual(dataset);
   });
 });
 
 describe('a score', () => {
-  it('of numbers is 1 if every one is met, 0 at their mean, and says nothing of accuracy', () => {
+  it('of numbers is 1 if all are exact, 0 at their mean, and has no accuracy', () => {
     const judged = (outputs: readonly number[]) => {
       const judge = LOSSES.mse.judge();
       for (const [n, label] of [1000, 1001, 1002].entries()) judge.add(Float32Array.of(outputs[n] as number), label);

@@ -17,7 +17,7 @@ const parameters = initialParameters(model, 1);
 describe('safetensors', () => {
   const bytes = encodeSafetensors(model, parameters, { note: 'für d = 7,850' });
 
-  it('come back bit for bit', () => {
+  it('are read back bit for bit', () => {
     expect(decodeSafetensors(model, bytes)).toEqual(parameters);
   });
 
@@ -33,7 +33,7 @@ describe('safetensors', () => {
     expect(bytes.length).toBe(8 + length + 4 * 7850);
   });
 
-  it('in another order are read all the same', () => {
+  it('in another order are read as well', () => {
     const swapped = withHeader({
       'linear.bias': { dtype: 'F32', shape: [10], data_offsets: [0, 40] },
       'linear.weight': { dtype: 'F32', shape: [10, 784], data_offsets: [40, 31_400] },
@@ -113,12 +113,12 @@ describe('a file of examples', () => {
     labels: Uint8Array.of(2, 0),
     normal: { mean: [0.5], deviation: [2] },
   };
-  it('comes back as it went', () => {
+  it('is read back unchanged', () => {
     expect(decodeDataset(encodeDataset(dataset))).toEqual({ ...dataset, labels: Int32Array.of(2, 0) });
     const floats = { ...dataset, inputs: Float32Array.of(0.5, 1, 2, 3) };
     expect(decodeDataset(encodeDataset(floats)).inputs).toEqual(floats.inputs);
   });
-  it('comes back from a Buffer that lies in a larger one', () => {
+  it('is read back from a Buffer inside a larger one', () => {
     const pool = Buffer.concat([Buffer.alloc(13), encodeDataset(dataset), Buffer.alloc(9)]);
     const labels = decodeDataset(pool.subarray(13, -9)).labels;
     expect(labels).toEqual(Int32Array.of(2, 0));

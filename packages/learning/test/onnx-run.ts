@@ -1,4 +1,4 @@
-/** Reads an ONNX file by its wire format alone and runs its graph: nothing of the writer is used. */
+/** Reads an ONNX file only by its wire format and runs its graph: no code of the writer is used. */
 
 type Field = { readonly field: number; readonly number: number; readonly bytes: Uint8Array };
 

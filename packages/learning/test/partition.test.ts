@@ -70,7 +70,7 @@ const TOLERANCE: Readonly<Partial<Record<keyof PartitionStatistics, number>>> = 
 const SEEDS = Array.from({ length: 24 }, (_, n) => 100 + n);
 
 describe('the Dirichlet partition', () => {
-  it.each(TABLE)('has the statistics of draws made apart from it: %s', (_, labels, users, expected) => {
+  it.each(TABLE)('has the statistics of independent draws: %s', (_, labels, users, expected) => {
     const draws = SEEDS.map((seed) => {
       const partition = partitionByDirichlet({ labels, classes: 10, users, alpha: 0.5, seed });
       expect(partition.tries).toBeLessThanOrEqual(20);
@@ -116,7 +116,7 @@ describe('the Dirichlet partition', () => {
 });
 
 describe('the other partitions', () => {
-  it('iid: sizes differ by one at most, everything is given', () => {
+  it('iid: sizes differ by at most one, and every example is assigned', () => {
     const users = partitionEvenly(103, 10, 1);
     expect(new Set(users.map(({ length }) => length))).toEqual(new Set([10, 11]));
     expect(new Set(users.flatMap((indices) => [...indices])).size).toBe(103);

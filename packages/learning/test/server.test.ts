@@ -49,7 +49,7 @@ describe('server steps', () => {
 });
 
 describe('the weighted mean', () => {
-  it('with equal weights is the mean, whatever the weight', () => {
+  it('with equal weights is the mean, for any weight', () => {
     const deltas = [Float32Array.of(1, 2), Float32Array.of(3, -2)];
     const mean = (weight: number | undefined): number[] => {
       const buffer = new WeightedMean(2);
@@ -108,8 +108,8 @@ const plain: PlainFedBuff = {
 describe('equivalences', () => {
   it('FedBuff with K = cohort, no delay and no staleness weight is FedAvg', async () => {
     const { parameters, metrics } = await runPlainFedBuff({ ...plain, concurrency: 6, bufferSize: 6 });
-    // The first cohort starts together; afterwards whoever starts late trains on what is newest, so compare versions
-    // with FedAvg over the same cohorts and the same downloads.
+    // The first cohort starts together; later trips train on the newest version, so compare versions with FedAvg over
+    // the same cohorts and the same downloads.
     const byVersion = Array.from({ length: 4 }, (_, n) => metrics.trips.slice(6 * n, 6 * n + 6));
     const models = [Float32Array.from(plain.start)];
     const fedAvg = fedAvgStep({ rate: 0.7, momentum: 0 });
@@ -159,7 +159,7 @@ describe('a plain run', () => {
     expect(two.metrics.trips).toEqual(one.metrics.trips);
   });
 
-  it('that was interrupted goes on to the same bits and the same records', async () => {
+  it('that was interrupted continues to the same bits and the same records', async () => {
     const long = { ...plain, users: 60, concurrency: 20, bufferSize: 4, versions: 30, delay: 3, evaluateEvery: 2 };
     const momentum = { rate: 0.7, momentum: 0.5 };
     const checkpoints: FedBuffCheckpoint[] = [];

@@ -1,4 +1,4 @@
-/** The damped step on a quadratic, where the limits of stability are known: w(t+1) = w(t) - step * gain * w(t - age). */
+/** The damped step on a quadratic, whose limits of stability are known: w(t+1) = w(t) - step * gain * w(t - age). */
 import { describe, expect, it } from 'vitest';
 import { createServerStep, dampingFactor, fedAdamStep, fedAvgStep, type ServerStep } from '../src/index.ts';
 
@@ -54,7 +54,7 @@ describe('the default damping, 1 / (1 + mean age)', () => {
     expect(descend(step, { gain: 1.5, ages: [age] }).end).toBeLessThan(0.05);
   });
 
-  it('is what keeps it together: with exponent 1/2, as in FedBuff, age 20 swings apart', () => {
+  it('is necessary: with exponent 1/2, as in FedBuff, age 20 diverges', () => {
     const damped = (damping: number): ServerStep => createServerStep({ kind: 'fedbuff', rate: 1, damping });
     expect(descend(damped(0.5), { ages: [20] }).most).toBeGreaterThan(1e3);
     expect(descend(damped(1), { ages: [20] }).end).toBeLessThan(1e-3);
@@ -78,7 +78,7 @@ describe('the default damping, 1 / (1 + mean age)', () => {
     expect(moved(3) / moved(0)).toBeCloseTo(1 / 4, 6);
   });
 
-  it('is refused an age that is none', () => {
+  it('rejects an invalid age', () => {
     for (const age of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => dampingFactor(1, age)).toThrow('a mean age');
     }

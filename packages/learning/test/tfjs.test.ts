@@ -142,7 +142,7 @@ describe('the tfjs adapter, over a structural fake', () => {
     expect([model.dimension, model.classes, model.input.channels]).toEqual([18, 3, 5]);
   });
 
-  it('trains to what the reference backend trains to, and keeps no tensor', () => {
+  it('trains to the same result as the reference backend, and keeps no tensor', () => {
     const { tf, network } = fakeTfjs();
     const adapted = createTrainer(createTfjsBackend(tf, network, { batchCapacity: 8 }));
     const own = createTrainer(

@@ -59,7 +59,7 @@ const request = (trainer: Trainer): TrainRequest => ({
 describe.each(Object.keys(BACKENDS))('a trainer over the %s backend', (name) => {
   const make = (of: Model = model): Trainer => createTrainer((BACKENDS[name] as (typeof BACKENDS)[string])(of, 16));
 
-  it('learns what can be learnt, and says how far it is', () => {
+  it('learns a learnable task, and reports its progress', () => {
     const trainer = make();
     const start = trainer.init(1);
     const before = trainer.evaluate(start, allSamples(data));
@@ -74,7 +74,7 @@ describe.each(Object.keys(BACKENDS))('a trainer over the %s backend', (name) => 
     expect([samples, after.samples]).toEqual([12 * 90, 90]);
   });
 
-  it('gives the same bits for the same seed, whatever it did before, and others for another seed', () => {
+  it('gives the same bits for the same seed regardless of earlier calls, and others for another seed', () => {
     const trainer = make();
     const once = trainer.train(request(trainer));
     trainer.train({ ...request(trainer), seed: 99, momentum: 0.9 });
@@ -99,7 +99,7 @@ describe.each(Object.keys(BACKENDS))('a trainer over the %s backend', (name) => 
     expect(Math.hypot(...trainer.train(one).delta)).toBeGreaterThan(0.1);
   });
 
-  it('shrinks weights that get no gradient by the decay alone', () => {
+  it('shrinks weights that get no gradient only by the decay', () => {
     const linear = logisticRegression();
     const trainer = make(linear);
     const blank = { ...data, shape: linear.input, classes: 10, inputs: new Uint8Array(784), labels: Int32Array.of(3) };
@@ -152,7 +152,7 @@ describe('the wasm backend', () => {
     expect(Math.abs((fast?.loss ?? 0) - (slow?.loss ?? 1))).toBeLessThan(1e-5);
   });
 
-  it('leaves its inputs alone, whatever comes first', () => {
+  it('does not change its inputs, with any first layer', () => {
     for (const first of [relu, sigmoid, dropout(0.5)]) {
       const backend = wasmBackend(
         defineModel('in place', shape, [flatten, first, dropout(0.5), sigmoid, relu, dense(3)]),
@@ -247,7 +247,7 @@ describe('models', () => {
     ['ends in an image', [conv2d(3, 3)]],
     ['has no parameters', [flatten]],
     ['of another shape', [conv2d(3, 3, { name: 'a' }), conv2d(3, 3, { name: 'a' })]],
-  ])('a list of layers that cannot be is refused: %s', (problem, layers) => {
+  ])('an impossible list of layers is rejected: %s', (problem, layers) => {
     expect(() => defineModel('wrong', shape, layers)).toThrow(problem);
   });
 });

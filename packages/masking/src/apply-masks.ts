@@ -1,6 +1,7 @@
 /**
- * Carries out a mask plan piece by piece: keystream of a seed, added to a part of the vector. Node gives keystream at once and takes all seeds
- * of a block together; WebCrypto gives it later, so one seed's stretch of many blocks is asked for at a time, some of them ahead.
+ * Carries out a mask plan piece by piece: the keystream of a seed, added to a part of the vector. Node returns
+ * keystream at once and takes all seeds of a block together; WebCrypto returns it later, so one stretch of many blocks
+ * is requested per seed at a time, some of them ahead.
  */
 import {
   type AsyncKeystream,
@@ -39,9 +40,9 @@ export function applyMasksInPlace(vector: Uint32Array, plan: MaskPlan, tools: Ma
   }
 }
 
-/** Words of a seed that WebCrypto is asked for at a time: a call costs as much as many kilobytes. */
+/** The number of words of a seed that are requested from WebCrypto at a time: a call costs as much as many kilobytes. */
 const STRETCH_WORDS = 131_072;
-/** Requests that WebCrypto works on while others are added, on threads of its own. */
+/** The number of requests that WebCrypto works on, on threads of its own, while others are added. */
 const REQUESTS_AHEAD = 8;
 
 /** The same bytes over an asynchronous keystream. The vector must not be touched until the promise settles. */
@@ -58,7 +59,7 @@ export async function applyMasksInPlaceAsync(
       const { value: piece, done } = pieces.next();
       if (done === true) return;
       const stream = tools.keystream.read(requestOf(work, piece, 0));
-      stream.catch(() => undefined); // Whoever awaits it is told; one that fails before its turn must not end the process.
+      stream.catch(() => undefined); // The caller that awaits it sees the error; a request that fails before its turn must not end the process.
       asked.push({ piece, stream });
     }
   };

@@ -1,4 +1,4 @@
-/** The few byte helpers the pure packages need and ES2022 does not bring. */
+/** The few byte helpers that the pure packages need and ES2022 does not offer. */
 
 /** ASCII text as bytes: for domain labels, which are ASCII by construction. */
 export function ascii(text: string): Uint8Array {
@@ -11,7 +11,7 @@ export function ascii(text: string): Uint8Array {
   return bytes;
 }
 
-/** One array holding the parts one after the other. */
+/** Returns one array holding the parts one after the other. */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
@@ -22,7 +22,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Whether two byte strings are equal; takes the same time wherever they differ. */
+/** True if two byte strings are equal; takes the same time regardless of where they differ. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
@@ -32,7 +32,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 const DIGITS: Uint8Array = ascii('0123456789abcdef');
 
-/** Bytes that become text at a time: a hash in one piece, since a string of many pieces is slow to look up. */
+/** The number of bytes converted to text at a time: a hash in one piece, because a string of many pieces is slow to look up. */
 const PIECE_BYTES = 32;
 
 /** Lower-case hexadecimal: byte strings as keys of maps. */

@@ -1,6 +1,6 @@
 /** Bounded reading and writing of binary layouts. Integers are little-endian, like the vectors. */
 
-/** Hostile or corrupt bytes: names the field that is wrong. Thrown by decoders only. */
+/** Thrown for hostile or corrupt bytes, only by decoders; names the field that is wrong. */
 export class DecodeError extends Error {
   readonly field: string;
 
@@ -125,7 +125,7 @@ export class ByteWriter {
     return this.u16(part.length).bytes(part);
   }
 
-  /** A length of two bytes, then what `write` writes: at most `max` bytes. */
+  /** Writes a length of two bytes, then the output of `write`: at most `max` bytes. */
   shortFrame(max: number, write: (writer: ByteWriter) => void): this {
     const parts = this.#open(2);
     const at = parts.push(0, 0) - 2;
@@ -139,7 +139,7 @@ export class ByteWriter {
     return this;
   }
 
-  /** The message. The writer is used up. */
+  /** Returns the message. The writer is used up. */
   finish(): Uint8Array {
     const parts = this.#open(0);
     this.#parts = undefined;
@@ -156,7 +156,7 @@ export class ByteWriter {
     return message;
   }
 
-  /** What `use` makes of the message, which is wiped when it returns. The writer is used up. */
+  /** Passes the message to `use`, returns its result, and wipes the message. The writer is used up. */
   lend<Result>(use: (message: Uint8Array) => Result): Result {
     const message = this.finish();
     try {
@@ -166,7 +166,7 @@ export class ByteWriter {
     }
   }
 
-  /** The parts, to which so many bytes are added. */
+  /** Returns the parts and counts `more` bytes that the caller will add; throws if the writer is finished. */
   #open(more: number): (number | Uint8Array)[] {
     if (this.#parts === undefined) throw new Error('this writer is finished');
     this.#length += more;

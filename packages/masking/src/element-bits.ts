@@ -1,4 +1,4 @@
-/** The bits of packed vectors, element by element: for where no kernel is at hand. */
+/** The bits of packed vectors, element by element, for callers without a kernel. */
 
 /** The widest elements that fit 32 bits together with the 7 that may wait before them: integers are many times faster than doubles. */
 const MAX_SHIFTED_BITS = 24;

@@ -8,7 +8,7 @@ export interface StreamKey {
   readonly counter: Uint8Array;
 }
 
-/** A piece of a stream: `bytes` bytes from `firstByte` (a multiple of 16), where the counter stands at `counter`. */
+/** A piece of a stream: `bytes` bytes from `firstByte` (a multiple of 16); `counter` is the counter block at that point. */
 export interface KeystreamRequest {
   readonly stream: StreamKey;
   readonly firstByte: number;
@@ -16,7 +16,7 @@ export interface KeystreamRequest {
   readonly bytes: number;
 }
 
-/** AES-128-CTR with a 128-bit big-endian counter. What `read` returns may be reused by the next call. */
+/** AES-128-CTR with a 128-bit big-endian counter. The next call may reuse the array that `read` returns. */
 export interface Keystream {
   read(request: KeystreamRequest): Uint8Array;
 }
@@ -46,7 +46,7 @@ export function requestKeystream(stream: StreamKey, firstByte: number, bytes: nu
   return new Piece(stream, firstByte, bytes);
 }
 
-/** The counter is only made for whoever asks: a stream that is read on from where it stopped does not. */
+/** The counter is computed only on demand: a stream that continues from its last position does not need it. */
 class Piece implements KeystreamRequest {
   readonly stream: StreamKey;
   readonly firstByte: number;

@@ -1,4 +1,4 @@
-/** What a user adds to its vector, said without doing it: seeds with signs. A kernel carries the plan out. */
+/** The masks that a user adds to its vector, as data: seeds with signs. A kernel carries the plan out. */
 import type { Modulus } from './modulus.ts';
 import type { Secret } from './secret.ts';
 

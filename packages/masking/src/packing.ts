@@ -30,7 +30,7 @@ function refuseNonCanonical(vector: Uint32Array, modulus: Modulus): void {
   if (offender >= 0) throw new RangeError(`element ${offender} is not below the modulus`);
 }
 
-/** False where an element has more bits. A block of the kernel is a multiple of eight elements, so of whole bytes. */
+/** Returns false if an element has more bits. A block of the kernel is a multiple of eight elements, so of whole bytes. */
 function packBlocks(
   vector: Uint32Array,
   bits: number,
@@ -68,7 +68,10 @@ export function unpackVector(packed: Uint8Array, elements: number, modulus: Modu
   return { kind: 'vector', vector };
 }
 
-/** target += what is packed, without a vector in between where the kernel can; says what is wrong with it, and adds nothing then. */
+/**
+ * target += the packed vector, without an intermediate vector if the kernel supports it. If the vector is malformed,
+ * returns the problem and adds nothing.
+ */
 export function addPackedInPlace(
   target: Uint32Array,
   packed: Uint8Array,
@@ -105,7 +108,7 @@ function addBlocks(
   }
 }
 
-/** Length and padding. */
+/** Checks length and padding. */
 function packedProblem(packed: Uint8Array, elements: number, modulus: Modulus): string | undefined {
   const expected = packedLength(elements, modulus);
   if (packed.length !== expected) return `${packed.length} bytes instead of ${expected} for ${elements} elements`;

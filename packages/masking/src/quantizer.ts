@@ -6,14 +6,14 @@ import { type Modulus, modulusSize, signedCapacity } from './modulus.ts';
 import { loadBlock } from './vector.ts';
 import type { VectorKernel } from './vector-kernel.ts';
 
-/** How reals become residues: level c_l steps to the unit, entries beyond +-clip are clipped. */
+/** The mapping of reals to residues: level c_l steps to the unit, entries beyond +-clip are clipped. */
 export interface Quantizer {
   readonly level: number;
   readonly clip: number;
   readonly modulus: Modulus;
 }
 
-/** Fills the target with uniform 32-bit words: a keystream where a run must repeat, the system's generator elsewhere. */
+/** Fills the target with uniform 32-bit words: a keystream if a run must repeat, otherwise the system's generator. */
 export type RandomWords = (target: Uint32Array) => void;
 
 export type Quantized =
@@ -21,9 +21,9 @@ export type Quantized =
   | { readonly kind: 'refused'; readonly reason: 'not-finite'; readonly index: number; readonly value: number };
 
 export interface QuantizeOptions {
-  /** Where there is one, it is faster; the same bits. */
+  /** Optional; faster, with the same bits. */
   readonly kernel?: VectorKernel | undefined;
-  /** Where the residues are written, instead of to a new vector; what is refused leaves some of them there. */
+  /** The vector to which residues are written, instead of a new one; after a refusal it holds some of them. */
   readonly into?: Uint32Array;
 }
 
@@ -65,11 +65,11 @@ export function quantize(
     return { kind: 'quantized', vector, clipped };
   } finally {
     words.fill(0);
-    kernel?.wipe(); // It still holds a part of the update.
+    kernel?.wipe(); // The kernel still holds a part of the update.
   }
 }
 
-/** Quantises entries from `start` to `end`; returns how many of them lie beyond the clip or are no numbers. */
+/** Quantises entries from `start` to `end`; returns the number of them that lie beyond the clip or are not numbers. */
 type BlockQuantizer = (start: number, end: number, words: Uint32Array, vector: Uint32Array) => number;
 
 function blockQuantizer(
@@ -142,7 +142,7 @@ function firstNotFinite(values: Float32Array | Float64Array, start: number, end:
   return -1;
 }
 
-/** Index of the first entry of a sum whose absolute value exceeds the bound, or -1: a sum that no honest set has. */
+/** Index of the first entry of a sum whose absolute value exceeds the bound, or -1. No honest set has such a sum. */
 export function firstOutOfRange(sum: Uint32Array, modulus: Modulus, bound: number, kernel?: VectorKernel): number {
   if (kernel?.elements === undefined) return outOfRangeFrom(sum, modulus, bound, 0);
   for (let start = 0; start < sum.length; start += kernel.blockWords) {
@@ -162,7 +162,7 @@ function outOfRangeFrom(sum: Uint32Array, modulus: Modulus, bound: number, start
   return -1;
 }
 
-/** What a sum is divided by: plain summands count 1 each, weighted ones w of a scale W. */
+/** The divisor of a sum: plain summands count 1 each, weighted ones w of a scale W. */
 export interface SumWeights {
   readonly weightSum: number;
   readonly weightScale: number;

@@ -4,7 +4,7 @@ import type { Suite } from './suite.ts';
 
 /**
  * Encrypts seeds to an attribute (`Encrypt` of the paper with a policy of one attribute), as CP-ABE does. `context` is
- * authenticated with the seed, so that a ciphertext opens only where it was meant to.
+ * authenticated with the seed, so that a ciphertext opens only in its intended context.
  */
 export interface SeedSealing {
   readonly name: string;
@@ -12,15 +12,15 @@ export interface SeedSealing {
   readonly sealedBytes: number;
   seal(seed: Uint8Array, attribute: Uint8Array, context: Uint8Array): Uint8Array;
   /**
-   * The seed, or undefined where the key or the context is not the one it was sealed for, or the bytes are no sealed
-   * seed. Key bytes that are no key at all are their issuer's fault and throw a `DecodeError`.
+   * Returns the seed, or undefined if the key or the context is not the one it was sealed for, or the bytes are not a
+   * sealed seed. Key bytes that are not a key at all are their issuer's fault and throw a `DecodeError`.
    */
   open(sealed: Uint8Array, attributeKey: Uint8Array, context: Uint8Array): Uint8Array | undefined;
 }
 
-/** The other side of `SeedSealing`: holds a master key and gives out the keys of attributes, the same key each time. */
+/** The other side of `SeedSealing`: holds a master key and issues the keys of attributes, the same key each time. */
 export interface AttributeKeyIssuer {
-  /** What users seal with. */
+  /** The key with which users seal. */
   readonly publicKey: Uint8Array;
   /** `KeyGen` of the paper for one attribute. */
   issue(attribute: Uint8Array): Uint8Array;
@@ -29,8 +29,8 @@ export interface AttributeKeyIssuer {
 }
 
 /**
- * Shows the shape of a protocol run without its secrecy: whoever holds the ciphertext reads the seed. The key of
- * an attribute is the attribute. For examples, and for simulations that charge the cost of real sealing.
+ * Shows the shape of a protocol run without its secrecy: anyone who holds the ciphertext reads the seed. The key of an
+ * attribute is the attribute. For examples, and for simulations that charge the cost of real sealing.
  */
 export function unsafeTransparentSealing(lengths: {
   readonly seed: number;

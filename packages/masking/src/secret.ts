@@ -1,4 +1,4 @@
-/** Bytes that do not print: what holds a seed or a key between its making and its wiping. */
+/** Bytes that do not print: holds a seed or a key until it is wiped. */
 
 const HIDDEN = '[secret]';
 
@@ -10,7 +10,7 @@ export class Secret {
   #bytes: Uint8Array;
   #wiped = false;
 
-  /** Takes the bytes over; the caller must not keep or change them. */
+  /** Takes ownership of the bytes; the caller must not keep or change them. */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
   }

@@ -3,15 +3,15 @@ import { ascii, concatBytes, equalBytes, toHex } from './bytes.ts';
 import { SLOT_KEY_BYTES } from './slot-keys.ts';
 import type { Suite } from './suite.ts';
 
-/** Whose key: `self` seals every self seed of the buffer, a number the edges and backups of that slot. */
+/** The owner of a key: `self` seals every self seed of the buffer, a number the edges and backups of that slot. */
 export type SlotKeyRole = 'self' | number;
 
-/** What the keys of one buffer are derived from. */
+/** The inputs from which the keys of one buffer are derived. */
 export interface SlotKeySource {
   /** 32 secret bytes of the authority, for one task and one key epoch. */
   readonly master: Uint8Array;
   readonly task: Uint8Array;
-  /** Random bytes that the authority itself drew for this buffer: repeated ones would repeat its keys. */
+  /** Random bytes that the authority itself drew for this buffer: repeated bytes would repeat its keys. */
   readonly offer: Uint8Array;
 }
 
@@ -25,7 +25,7 @@ export function slotSecret(suite: Suite, source: SlotKeySource, role: SlotKeyRol
   return suite.hkdf({ secret: source.master, salt: source.task, info, length: SLOT_KEY_BYTES });
 }
 
-/** S E_0 .. E_{K-1}: 32 (K + 1) bytes. It yields after each key, so that whoever runs it may do something else in between. */
+/** S E_0 .. E_{K-1}: 32 (K + 1) bytes. It yields after each key, so that its caller can do other work in between. */
 export function* slotKeyList(suite: Suite, source: SlotKeySource, slots: number): Generator<undefined, Uint8Array> {
   const keys: Uint8Array[] = [];
   for (const role of ['self' as const, ...Array.from({ length: slots }, (_, slot) => slot)]) {
@@ -43,12 +43,12 @@ export function slotKeyOf(list: Uint8Array, role: SlotKeyRole): Uint8Array {
   return list.subarray(SLOT_KEY_BYTES * place, SLOT_KEY_BYTES * (place + 1));
 }
 
-/** How many bytes the list of a buffer of so many slots has. */
+/** The length in bytes of the list of a buffer with this many slots. */
 export function slotKeyListBytes(slots: number): number {
   return SLOT_KEY_BYTES * (slots + 1);
 }
 
-/** Why a list cannot be the one with this hash for so many slots, or undefined. */
+/** Returns the reason why a list cannot be the one with this hash and this many slots, or undefined. */
 export function slotKeyListProblem(
   suite: Suite,
   list: Uint8Array,
@@ -68,7 +68,7 @@ export function slotKeyListProblem(
   return undefined;
 }
 
-/** Whether these bytes write a point, in the one way there is, with which every key agrees on a secret. */
+/** True if these bytes are the canonical encoding of a point with which every key agrees on a secret. */
 export function isSlotKey(bytes: Uint8Array): boolean {
   return bytes.length === SLOT_KEY_BYTES && isBelowPrime(bytes) && !LOW_ORDER.has(toHex(bytes));
 }

@@ -5,11 +5,11 @@
  *     e = HKDF(x, salt, "eph" c)    R = e * base    pad_a = HKDF(e * P_a, salt, "pad" a R P_a c)
  *     sealed = R || x_a xor pad_a for each authority
  *
- * x is the seed, P_a the key of authority a that it is sealed to, c the context, salt the name of the buffer. Whoever opens deals
- * x again and compares R and every share (Fujisaki-Okamoto): whether a sealed seed is good is then the same for every set of
- * authorities that opens it. The seed must be 32 uniform bytes, for it is the only randomness.
+ * x is the seed, P_a the key of authority a that it is sealed to, c the context, salt the name of the buffer. The opener deals
+ * x again and compares R and every share (Fujisaki-Okamoto), so every set of authorities that opens a sealed seed comes to the
+ * same verdict about it. The seed must be 32 uniform bytes, because it is the only randomness.
  *
- * Agreeing on keys is asked for as work, in batches: browsers do it asynchronously, everybody else at once.
+ * Key agreements are requested as work, in batches: browsers compute them asynchronously, all others synchronously.
  */
 import { ascii, concatBytes, equalBytes } from './bytes.ts';
 import { SEED_BYTES } from './keystream.ts';
@@ -31,7 +31,7 @@ export interface SlotPart {
   readonly publicKey: Uint8Array;
 }
 
-/** What a sealed seed is bound to. */
+/** The values to which a sealed seed is bound. */
 export interface SlotBinding {
   /** In the order of the padded shares. */
   readonly parts: readonly SlotPart[];
@@ -39,11 +39,11 @@ export interface SlotBinding {
   readonly threshold: number;
   /** Names the buffer. */
   readonly salt: Uint8Array;
-  /** c: what the seed is for, in this buffer. */
+  /** c: the purpose of the seed in this buffer. */
   readonly context: Uint8Array;
 }
 
-/** A secret key, and whom it is to agree with. The secret may be overwritten once there is a result. */
+/** A secret key, and the peers it is to agree with. The secret may be overwritten once there is a result. */
 export interface KeyWork {
   readonly secret: Uint8Array;
   readonly peers: readonly Uint8Array[];
@@ -51,14 +51,14 @@ export interface KeyWork {
 
 export interface KeyResult {
   readonly publicKey: Uint8Array;
-  /** One for each peer; undefined where its key is malformed or of small order. */
+  /** One for each peer; undefined if its key is malformed or of small order. */
   readonly shared: readonly (Uint8Array | undefined)[];
 }
 
 /** Asks for one result for each work of a batch. */
 export type KeySteps<Result> = Generator<readonly KeyWork[], Result, readonly KeyResult[]>;
 
-/** With every agreement computed at once. `keys` are key objects that were made before, by their secrets. */
+/** Runs the steps with every agreement computed synchronously. `keys` holds existing key objects, by their secrets. */
 export function keysAtOnce<Result>(
   suite: Pick<Suite, 'x25519'>,
   steps: KeySteps<Result>,
@@ -78,7 +78,7 @@ export interface SeedToSeal {
   readonly binding: SlotBinding;
 }
 
-/** One for each seed. The keys must have been checked. */
+/** Returns one sealed seed for each seed. The keys must have been checked. */
 export function* sealToSlots(suite: Suite, seeds: readonly SeedToSeal[]): KeySteps<readonly Uint8Array[]> {
   const asked = seeds.map(({ seed, binding }) => ({
     secret: ephemeralOf(suite, seed, binding),
@@ -105,9 +105,9 @@ export interface SealedForKeys {
 }
 
 /**
- * With secret keys, in the order of the parts. Those that are not the secret of their part do not count; no result at all where fewer
- * than `threshold` are left. Else one for each entry: the seed, or undefined where the bytes were not sealed to these parts for this
- * binding. The entries are sealed to the same parts.
+ * Opens with secret keys, in the order of the parts. A key that is not the secret of its part does not count; there is
+ * no result at all if fewer than `threshold` are left. Otherwise one result for each entry: the seed, or undefined if
+ * the bytes were not sealed to these parts for this binding. All entries are sealed to the same parts.
  */
 export function* openWithSlotKeys(
   suite: Suite,
@@ -119,7 +119,7 @@ export function* openWithSlotKeys(
   let left = parts.flatMap((_, place) => (secrets[place]?.length === SLOT_KEY_BYTES ? [place] : []));
   let places: readonly number[] = [];
   let results: readonly KeyResult[] = [];
-  // As many as are needed: each of the others would cost an agreement for every entry.
+  // Stops at the threshold: each further key would cost an agreement for every entry.
   while (places.length < threshold) {
     if (left.length < threshold) return undefined;
     const asked = left.slice(0, threshold);
@@ -149,7 +149,7 @@ export interface SealedWithPads extends SealedForKeys {
   readonly pads: readonly (Uint8Array | undefined)[];
 }
 
-/** Undefined where the pads are not those of these bytes for this binding. */
+/** Returns undefined if the pads do not belong to these bytes for this binding. */
 export function* openWithPads(
   suite: Suite,
   entries: readonly SealedWithPads[],
@@ -169,7 +169,7 @@ export function* openWithPads(
   });
 }
 
-/** What the pads give, whether it was sealed so or not, and the keys that are needed to find out. */
+/** The seed that the pads give, not yet checked, and the keys that are needed to check it. */
 interface Candidate {
   readonly seed: Uint8Array;
   readonly shares: readonly { readonly place: number; readonly share: Uint8Array }[];
@@ -189,7 +189,7 @@ function candidateOf(suite: Suite, { sealed, binding, pads }: SealedWithPads): C
     .slice(0, threshold)
     .map(({ place, share }) => ({ point: pointOf(parts[place] as SlotPart), share }));
   const seed = secretOf(points);
-  // Pads that are there follow from R; the others are made again.
+  // The given pads follow from R; the others are computed again.
   const peers = parts.filter((_, place) => pads[place] === undefined).map(({ publicKey }) => publicKey);
   return { seed, shares, work: { secret: ephemeralOf(suite, seed, binding), peers } };
 }
@@ -216,7 +216,7 @@ function isDealtAgain(
   return isSame;
 }
 
-/** What opens a share of one sealed seed and no other: the pad of its R. Overwrites the shared secret e * P_a. */
+/** Returns the pad of its R, which opens a share of one sealed seed and no other. Overwrites the shared secret e * P_a. */
 export function padOfShared(
   suite: Suite,
   shared: Uint8Array,
@@ -254,7 +254,7 @@ function dealt(
   return shares;
 }
 
-/** Zero is the secret's. */
+/** Point zero belongs to the secret. */
 function pointOf({ authority }: SlotPart): number {
   return authority + 1;
 }

@@ -7,11 +7,11 @@ export type RandomBytes = (length: number) => Uint8Array;
 export interface Suite {
   /** SHA-256 over the concatenation of the parts. */
   sha256(...parts: readonly Uint8Array[]): Uint8Array;
-  /** HKDF-SHA-256 (RFC 5869), extract and expand; `info` of at most 1024 bytes, which is what OpenSSL takes. */
+  /** HKDF-SHA-256 (RFC 5869), extract and expand; `info` of at most 1024 bytes, the limit of OpenSSL. */
   hkdf(input: { secret: Uint8Array; salt: Uint8Array; info: Uint8Array; length: number }): Uint8Array;
   /** ChaCha20-Poly1305 (RFC 8439): ciphertext followed by the 16-byte tag. A key and nonce pair seals once. */
   seal(input: AeadInput & { plaintext: Uint8Array }): Uint8Array;
-  /** The plaintext, or undefined where the tag does not verify. */
+  /** Returns the plaintext, or undefined if the tag does not verify. */
   open(input: AeadInput & { ciphertext: Uint8Array }): Uint8Array | undefined;
   /**
    * Ed25519 (RFC 8032), strict: canonical encodings, no key of small order, S below the group order, and the
@@ -22,10 +22,10 @@ export interface Suite {
   x25519(secretKey: Uint8Array): X25519Key;
 }
 
-/** A secret key as the platform keeps it: used for many agreements it is read once. */
+/** A secret key in the form of the platform, so that it is read once for many agreements. */
 export interface X25519Key {
   readonly publicKey: Uint8Array;
-  /** The shared secret, or undefined where the peer's key is malformed or of small order. */
+  /** Returns the shared secret, or undefined if the peer's key is malformed or of small order. */
   agree(publicKey: Uint8Array): Uint8Array | undefined;
 }
 

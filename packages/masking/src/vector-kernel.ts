@@ -15,8 +15,8 @@ export interface VectorKernel {
   /** accumulator -= addend modulo 2^32. */
   subtractRing(addend: Uint8Array, words: number, width: ElementWidth): void;
   /**
-   * accumulator += addend modulo 2^32 - 5, lazily: the accumulator may hold any 32-bit representative.
-   * An addend word >= q is left out, and the return value says whether there was one.
+   * accumulator += addend modulo 2^32 - 5, lazily: the accumulator may hold any 32-bit representative. An addend word
+   * >= q is left out; returns true if there was one.
    */
   addField(addend: Uint8Array, words: number): boolean;
   /** accumulator -= addend modulo 2^32 - 5, with the same rules. */
@@ -25,25 +25,28 @@ export interface VectorKernel {
   canonicalizeField(words: number): void;
   /** Keeps the low bits of every accumulator word. */
   maskBits(words: number, bits: number): void;
-  /** Overwrites the accumulator, and whatever is left of addends. */
+  /** Overwrites the accumulator, and the remains of addends. */
   wipe(): void;
-  /** Where it is absent, loops in TypeScript do the same. */
+  /** If it is absent, loops in TypeScript do the same. */
   readonly elements?: ElementKernel;
 }
 
-/** What single elements become, over the same accumulator. Views that are returned hold until the next call. */
+/** Operations on single elements, over the same accumulator. Views that are returned hold until the next call. */
 export interface ElementKernel {
-  /** accumulator = ceil(level * weight * clipped value - u), signed; returns how many values lie beyond the clip or are no numbers. */
+  /**
+   * accumulator = ceil(level * weight * clipped value - u), signed; returns the number of values that lie beyond the
+   * clip or are not numbers.
+   */
   quantize(values: Float32Array, random: Uint32Array, scale: QuantizerScale): number;
   /** Signed integers of the accumulator become residues of the field. */
   fieldResidues(words: number): void;
-  /** The first words, each in so many bits, fewer than 32; undefined where one has more. */
+  /** Packs the first `words` words, each in `bits` bits, fewer than 32; undefined if a word has more. */
   pack(words: number, bits: number): Uint8Array | undefined;
-  /** accumulator += elements of so many bits, modulo 2^32. */
+  /** accumulator += elements of `bits` bits, modulo 2^32. */
   addPacked(packed: Uint8Array, words: number, bits: number): void;
   /** The accumulator's representatives of smallest absolute value, times `unit`. */
   dequantize(words: number, modulus: Modulus, unit: number): Float32Array;
-  /** Whether the absolute value of one of them exceeds the bound. */
+  /** True if the absolute value of one of them exceeds the bound. */
   hasBeyond(words: number, modulus: Modulus, bound: number): boolean;
 }
 
@@ -53,13 +56,13 @@ interface QuantizerScale {
   readonly clip: number;
 }
 
-/** 2^32 - q: what a carry out of 32 bits is worth in the field. */
+/** 2^32 - q: the value of a carry out of 32 bits in the field. */
 const FIELD_GAP = 5;
 
 /** One block of 64 KiB: large enough to hide the call of the cipher, small enough to stay in the cache. */
 const DEFAULT_BLOCK_WORDS = 16_384;
 
-/** The kernel in plain TypeScript, where wasm SIMD is absent. */
+/** The kernel in plain TypeScript, used if wasm SIMD is absent. */
 export function plainVectorKernel(blockWords: number = DEFAULT_BLOCK_WORDS): VectorKernel {
   if (!Number.isInteger(blockWords) || blockWords < 16 || blockWords % 16 !== 0) {
     throw new RangeError(`blockWords must be a positive multiple of 16, got ${blockWords}`);
@@ -100,7 +103,7 @@ function subtractRingInPlace(target: Uint32Array, addend: Uint32Array, words: nu
   for (let k = 0; k < words; k++) target[k] = (target[k] as number) - (addend[k] as number);
 }
 
-// A carry out of 32 bits is worth 2^32 = q + 5, hence + 5. With an addend < q the second addition cannot carry.
+// A carry out of 32 bits equals 2^32 = q + 5, hence + 5. With an addend < q the second addition cannot carry.
 function addFieldInPlace(target: Uint32Array, addend: Uint32Array, words: number): boolean {
   let rejected = false;
   for (let k = 0; k < words; k++) {

@@ -17,7 +17,7 @@ export function subtractInPlace(
   combineInPlace(target, addend, -1, modulus, kernel);
 }
 
-/** Index of the first element that is not a residue below q, or -1. What a decoder asks of foreign vectors. */
+/** Index of the first element that is not a residue below q, or -1. Decoders apply it to vectors from outside. */
 export function firstNonCanonical(vector: Uint32Array, modulus: Modulus): number {
   const size = modulusSize(modulus);
   if (size > 0xffff_ffff) return -1;
@@ -51,7 +51,7 @@ export function loadBlock(kernel: VectorKernel, vector: Uint32Array, start: numb
   kernel.accumulator.set(vector.subarray(start, start + words));
 }
 
-/** Adds or subtracts the addend, `width` bytes an element; true where the field left a word out. */
+/** Adds or subtracts the addend, `width` bytes per element; returns true if the field left a word out. */
 export function accumulateBlock(
   kernel: VectorKernel,
   addend: Uint8Array,

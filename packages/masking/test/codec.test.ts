@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteReader, ByteWriter, DecodeError, fromHex, toHex } from '../src/index.ts';
 
 describe('bytes', () => {
-  it('are read back as they were written', () => {
+  it('are read back unchanged', () => {
     const fields = fc.tuple(
       fc.nat(0xff),
       fc.nat(0xffff),
@@ -28,7 +28,7 @@ describe('bytes', () => {
     );
   });
 
-  it('that are lent are gone afterwards, and their writer with them', () => {
+  it('that are lent are wiped afterwards, and their writer is used up', () => {
     const writer = new ByteWriter().u8(7).bytes(Uint8Array.of(1, 2, 3));
     const kept: Uint8Array[] = [];
     const sum = writer.lend((message) => {
@@ -56,7 +56,7 @@ describe('bytes', () => {
     );
   });
 
-  it('behind their length are as many as their bound allows, and no more', () => {
+  it('after their length are at most as many as their bound allows', () => {
     const framed = (length: number) => new ByteWriter().shortFrame(3, (inner) => inner.bytes(new Uint8Array(length)));
     expect(framed(3).finish()).toEqual(Uint8Array.of(3, 0, 0, 0, 0));
     expect(() => framed(4)).toThrow('4 bytes exceed 3');
@@ -81,7 +81,7 @@ describe('hexadecimal', () => {
   });
 });
 
-it('hexadecimal is read as it is written, and no other text is', () => {
+it('only canonical hexadecimal is read back', () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, n) => n);
   expect(fromHex(toHex(bytes))).toEqual(bytes);
   expect(fromHex('')).toEqual(new Uint8Array());

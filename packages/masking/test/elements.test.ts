@@ -126,7 +126,7 @@ it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
   },
 );
 
-it.each([0.5, Number.NaN])('nothing of an update is left in the kernel, of one that ends with %d', (last) => {
+it.each([0.5, Number.NaN])('nothing of an update that ends with %d is left in the kernel', (last) => {
   const values = new Float32Array(5000).fill(0.5);
   values[4999] = last;
   quantize(values, { level: 1024, clip: 1, modulus: FIELD }, seededWords(1), 1, { kernel });

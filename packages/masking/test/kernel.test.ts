@@ -45,7 +45,7 @@ describe.each([
     }
   });
 
-  it('adds modulo q like BigInt for every representative, leaves words outside the field out and says so', () => {
+  it('adds modulo q like BigInt for every representative, skips words outside the field and reports them', () => {
     fc.assert(
       fc.property(pairs, (words) => {
         const addend = load(kernel, words);
@@ -94,7 +94,7 @@ it('the wasm kernel adds long blocks as it adds short ones, of every width and f
   }
 });
 
-it('the wasm kernel says nothing of words that an earlier addend left behind', () => {
+it('the wasm kernel ignores words that an earlier addend left behind', () => {
   const { kernel } = wasmTools();
   const [outside, inside] = [new Uint8Array(64).fill(0xff), new Uint8Array(4)];
   expect(kernel.addField(outside, 16)).toBe(true);

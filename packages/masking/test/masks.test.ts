@@ -41,7 +41,7 @@ describe.each([
     }
   });
 
-  it.each(MODULI)('of a term with a salt of its own are those of that salt (%o)', (modulus) => {
+  it.each(MODULI)('of a term with its own salt are those of that salt (%o)', (modulus) => {
     const length = 33;
     const [first, second] = [fixedSeed(7), fixedSeed(8)];
     const terms: MaskTerm[] = [
@@ -78,7 +78,7 @@ describe.each([
     expect(salts).toEqual([own, own]);
   });
 
-  it('cancel over any K, d and modulus, whatever the inputs', () => {
+  it('cancel for any K, d, modulus and inputs', () => {
     const tools = makeTools();
     const cases = fc.record({
       K: fc.integer({ min: 2, max: 8 }),
@@ -138,12 +138,12 @@ describe.each([
 });
 
 describe('a mask plan', () => {
-  it('is refused where the shard does not start at a whole AES block', () => {
+  it('is rejected if the shard does not start at a whole AES block', () => {
     const plan = { modulus: RING_32, salt: SALT, terms: [], firstWord: 8 };
     expect(() => applyMasksInPlace(new Uint32Array(4), plan, plainTools())).toThrow('multiple of 16');
   });
 
-  it('is refused where a seed is not 32 bytes', () => {
+  it('is rejected if a seed does not have 32 bytes', () => {
     const terms = [{ seed: new Secret(new Uint8Array(31)), sign: 1 as const }];
     expect(() => applyMasksInPlace(new Uint32Array(4), { modulus: RING_32, salt: SALT, terms }, plainTools())).toThrow(
       '32 bytes',

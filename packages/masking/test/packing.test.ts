@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FIELD, modulusSize, packedLength, packVector, RING_32, ring, unpackVector } from '../src/index.ts';
 
 describe('a packed vector', () => {
-  it('comes back as it was, for every width, in exactly ceil(d b / 8) bytes', () => {
+  it('is unpacked unchanged, for every width, from exactly ceil(d b / 8) bytes', () => {
     const cases = fc.tuple(fc.integer({ min: 2, max: 32 }), fc.array(fc.nat(0xffff_ffff), { maxLength: 40 }));
     fc.assert(
       fc.property(cases, ([bits, words]) => {

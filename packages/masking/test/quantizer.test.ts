@@ -43,7 +43,7 @@ describe('the stochastic quantiser', () => {
     ['the ring of 32 bits', { level: 2 ** 30, clip: 1, modulus: RING_32 }],
     ['the field', { level: 2 ** 15, clip: 0.5, modulus: FIELD }],
     ['the field beyond 2^31, where sums wrap', { level: 2 ** 34, clip: 0.9, modulus: FIELD }],
-  ])('is floor(c x), and one more where the word is below the rest, entry by entry: %s', (_, quantizer) => {
+  ])('is floor(c x), plus one if the word is below the fraction, entry by entry: %s', (_, quantizer) => {
     const { level, clip, modulus } = quantizer;
     const values = Float32Array.from({ length: 20_000 }, (__, k) => Math.sin(k) * (k % 7 === 0 ? 1e-6 : 1));
     const words = new Uint32Array(values.length);
@@ -74,7 +74,7 @@ describe('the stochastic quantiser', () => {
     }
   });
 
-  it('never leaves its bound and never strays a whole step, whatever the entries', () => {
+  it('never leaves its bound and never errs by a whole step, for any entries', () => {
     const quantizer = fc.record({
       level: fc.integer({ min: 1, max: 2 ** 20 }),
       clip: fc.double({ min: 1e-6, max: 1000, noNaN: true }),
@@ -115,7 +115,7 @@ describe('the stochastic quantiser', () => {
     ).toThrow('weight');
   });
 
-  it('draws the same from the same stream', () => {
+  it('gives the same result from the same stream', () => {
     const values = Float32Array.from({ length: 40_000 }, (_, k) => Math.sin(k));
     const quantizer = { level: 1000, clip: 1, modulus: FIELD };
     expect(quantized(values, quantizer, 7)).toEqual(quantized(values, quantizer, 7));

@@ -4,7 +4,7 @@ import { Secret } from '../src/index.ts';
 
 const BYTES = [222, 173, 190, 239];
 
-it('a secret shows its bytes to nobody who prints it', () => {
+it('a secret never prints its bytes', () => {
   const secret = new Secret(Uint8Array.from(BYTES));
   const shown = [
     String(secret),
@@ -18,7 +18,7 @@ it('a secret shows its bytes to nobody who prints it', () => {
   for (const form of ['222', 'dead', '3q2', 'Þ']) expect(shown).not.toContain(form);
 });
 
-it('a wiped secret is zero where its bytes were, and cannot be revealed', () => {
+it('a wiped secret is overwritten with zeros and cannot be revealed', () => {
   const bytes = Uint8Array.from(BYTES);
   const secret = new Secret(bytes);
   expect(secret.reveal()).toEqual(Uint8Array.from(BYTES));

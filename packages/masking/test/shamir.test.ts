@@ -1,4 +1,4 @@
-/** Secrets dealt into shares: any so many give the secret back, and fewer say nothing of it. */
+/** Secrets dealt into shares: any threshold of them gives the secret back, and fewer reveal nothing. */
 import { setsOf } from '@basa/testkit/core/slot-seals.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { secretOf, shareAt } from '../src/shamir.ts';
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
 
 describe('a dealt secret', () => {
-  it('comes back from any set of as many shares as were needed, whatever the points', () => {
+  it('is reconstructed from any threshold of shares at any points', () => {
     const dealt = fc.record({
       secret: bytes(4),
       coefficients: fc.array(bytes(4), { maxLength: 4 }),
@@ -21,7 +21,7 @@ describe('a dealt secret', () => {
     );
   });
 
-  it('does not come back from fewer: of two shares every secret is as likely, by the third', () => {
+  it('is not determined by fewer: for two shares every secret is equally likely, depending on the third', () => {
     const [first, second] = [
       { point: 1, share: Uint8Array.of(83) },
       { point: 4, share: Uint8Array.of(202) },

@@ -5,7 +5,10 @@ export function slowMask(seed: Uint8Array, salt: Uint8Array, q: bigint, length: 
   return Array.from({ length }, (_, k) => slowElement(seed, salt, q, k));
 }
 
-/** Element k of round 0, in as few bytes as q needs, its low bits for a ring; or of the first later round where it is below q. */
+/**
+ * Element k of round 0, in as few bytes as q needs, its low bits for a ring; or of the first later round in which it is
+ * below q.
+ */
 export function slowElement(seed: Uint8Array, salt: Uint8Array, q: bigint, k: number): bigint {
   const isPowerOfTwo = (q & (q - 1n)) === 0n;
   for (let round = 0; ; round++) {

@@ -16,5 +16,5 @@ it('a long body has its time, either way, on a link of 64 kbit/s', () => {
   const bytes = 100_000_000;
   expect(left(bytes / 8, 0, 0, bytes)).toBe(30_000);
   expect(left(bytes / 8, bytes / 8, bytes, 0)).toBe(30_000);
-  expect(left(10_000, 31_000, 0, bytes)).toBeLessThan(0); // and is not waited for where it stops
+  expect(left(10_000, 31_000, 0, bytes)).toBeLessThan(0); // and is not awaited once it stops
 });

@@ -99,7 +99,7 @@ describe.each([
         (inputs[a] as Uint32Array).map((value, k) => value + ((inputs[b] as Uint32Array)[k] as number)),
       );
 
-      // Each alone is still under the one mask nobody could open, exactly.
+      // Each by itself is still under exactly the one mask that nobody could open.
       const secret = recordOf(devices[a] as FederationDevice, 'prepared').edges[b - 1] as Uint8Array;
       const mask = new Uint32Array(69);
       applyMasksInPlace(

@@ -1,4 +1,4 @@
-/** What version 2 of `sealed` promises with slot keys: which key opens what, who signs for which seed, and who is to blame. */
+/** The promises of version 2 of `sealed` with slot keys: the keys that open a seed, the signers for a seed, and the blame. */
 
 import {
   allSteps,

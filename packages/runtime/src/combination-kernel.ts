@@ -14,10 +14,10 @@ const MEMORY_BYTES = 48 * 65_536;
 /** 2^32 - 5. */
 const ORDER = 4_294_967_291;
 
-/** Words of every input that are worked on at a time; fewer where many inputs share the memory. */
+/** Words of every input that are processed at a time; fewer if many inputs share the memory. */
 const BLOCK_WORDS = 256;
 
-/** Between two blocks: so that the same words of all inputs do not fall into one set of the cache. */
+/** The gap between two blocks, so that the same words of all inputs do not fall into one set of the cache. */
 const PADDING_WORDS = 16;
 
 const MAX_INPUTS = 8192;
@@ -28,7 +28,7 @@ export interface WasmCombinationKernel {
   combine(rows: readonly Uint32Array[], inputs: readonly Uint32Array[], outputs: readonly Uint32Array[]): void;
 }
 
-/** A kernel of its own memory, or undefined where the engine has no wasm SIMD. One per thread. */
+/** Returns a kernel with its own memory, or undefined if the engine has no wasm SIMD. One per thread. */
 export function createWasmCombinationKernel(): WasmCombinationKernel | undefined {
   const bytes = Uint8Array.from(atob(combinationWasmBase64), (letter) => letter.charCodeAt(0));
   if (typeof WebAssembly === 'undefined' || !WebAssembly.validate(bytes)) return undefined;
@@ -61,7 +61,7 @@ export function createWasmCombinationKernel(): WasmCombinationKernel | undefined
   };
 }
 
-/** Each coefficient as its low and its high 16 bits. */
+/** Splits each coefficient into its low and its high 16 bits. */
 function halvesOf(row: Uint32Array): Uint32Array {
   const halves = new Uint32Array(2 * row.length);
   for (const [m, coefficient] of row.entries()) {

@@ -1,7 +1,7 @@
-/** What a strict Ed25519 check refuses before any arithmetic, in every runtime alike. */
+/** The inputs that a strict Ed25519 check rejects before any arithmetic, the same in every runtime. */
 
-// y-coordinates of the eight points of small order, little-endian, sign bit clear (RFC 7748 section 6.1 lists
-// their Montgomery images). A signature under such a key verifies for messages nobody signed.
+// y-coordinates of the eight points of small order, little-endian, sign bit clear (RFC 7748 section 6.1 lists their
+// Montgomery images). A signature under such a key verifies for messages that were never signed.
 const SMALL_ORDER_Y = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',

@@ -47,13 +47,14 @@ export interface WasmTrainingKernel extends TrainingFunctions {
 
 export interface TrainingKernelOptions {
   /**
-   * Whether the same numbers must come out on every machine, as experiments and evaluations want them. With `false`, products and sums are fused where the
-   * engine has relaxed SIMD without a flag (Node 22, Chromium): faster, and the last bits depend on the processor. True unless said otherwise.
+   * True if the same numbers must come out on every machine, as experiments and evaluations need; this is the default.
+   * With `false`, products and sums are fused if the engine has relaxed SIMD without a flag (Node 22, Chromium):
+   * faster, and the last bits depend on the processor.
    */
   readonly equalBits?: boolean;
 }
 
-/** A kernel of its own memory, or undefined where the engine lacks what it needs. One per trainer and thread. */
+/** Returns a kernel with its own memory, or undefined if the engine lacks what it needs. One per trainer and thread. */
 export function createTrainingKernel({ equalBits = true }: TrainingKernelOptions = {}): WasmTrainingKernel | undefined {
   const fused = equalBits ? undefined : instantiate('wasm relaxed SIMD', trainingRelaxedWasmBase64);
   return fused ?? instantiate('wasm SIMD', trainingWasmBase64);

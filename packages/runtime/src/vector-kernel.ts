@@ -23,7 +23,7 @@ const BLOCK_WORDS = 16_384;
 /** Words of the addend that are copied and added at a time: the first cache holds them with their part of the accumulator. */
 const PIECE_WORDS = 4096;
 
-/** A kernel of its own memory, or undefined where the engine has no wasm SIMD. One per thread. */
+/** Returns a kernel with its own memory, or undefined if the engine has no wasm SIMD. One per thread. */
 export function createWasmVectorKernel(): VectorKernel | undefined {
   const bytes = Uint8Array.from(atob(maskingWasmBase64), (letter) => letter.charCodeAt(0));
   if (typeof WebAssembly === 'undefined' || !WebAssembly.validate(bytes)) return undefined;
@@ -38,7 +38,7 @@ export function createWasmVectorKernel(): VectorKernel | undefined {
       for (let first = 0; first < words; first += PIECE_WORDS) {
         const some = Math.min(PIECE_WORDS, words - first);
         piece.set(addend.subarray(width * first, width * (first + some)));
-        // The kernel goes on to the end of a vector: nothing of an earlier addend may lie there.
+        // The kernel continues to the end of a vector of four: remains of an earlier addend must not be there.
         if (some % 4 !== 0) piece.fill(0, width * some, width * (some + 4));
         if (add(4 * first, some, width) === 1) hasRejected = true;
       }
@@ -68,7 +68,7 @@ function elementKernel(kernel: KernelExports, accumulator: Uint32Array): Element
   const bytes = new Uint8Array(buffer, area, area);
   const values = new Float32Array(buffer, area, PIECE_WORDS);
   const random = new Uint32Array(buffer, area + 4 * PIECE_WORDS, PIECE_WORDS);
-  /** Loops go on to the end of a vector of four. */
+  /** Loops continue to the end of a vector of four. */
   const clearBehind = (words: number): void => {
     if (words % 4 !== 0) accumulator.fill(0, words, words + 4 - (words % 4));
   };
@@ -104,7 +104,7 @@ function elementKernel(kernel: KernelExports, accumulator: Uint32Array): Element
   };
 }
 
-/** The largest float that is at most so much, which is positive. */
+/** Returns the largest float that is at most this positive number. */
 function largestFloat(atMost: number): number {
   const float = new DataView(new ArrayBuffer(4));
   float.setFloat32(0, atMost);

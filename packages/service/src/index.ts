@@ -1,4 +1,4 @@
-/** What both services of BASA mount. */
+/** The parts that both services of BASA share. */
 export type { FastifyReply, FastifyRequest } from 'fastify';
 export { Type } from 'typebox';
 export type { BackupOptions } from './backup/backup.ts';

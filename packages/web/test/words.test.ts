@@ -1,4 +1,4 @@
-/** What pages say: about uploads, buffers and attacks. */
+/** The texts of pages about uploads, buffers and attacks. */
 
 import { ATTACK_WORDS, findingText, resultText } from '@basa/lab/attacks/attack-words.ts';
 import { ONE_SHOT_ATTACKS } from '@basa/lab/attacks/one-shot/registry.ts';

@@ -1,4 +1,4 @@
-/** Where the repository lies, and how Node runs its sources. */
+/** The path of the repository, and the options with which Node runs its sources. */
 import { fileURLToPath } from 'node:url';
 
 /** The path ends with a slash. */

@@ -1,4 +1,4 @@
-/** An upload that comes alone is in no batch until its time is over. Its authorities say so one by one, and the update is free with the third. */
+/** A single upload is in no batch until its time is over. Its authorities state that one by one, and the third statement frees the update. */
 import { oneShotPolicy } from '../../kit-policy.ts';
 import type { Report } from '../../report.ts';
 import type { ServiceProxy } from '../../service-proxy.ts';

@@ -14,7 +14,7 @@ import { type Lie, STRANGER } from '../lie.ts';
 import { changingStandings, sawStandings, standingsOf, tellingStandings, toldStandings } from './shot-task.ts';
 
 const FRESH_MS = 10_000;
-/** The next epoch opens when half of it is over, and until its end a statement of it is good by the time alone. */
+/** The next epoch opens when half of it is over, and until its end no statement of it is too old. */
 const EPOCH_MS = 40_000;
 
 /** Told by all authorities of the task alike. */

@@ -1,4 +1,4 @@
-/** Attacks of the one-shot mode on who is in a batch: overlapping batches, too few devices, several models, too few votes. */
+/** Attacks of the one-shot mode on the membership of batches: overlapping batches, too few devices, several models, too few votes. */
 import type { Ctx } from '@basa/protocol';
 import type { Environment } from '@basa/simulator';
 import type { AttackReport } from '../judgement.ts';
@@ -72,7 +72,7 @@ function overlapping(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** The number of a batch is the server's; a vote must be for its uploads. */
+/** The server chooses the number of a batch; a vote must be for its uploads. */
 function sameNumber(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment);
   const [a, b, c] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
@@ -94,7 +94,7 @@ function splitVotes(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** The policy is refused before there is a task: no device ever gives anything. */
+/** The policy is rejected before there is a task: no device ever contributes. */
 function tooLowThreshold(environment: Environment): AttackReport {
   const oracle = emptyOracle(environment);
   if (oracle === undefined) return new ShotOracle(environment).trace.judge();
@@ -139,7 +139,7 @@ function oneColluder(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** Nearly the same update, under another tag, in a second sum over others. */
+/** Nearly the same update, under another tag, in a second sum with other devices. */
 function twoUpdates(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment);
   const [a, b] = honestUploads(oracle, 2) as [Ctx, Ctx];

@@ -1,4 +1,4 @@
-/** Attacks of the one-shot mode on what a device seals: parts that are copied, swapped, dealt apart, or opened by an authority. */
+/** Attacks of the one-shot mode on the sealed parts of a device: parts that are copied, swapped, dealt inconsistently, or opened by an authority. */
 import { applyMasksInPlace, toHex } from '@basa/masking';
 import { type Ctx, isHolder, isRefused, type JoinTag, partTerm, taskParts } from '@basa/protocol';
 import type { Environment, ShotDevice } from '@basa/simulator';
@@ -72,7 +72,7 @@ function openedParts(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** The copy for one holder of the last part is not that of the others. Whoever holds the part must say the same of it. */
+/** The copy for one holder of the last part differs from the others. All holders of the part must judge it the same. */
 function dealtApart(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment, COUNCIL);
   const [{ device, name }] = colluders(oracle, 1) as readonly [Colluder];
@@ -90,7 +90,7 @@ function dealtApart(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** Only the masks of the guards are told: a word more would be one of the update. */
+/** Only the masks of the guards are revealed: one more word would be a word of the update. */
 function guardsRead(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment);
   const device = oracle.world.shooter();
@@ -105,7 +105,7 @@ function guardsRead(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** The first four words of the mask of the one part, as the device has them. */
+/** The first four words of the mask of the only part, as the device has them. */
 function maskWords({ world }: ShotOracle, { own }: ShotDevice): readonly string[] {
   const shot = own.records.find((entry) => entry.kind === 'shot');
   if (shot?.kind !== 'shot') throw new Error('the device gave nothing');

@@ -1,4 +1,4 @@
-/** Attacks of the one-shot mode on sums of masks: a sum that an authority made up, and noise that the server takes off. */
+/** Attacks of the one-shot mode on sums of masks: a sum that an authority made up, and noise that the server removes. */
 import { unpackVector } from '@basa/masking';
 import {
   addAuthorityNoise,
@@ -42,7 +42,7 @@ function wrongSum(environment: Environment): AttackReport {
   const verdict = ctx && world.shots.close(ctx);
   const isWrong =
     verdict !== undefined && !isRefused(verdict) && verdict.kind === 'good' && verdict.sum.join() !== '1,1,1,0';
-  // The server is honest here: what it computes is its sum.
+  // The server is honest here: it computes only its sum.
   const nothing = new ShotOracle(environment).trace.judge();
   return { ...nothing, broken: isWrong ? ['a wrong sum of masks was taken'] : [] };
 }
@@ -63,7 +63,7 @@ function shiftSums(keeper: ShotAuthority): void {
   };
 }
 
-/** One less in the last coordinate, which the server then takes for one more. */
+/** Subtracts one from the last coordinate, so that the server's sum has one more there. */
 function shifted(packed: Uint8Array): Uint8Array {
   const wrong = packed.slice();
   wrong[wrong.length - 4] = (wrong[wrong.length - 4] as number) ^ 1;
@@ -72,7 +72,7 @@ function shifted(packed: Uint8Array): Uint8Array {
 
 const PRIVACY = { noiseMultiplier: 1, colluders: 0, delta: 1e-5, participations: 10 };
 
-/** Asked twice, and with what the server can make up in the place of the epoch's secret. */
+/** Asks twice, and with values the server can make up in place of the epoch's secret. */
 function noiseTakenOff(environment: Environment): AttackReport {
   const options = { dimension: 64, level: 64, privacy: PRIVACY, authorityNoise: true };
   const oracle = new ShotOracle(environment, options);

@@ -1,4 +1,4 @@
-/** Attacks of the one-shot mode on what authorities remember: restores, clocks, and uploads that were called expired. */
+/** Attacks of the one-shot mode on the memory of authorities: restores, clocks, and uploads that were declared expired. */
 import { toHex } from '@basa/masking';
 import { type Ctx, type DeltaCommitment, isRefused, millis, type ShotOutcomeOf } from '@basa/protocol';
 import type { Environment, ShotDevice } from '@basa/simulator';
@@ -68,7 +68,7 @@ export const ATTACKS_ON_TIME: readonly ShotAttack[] = [
   },
 ];
 
-/** {a, c, v}, then {a, e, v} with a colluder in the place of c. */
+/** {a, c, v}, then {a, e, v} with a colluder in place of c. */
 function restored(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment, { minimum: 3 });
   const [a, c, v] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
@@ -81,7 +81,7 @@ function restored(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** Two batches with a common upload: the restored authority is the third voice of both. */
+/** Two batches with a common upload: the restored authority is the third vote of both. */
 function restoredBehindVotes(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment, COUNCIL);
   const [a, b, c] = honestUploads(oracle, 3) as [Ctx, Ctx, Ctx];
@@ -112,7 +112,7 @@ function commitmentOf({ own }: ShotDevice): DeltaCommitment {
   return given;
 }
 
-/** What every honest authority says of the device's upload, asked with these statements. */
+/** Returns the answers of every honest authority about the device's upload, asked with these statements. */
 function answersTo(
   oracle: ShotOracle,
   device: ShotDevice,
@@ -127,7 +127,7 @@ function answersTo(
   });
 }
 
-/** Its update is free by these answers: it goes into another batch. */
+/** These answers free its update: it goes into another batch. */
 function giveAgain(
   oracle: ShotOracle,
   device: ShotDevice,
@@ -140,7 +140,7 @@ function giveAgain(
   if (again !== undefined) oracle.close([again, ...others], 1);
 }
 
-/** A restored authority does not know its vote any more. It is asked about the upload with an epoch that ended in its time. */
+/** A restored authority has forgotten its vote. It is asked about the upload with an epoch that ended in its time. */
 function otherEpoch(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment);
   const [keeper] = oracle.honest;
@@ -159,7 +159,7 @@ function otherEpoch(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** Devices and batches must not meet a time that a record contradicts. */
+/** Devices and batches must not see a time that contradicts a record. */
 function clockBack(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment);
   const [keeper] = oracle.honest;
@@ -172,7 +172,7 @@ function clockBack(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** One authority voted in time; three others call the upload expired, and then two votes are shown to one of them. */
+/** One authority voted in time; three others declare the upload expired, and then two votes are shown to one of them. */
 function backedVote(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment, COUNCIL);
   const device = oracle.world.shooter();
@@ -188,7 +188,7 @@ function backedVote(environment: Environment): AttackReport {
   const isFree = device.release(answers).kind === 'free';
   for (const keeper of [second, third]) if (keeper) oracle.vote(keeper, [victim, a]);
   const released = oracle.honest.map((keeper) => oracle.release(keeper, [victim, a]));
-  // On the next version nobody knows that the device gave an update.
+  // On the next version no party knows that the device already contributed.
   if (released.some((answer) => !isRefused(answer))) oracle.logVersion([victim, a]);
   const [eve] = colluders(oracle, 1) as readonly [Colluder];
   if (!isFree) return oracle.trace.judge();
@@ -198,7 +198,7 @@ function backedVote(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** What the server kept of an ended epoch can never be opened again. */
+/** The uploads of an ended epoch that the server kept can never be opened again. */
 function givenUp(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment);
   const [a, b] = honestUploads(oracle, 2) as [Ctx, Ctx];
@@ -222,7 +222,7 @@ function crashedDevice(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** Nobody but enough authorities frees an update. */
+/** Only enough authorities together free an update. */
 function serverSaysExpired(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment, COUNCIL);
   const device = oracle.world.shooter();

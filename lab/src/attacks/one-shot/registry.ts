@@ -1,6 +1,6 @@
 /**
- * The attacks on the one-shot mode that its checks exist for. Against the core as it is they learn the sums of final batches at most;
- * against a core without the check they are made for, they learn more, or break what must hold.
+ * The attacks on the one-shot mode that its checks exist for. Against the unmodified core they learn at most the sums
+ * of final batches; against a core without the check they are made for, they learn more, or break a promise.
  */
 import { ATTACKS_ON_BATCHES } from './attacks-on-batches.ts';
 import { ATTACKS_ON_PARTS } from './attacks-on-parts.ts';

@@ -1,6 +1,6 @@
 /**
- * A one-shot federation whose server, some of whose devices and some of whose authorities are one adversary. It asks the honest authorities
- * whatever it likes; the trace says what it can compute of what it got.
+ * A one-shot federation whose server, some of whose devices and some of whose authorities are one adversary. It asks
+ * the honest authorities whatever it likes; the trace computes what it can learn from the answers.
  */
 import { keysAtOnce, SEED_BYTES, sealToSlots, toHex } from '@basa/masking';
 import {
@@ -50,7 +50,7 @@ export interface ShotOracleOptions extends Partial<OneShotOptions> {
   readonly colluding?: readonly number[];
 }
 
-/** What may be said otherwise of a release than what is true. */
+/** The parts of a release request that the adversary may falsify. */
 export interface ReleaseLie {
   readonly votes?: readonly Endorsement[];
   /** By the name of the upload, as hex. */
@@ -62,12 +62,12 @@ export class ShotOracle {
   readonly trace = new ShotTrace();
   readonly honest: readonly ShotAuthority[];
   readonly colluding: readonly ShotAuthority[];
-  /** Votes that it has, by the name of the batch. */
+  /** The votes that it has, by the name of the batch. */
   readonly votes = new Map<string, readonly Endorsement[]>();
   /** Honest updates, by the name of their uploads. */
   readonly #inputs = new Map<string, number>();
   readonly #symbols = new Map<string, number>();
-  /** How many updates each device has given. */
+  /** The number of updates that each device has contributed. */
   readonly #updates = new Map<ShotDevice, number>();
 
   constructor(environment: Environment, { colluding = [], ...options }: ShotOracleOptions = {}) {
@@ -77,7 +77,7 @@ export class ShotOracle {
     for (const keeper of this.honest) this.#watch(keeper);
   }
 
-  /** What it expands for a sum, the adversary gets. */
+  /** The adversary gets everything that the authority expands for a sum. */
   #watch(keeper: ShotAuthority): void {
     const { suite } = this.world.environment.tools;
     keeper.onSum = (_, part, uploads) =>
@@ -103,12 +103,12 @@ export class ShotOracle {
     keeper.release = (bytes) => noted(release(bytes));
   }
 
-  /** An honest device gives its update; the adversary has the upload. Undefined if the device refuses. */
+  /** An honest device contributes its update; the adversary has the upload. Undefined if the device refuses. */
   give(device: ShotDevice, standings: Uint8Array = this.world.shots.standings()): Ctx | undefined {
     return this.#given(device, standings, (name, expansions) => this.#saw(device, name, expansions));
   }
 
-  /** The same, and the device dies before it hears of it. */
+  /** The same, but the device crashes before it gets the answer. */
   giveAndCrash(device: ShotDevice): Ctx {
     let given: Ctx | undefined;
     try {
@@ -125,21 +125,21 @@ export class ShotOracle {
     return given;
   }
 
-  /** A device of the adversary gives an upload whose seeds it has. */
+  /** A device of the adversary contributes an upload whose seeds it has. */
   colluderGives(device: ShotDevice): Ctx {
     const given = this.tryColluder(device);
     if (given === undefined) throw new Error('the colluder gave nothing');
     return given;
   }
 
-  /** Undefined where no authority has a statement for it. */
+  /** Undefined if no authority has a statement for it. */
   tryColluder(device: ShotDevice): Ctx | undefined {
     return this.#given(device, this.world.shots.standings(), (_, expansions) => {
       for (const { seed } of expansions) this.trace.knows(seed);
     });
   }
 
-  /** The server keeps what it gets, whatever an honest one would say. */
+  /** The server keeps every upload, even one that an honest server would refuse. */
   #given(
     device: ShotDevice,
     standings: Uint8Array,
@@ -191,7 +191,7 @@ export class ShotOracle {
     return this.world.shots.shot(name);
   }
 
-  /** An upload of a colluder with anything in it, signed with its key. It is kept as if it had been taken. */
+  /** An upload of a colluder with any content, signed with its key. It is kept as if it had been accepted. */
   forge(device: ShotDevice, body: ShotHeaderBody, sealed: Uint8Array): Ctx {
     const { suite } = this.world.environment.tools;
     const whole = { ...body, user: device.own.user, partsHash: suite.sha256(sealed) };
@@ -244,7 +244,7 @@ export class ShotOracle {
     return batchCtxOf(this.world.environment.tools.suite, this.batchOf(uploads, number));
   }
 
-  /** Asks for a vote after the uploads were inspected; the votes that it has, and those of its own side, are shown. */
+  /** Asks for a vote after the uploads were inspected; shows the votes that it has, and those of its own side. */
   vote(keeper: ShotAuthority, names: readonly Ctx[], number = 0): boolean {
     this.inspect(keeper, names);
     const { shots } = this.world;
@@ -263,7 +263,7 @@ export class ShotOracle {
     return true;
   }
 
-  /** Votes that it was given, and bought ones. */
+  /** The votes that it was given, and those of colluding authorities. */
   votesFor(names: readonly Ctx[], number: number): readonly Endorsement[] {
     const ctx = this.ctxOf(names, number);
     const body = { task: this.world.task, ctx, closing: ctx };
@@ -273,7 +273,7 @@ export class ShotOracle {
     return joined([...(this.votes.get(toHex(ctx)) ?? []), ...bought]);
   }
 
-  /** All sums that this authority can make of the batch. */
+  /** Returns all sums that this authority can make of the batch. */
   release(keeper: ShotAuthority, names: readonly Ctx[], number = 0, lie: ReleaseLie = {}): ReleasedSums | Refused {
     const { shots, policy } = this.world;
     const shown = names.map((name): ShownUpload => {
@@ -302,7 +302,7 @@ export class ShotOracle {
     return answers.some((answer) => !isRefused(answer));
   }
 
-  /** The next version of the model is made of this batch. */
+  /** Makes the next version of the model from this batch. */
   logVersion(names: readonly Ctx[], number = 0): void {
     const { world } = this;
     const ctx = this.ctxOf(names, number);
@@ -312,7 +312,7 @@ export class ShotOracle {
     world.server.logModel({ task: world.task, version, modelHash, sums: [ctx], spoilt: [], closed });
   }
 
-  /** What authorities on its side sign about a device's upload. */
+  /** The statements that authorities on its side sign about a device's upload. */
   boughtOutcomes({ own }: ShotDevice, status: ShotStatus): readonly ShotOutcomeOf[] {
     const given = own.ledger.deltas.get(toHex(own.deltaId));
     return this.colluding.flatMap(({ base }) => {

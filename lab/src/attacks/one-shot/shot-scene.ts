@@ -1,4 +1,4 @@
-/** Who is there in an attack on the one-shot mode. */
+/** The parties of an attack on the one-shot mode. */
 import type { Ctx } from '@basa/protocol';
 import type { Environment, ShotDevice } from '@basa/simulator';
 import type { AttackReport } from '../judgement.ts';
@@ -6,14 +6,17 @@ import type { ShotOracle } from './shot-oracle.ts';
 
 /** An attack on the one-shot mode. Its title and story are those of its id in `ATTACK_WORDS`. */
 export interface ShotAttack {
-  /** Of the rule that stops it. */
+  /** The id of the rule that stops it. */
   readonly id: string;
   readonly schedule: string;
-  /** What a mode without the rule has. */
+  /** The behaviour of a mode without the rule. */
   readonly without: string;
-  /** What the attack learns or breaks then; the tests of the mutants hold it to the truth. */
+  /**
+   * The expected result of the attack on that mode: the values it learns or the promises it breaks. The tests of the
+   * mutants verify it.
+   */
   readonly learned: readonly string[];
-  /** Against the core as it is. */
+  /** Plays the attack against the unmodified core. */
   play(environment: Environment): AttackReport;
 }
 
@@ -25,7 +28,7 @@ export interface Colluder {
   readonly name: Ctx;
 }
 
-/** Devices of the adversary that gave an upload each. */
+/** Devices of the adversary, each with one upload. */
 export function colluders(oracle: ShotOracle, count: number): readonly Colluder[] {
   return Array.from({ length: count }, () => {
     const device = oracle.world.shooter();

@@ -1,13 +1,14 @@
 /**
- * What the adversary of the one-shot mode has seen: masked updates of honest devices, and sums of masks that honest authorities released.
- * Every output of the PRG is an unknown, named by salt and seed, unless the adversary has the seed.
+ * The view of the adversary in the one-shot mode: masked updates of honest devices, and sums of masks that honest
+ * authorities released. Every output of the PRG is an unknown, named by salt and seed, unless the adversary has the
+ * seed.
  */
 import { type MaskTerm, toHex } from '@basa/masking';
 import type { RefusalReason } from '@basa/protocol';
 import type { AttackReport } from '../judgement.ts';
 import { type Combination, describeCombination, isSpannedBy, learnedCombinations, type MaskedRow } from '../solve.ts';
 
-/** An expansion, as its salt and seed name it. */
+/** An expansion, named by its salt and seed. */
 export interface Expansion {
   readonly salt: string;
   readonly seed: string;
@@ -17,7 +18,7 @@ export function expansionOf({ salt = new Uint8Array(), seed }: MaskTerm): Expans
   return { salt: toHex(salt), seed: toHex(seed.reveal()) };
 }
 
-/** A batch that an honest authority took for final. */
+/** A batch that an honest authority considered final. */
 export interface FinalBatch {
   readonly name: string;
   /** Symbols of the honest updates in it. */
@@ -39,7 +40,7 @@ export class ShotTrace {
   readonly broken = new Set<string>();
   readonly refusals = new Set<RefusalReason>();
 
-  /** A new honest update; one symbol wherever it goes. */
+  /** A new honest update; it has one symbol in every batch. */
   newInput(name: string): number {
     return this.#names.push(name) - 1;
   }
@@ -77,7 +78,7 @@ export class ShotTrace {
     };
   }
 
-  /** One sum for each final batch of enough devices, of updates that are in no sum before. */
+  /** One sum for each final batch of enough devices, of updates that are in no earlier sum. */
   #allowed(): readonly Combination[] {
     const used = new Set<number>();
     return [...this.#finals.values()].flatMap(({ inputs, isEnough }) => {

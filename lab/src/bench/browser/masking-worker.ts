@@ -1,4 +1,4 @@
-/** Masks a vector in a Web Worker each time it is asked to, and says how long that took, and how long WebCrypto takes for the keystream alone. */
+/** Masks a vector in a Web Worker on request, and reports the time it took, and the time WebCrypto takes for only the keystream. */
 import { applyMasksInPlaceAsync, type MaskPlan, plainVectorKernel, RING_32, Secret } from '@basa/masking';
 import { createWasmVectorKernel, createWebKeystream, webSuite } from '@basa/runtime/web';
 
@@ -26,7 +26,7 @@ addEventListener('message', async ({ data: { d, expansions } }: MessageEvent<Ask
   postMessage({ ms, cipherMs: await encryptZeros(4 * d, expansions), first: [...vector.subarray(0, 4)] });
 });
 
-/** Streams of so many bytes, in the stretches and as many at a time as masking asks for. */
+/** Encrypts streams of this many bytes, in the same pieces and with the same parallelism as masking. */
 async function encryptZeros(bytes: number, streams: number): Promise<number> {
   const key = await crypto.subtle.importKey('raw', new Uint8Array(16), 'AES-CTR', false, ['encrypt']);
   const zeros = new Uint8Array(Math.min(bytes, STRETCH_BYTES));

@@ -1,4 +1,4 @@
-/** A measured close as a table: what it took beside what its mask expansions take by themselves. */
+/** A measured close as a table: its time beside the time of only its mask expansions. */
 import { formatTable } from '../table.ts';
 import type { MeasuredClose } from './close.ts';
 

@@ -1,4 +1,4 @@
-/** A real close with drop-outs: devices of the SDK fill a buffer of a server in a process of its own, some never upload. */
+/** A real close with drop-outs: devices of the SDK fill a buffer of a server in its own process, and some never upload. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RING_32 } from '@basa/masking';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
@@ -19,7 +19,7 @@ export interface CloseSetting {
 export interface MeasuredClose extends CloseSetting {
   /** One self mask for each accepted slot, and one for each of its edges to a dropped one. */
   readonly expansions: number;
-  /** One mask of the dimension expanded and taken off, in one thread, measured in this run. */
+  /** One mask of the dimension expanded and subtracted, in one thread, measured in this run. */
   readonly expansionMs: number;
   /** From the freeze to the new version. */
   readonly closeMs: number;
@@ -45,7 +45,7 @@ export async function measureClose(setting: CloseSetting): Promise<MeasuredClose
   try {
     await devices.enrol(bufferSize);
     const uploads = await devices.until(/upload$/);
-    // Every third slot or so leaves: edges to earlier and to later ones.
+    // Every third slot or so leaves, so that there are edges to earlier and to later ones.
     const leaves = new Set(Array.from({ length: dropped }, (_, n) => Math.floor((n * bufferSize) / dropped)));
     const ctx = new URL(uploads[0]?.url ?? '').pathname.match(/[0-9a-f]{64}/)?.[0] ?? '';
     await loadHttp(

@@ -10,7 +10,7 @@ import { formatTable } from '../table.ts';
 const DROPOUTS = 0.1;
 const WARM_UP_USERS = 30;
 
-/** How many devices there are, and of which dimension. */
+/** The number of devices, and the dimension. */
 export interface ShotSize {
   readonly bufferSize: number;
   readonly dimension: number;
@@ -18,9 +18,9 @@ export interface ShotSize {
 
 export interface ShotCost extends Amounts, ShotSize {
   readonly protocol: string;
-  /** Until every upload is in the store and inspected. */
+  /** The work until every upload is in the store and inspected. */
   readonly intake: Pick<Amounts, 'serverMs' | 'authorityMs'>;
-  /** From the batch to its sum. */
+  /** The work from the batch to its sum. */
   readonly close: Pick<Amounts, 'serverMs' | 'authorityMs'>;
 }
 

@@ -11,13 +11,13 @@ const DROPOUTS = 0.1;
 const DIMENSIONS = [7850, 1_000_000];
 const WARM_UP_SLOTS = 30;
 
-/** Parts of somebody's time that make one. */
+/** The parts of a party's time, as shares of one. */
 interface Parts {
   /** Expanding masks. */
   readonly masks: number;
   /** Hashing, packing and adding whole vectors. */
   readonly vectors: number;
-  /** What does not grow with the dimension: seeds sealed and opened, signatures, messages. */
+  /** Work that does not grow with the dimension: seeds sealed and opened, signatures, messages. */
   readonly seeds: number;
 }
 

@@ -1,4 +1,4 @@
-/** Small sums that are run with nothing left out, beside what composing them says. */
+/** Small sums that are run in full, beside their composed cost. */
 import { type AggregationProtocol, type AggregationTools, lightSecAgg, publishedCode } from '@basa/baselines';
 import { type Charges, costOf, priceOf } from './composed.ts';
 import type { Contender } from './contenders.ts';
@@ -7,16 +7,16 @@ import { lightSecAggCost } from './lightsecagg.ts';
 import { runOnce } from './one-run.ts';
 import type { VectorPrices } from './prices.ts';
 
-/** Where composed and run differ by more, do not use the table. */
+/** If composed and measured cost differ by more than this factor, do not use the table. */
 export const AGREEMENT = 1.5;
 
 /** Times below it are noise. */
 const MIN_MS = 5;
 
-/** Each side is the least of so many runs: noise only ever adds. */
+/** Each side is the minimum of this many runs: noise only ever adds. */
 const RUNS = 3;
 
-/** The composed time divided by that of a real run; undefined where the party has next to nothing to do. */
+/** The composed time divided by that of a real run; undefined if the party has next to nothing to do. */
 export interface Check {
   readonly protocol: string;
   readonly user: number | undefined;

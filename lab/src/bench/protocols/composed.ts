@@ -1,4 +1,4 @@
-/** A whole run at a small dimension with everything in it real, and the work on vectors at the price of the real one. */
+/** A full real run at a small dimension, with the work on vectors added at the price of the real dimension. */
 import type { AggregationProtocol, AggregationTools } from '@basa/baselines';
 import { type Account, accountIn, type Book, type Counted, type Meter, median } from '@basa/virtual-time';
 import type { Amounts, Cost } from './cost.ts';
@@ -11,20 +11,20 @@ const SMALL = 64;
 /** Refused, or the price at any dimension. */
 export type Priced = ((dimension: number, prices: VectorPrices) => Cost) | undefined;
 
-/** How often a user, and the server for each upload, hash a whole vector. */
+/** The number of times that a user, and the server for each upload, hash a whole vector. */
 export interface VectorHashes {
   readonly user: number;
   readonly server: number;
 }
 
-/** What a protocol is charged besides its expansions. */
+/** The charges of a protocol besides its expansions. */
 export interface Charged {
   readonly sealingMs?: SealingCosts;
   readonly hashes?: VectorHashes;
   readonly maskSums?: MaskSums;
 }
 
-/** Sums of masks that authorities make of one batch, and how many of them the server takes off. */
+/** The number of sums of masks that authorities make of one batch, and the number that the server subtracts. */
 export interface MaskSums {
   readonly made: number;
   readonly taken: number;
@@ -64,7 +64,7 @@ export function priceOf(
     });
 }
 
-/** What was timed, plus what is charged. */
+/** The measured time plus the charges. */
 export function costOf(run: Run, charges: Charges): Cost {
   const { protocol, meter, stayed, upload } = run;
   const names = protocol.phases.map(({ name }) => name);

@@ -27,7 +27,7 @@ export interface Contender extends Charged {
   readonly name: string;
   /** With expansions and calls of the sealing counted, the calls free of charge. */
   readonly counted: (meter: Meter) => AggregationProtocol;
-  /** With nothing left out. */
+  /** The complete real protocol. */
   readonly real: () => AggregationProtocol;
 }
 
@@ -54,7 +54,7 @@ function outside({ masks }: AggregationTools): Environment {
   return { ...nodeEnvironment, tools: masks };
 }
 
-/** BASA as tasks have it by default, with the expansions of masks counted. */
+/** BASA with the default engine of tasks, counting the expansions of masks. */
 export function countedSlotKeys(
   tools: AggregationTools,
   meter: Meter,
@@ -95,14 +95,14 @@ function basa(tools: AggregationTools, { seals, opens, issues, ...sizes }: Seali
   ];
 }
 
-/** One authority, and the smallest council that checks its sums and survives one of them. */
+/** One authority, and the smallest council that checks its sums and survives the loss of one member. */
 export const ONE_SHOTS = [
   { name: 'BASA one-shot', council: { authorities: 1, threshold: 1 }, tolerated: 0 },
   { name: 'BASA one-shot (3 of 4)', council: { authorities: 4, threshold: 3 }, tolerated: 1 },
 ] as const;
 export type OneShotShape = (typeof ONE_SHOTS)[number];
 
-/** A device hashes its body, and so does the server. The guard words are expanded as they are. */
+/** A device hashes its body, and so does the server. The guard words are really expanded. */
 export function oneShot(tools: AggregationTools, { name, council, tolerated }: OneShotShape): Contender {
   const parts = partsOf(council.authorities, tolerated).length;
   return {
@@ -114,7 +114,7 @@ export function oneShot(tools: AggregationTools, { name, council, tolerated }: O
   };
 }
 
-/** One authority is the default; the others withstand one and two that collude. */
+/** One authority is the default; the others tolerate one and two colluding authorities. */
 export const COUNCILS = [
   { authorities: 1, threshold: 1 },
   { authorities: 4, threshold: 3 },

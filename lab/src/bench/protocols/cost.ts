@@ -1,4 +1,4 @@
-/** What one sum costs: a user of it, the server, the authority; in all and by phase. */
+/** The cost of one sum for a user, the server and the authority; in total and by phase. */
 
 export interface Amounts {
   readonly userMs: number;
@@ -13,13 +13,13 @@ export interface PhaseCost extends Amounts {
 }
 
 export interface Cost extends Amounts {
-  /** A user's figures are medians, here as in all: they need not add up. */
+  /** The figures of a user are medians, in total and by phase, so they need not add up. */
   readonly phases: readonly PhaseCost[];
 }
 
 export const NOTHING: Amounts = { userMs: 0, serverMs: 0, authorityMs: 0, bytesUp: 0, bytesDown: 0 };
 
-/** The whole as the sum of its phases, where one user stands for all. */
+/** The total as the sum of its phases, if one user represents all. */
 export function inAll(phases: readonly PhaseCost[]): Cost {
   const sum = (what: keyof Amounts): number => phases.reduce((total, phase) => total + phase[what], 0);
   return {

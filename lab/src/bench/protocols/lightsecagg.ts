@@ -1,4 +1,4 @@
-/** One user and the server of LightSecAgg at the real dimension; what the other users send is of the real length. */
+/** One user and the server of LightSecAgg at the real dimension; the messages of the other users have the real length. */
 import {
   type AggregationTools,
   type CodeParameters,
@@ -12,14 +12,14 @@ import { type Cost, inAll, NOTHING } from './cost.ts';
 import { best } from './prices.ts';
 
 interface Summed {
-  /** How many updates are in the sum: the survivors of a round, or K of a buffer. */
+  /** The number of updates in the sum: the survivors of a round, or K of a buffer. */
   readonly summed: number;
   readonly present: number;
-  /** Whether each counts by its staleness. */
+  /** True if each update is weighted by its staleness. */
   readonly isWeighted: boolean;
 }
 
-/** Undefined where fewer than U are left. */
+/** Undefined if fewer than U users are left. */
 export function lightSecAggCost(
   code: CodeParameters,
   dimension: number,
@@ -78,7 +78,7 @@ function userTimes(
   return { keys, offline: encodeMs + (users - 1) * openMs, upload };
 }
 
-/** One upload read, and added as often as its weight says. */
+/** Reads one upload and adds it times its weight. */
 function weighTime(dimension: number, { combinations }: AggregationTools): number {
   const packed = packVector(new Uint32Array(dimension), FIELD);
   const sum = new Uint32Array(dimension);

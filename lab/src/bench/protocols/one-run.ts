@@ -1,11 +1,11 @@
-/** One sum that is run in full and checked, with a meter on it. */
+/** One sum that is run in full and checked, with a meter attached. */
 import type { AggregationProtocol } from '@basa/baselines';
 import { type Book, Meter } from '@basa/virtual-time';
 
 export interface Run {
   readonly protocol: AggregationProtocol;
   readonly meter: Meter;
-  /** The books of those in the sum. */
+  /** The books of the users in the sum. */
   readonly stayed: readonly Book[];
   /** The phase in which the vectors travel. */
   readonly upload: string;
@@ -13,12 +13,12 @@ export interface Run {
 
 export interface Setting {
   readonly users: number;
-  /** The share that leaves before it uploads: the last moment, and the dearest one for the server. */
+  /** The share of users that leave before they upload: the last moment, and the most expensive one for the server. */
   readonly dropouts: number;
   readonly dimension: number;
 }
 
-/** Undefined where the protocol refuses to open. */
+/** Undefined if the protocol refuses to open. */
 export function runOnce(setting: Setting, make: (meter: Meter) => AggregationProtocol): Run | undefined {
   const { users, dropouts, dimension } = setting;
   const meter = new Meter();

@@ -1,4 +1,4 @@
-/** What the counted operations cost on this machine, measured in this run: best of a few. */
+/** The prices of the counted operations on this machine, measured in this run: the best of a few. */
 import type { AggregationTools } from '@basa/baselines';
 import { addInPlace, applyMasksInPlace, FIELD, type Modulus, packVector, Secret, unpackVector } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
@@ -46,7 +46,7 @@ export interface SealingPrices {
 
 const SLOTS = 4;
 
-/** An engine in milliseconds: seal and open a seed, issue a key; warm, as in a process that has sealed a buffer. */
+/** Prices of an engine in milliseconds: seal and open a seed, issue a key; warm, as in a process that has sealed a buffer. */
 export function sealingPrices(sealings: Sealings): SealingPrices {
   const { sealedBytes, keyBytes, seal, open, issue } = sealingTrial(sealings, SLOTS, nodeRandomBytes);
   return {

@@ -1,4 +1,4 @@
-/** Figures of the literature, for the eye: other machines, other languages; some as recalled, to be checked. */
+/** Figures from the literature, for comparison: other machines, other languages; some from memory, to be checked. */
 
 const AS_RECALLED = 'as recalled; check';
 

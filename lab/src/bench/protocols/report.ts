@@ -92,7 +92,7 @@ function aboutOf(engines: EnginePrices): string {
   ].join('\n');
 }
 
-/** What no protocol with n masks can do without, beside the whole of a user. */
+/** The minimum of any protocol with n masks, beside the total of a user. */
 function maskingText(rows: readonly Row[], prices: ReadonlyMap<number, VectorPrices>): string {
   const ofSlotKeys = rows.filter(({ protocol, dropouts }) => protocol === slotKeysName(COUNCILS[0]) && dropouts === 0);
   const secAggOf = (row: Row): Row | undefined =>
@@ -117,7 +117,7 @@ function maskingText(rows: readonly Row[], prices: ReadonlyMap<number, VectorPri
   ].join('\n');
 }
 
-/** What several authorities cost beside one. */
+/** The cost of several authorities beside that of one. */
 function councilText(rows: readonly Row[]): string {
   const [alone, ...several] = COUNCILS.map(slotKeysName);
   const beside = rows.flatMap((row): readonly (readonly string[])[] => {

@@ -98,7 +98,7 @@ export class AuthorityParty {
     }
   }
 
-  /** Somebody asks for an outcome, its clock is looked at, or it comes back with an older log. */
+  /** A party asks for an outcome, the authority looks at its clock, or it comes back with an older log. */
   act(local: AuthorityLocal, now: Millis): Endings {
     const from = this.#authority.index;
     const asked = this.#world.buffers.flatMap(({ ctx }, buffer) => {
@@ -119,7 +119,7 @@ export class AuthorityParty {
     return [...asked, ...tick, ...this.#rollBack(local)];
   }
 
-  /** The newest record is gone. The witness, kept elsewhere, is the head of what was there. */
+  /** The newest record is lost. The witness, kept elsewhere, still has the head of the full log. */
   #rollBack(local: AuthorityLocal): Endings {
     const { rollback, broken } = this.#world.options;
     const hasNoWitness = broken === 'authority starts without its witness';

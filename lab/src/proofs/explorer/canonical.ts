@@ -1,4 +1,4 @@
-/** One text for one value: what states are compared and looked up by. */
+/** One text for one value, by which states are compared and looked up. */
 import { Secret, toHex } from '@basa/masking';
 
 /** Byte strings as hexadecimal, maps by key, secrets with their bytes: nothing of the value is left out. */

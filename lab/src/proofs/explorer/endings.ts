@@ -1,4 +1,4 @@
-/** The ways a step may end: answered, or dead after any of its records. A party is put into a state by its records, and has nothing else. */
+/** The ways a step may end: answered, or crashed after any of its records. A party's state is rebuilt only from its records. */
 import { isRefused, type Refused } from '@basa/protocol';
 import { Crash, type Federation } from '@basa/simulator';
 import { canonical } from './canonical.ts';
@@ -7,13 +7,13 @@ import { type Ending, type Message, RestoreError } from './messages.ts';
 /** A party of the federation, as an exploration handles it. */
 export interface Party<Local> {
   readonly name: string;
-  /** Starts it from what it has on disk. */
+  /** Starts it from its disk. */
   load(local: Local): void;
   /** The records that it has written. */
   save(): Local;
   /** Kinds of the records that it wrote since it was loaded. */
   written(): readonly string[];
-  /** What it has in memory. */
+  /** Its state in memory. */
   live(): unknown;
 }
 
@@ -26,7 +26,7 @@ interface Step<Local> {
   readonly federation: Federation;
   readonly party: Party<Local>;
   readonly local: Local;
-  /** What reached it or what it decided to do. */
+  /** The message that reached it, or its own decision. */
   readonly cause: string;
   run(): Said;
   readonly crashes: boolean | undefined;
@@ -79,7 +79,7 @@ function dieAfter(federation: Federation, records: number, run: () => unknown): 
   }
 }
 
-/** What it has in memory is what its records give, after every step. */
+/** After every step, the state in memory must equal the state that its records give. */
 function holdToRecords<Local>(party: Party<Local>, after: Local): void {
   const live = canonical(party.live());
   party.load(after);

@@ -1,7 +1,7 @@
 /**
- * Walks through every state that users, server and authorities can reach together, breadth first: the real transitions of
- * the core in any order, over a network that keeps every message and may deliver it never, late or again. A party has
- * nothing but its records; so a crash loses what it was about to say, and every step is a restart.
+ * Walks through every state that users, server and authorities can reach together, breadth first: the real transitions
+ * of the core in any order, over a network that keeps every message and may deliver it never, late or again. A party
+ * has only its records, so a crash loses the message it was about to send, and every step is a restart.
  */
 import type { WorldOptions } from './explored-world.ts';
 import { type LogOptions, ModelLogs } from './model-logs.ts';
@@ -14,7 +14,7 @@ import { type Space, type Walk, type WalkOptions, walk, wander } from './walk.ts
 export interface ExploreOptions extends WorldOptions, WalkOptions {}
 
 export interface Exploration extends Walk, Pick<StateChecks, 'fates' | 'endings'> {
-  /** Distinct states of one party, and distinct messages: what the global ones are made of. */
+  /** Distinct states of one party, and distinct messages: the components of the global states. */
   readonly local: number;
   readonly messages: number;
 }
@@ -27,12 +27,12 @@ export function explore(options: ExploreOptions): Exploration {
   return explored(options, (space) => walk(space, options));
 }
 
-/** So many random ways to the end instead of every state. */
+/** Follows this many random paths to the end instead of every state. */
 export function exploreWays(options: WorldOptions, ways: number, draw: (count: number) => number): Exploration {
   return explored(options, (space) => wander(space, ways, draw));
 }
 
-/** The same of the one-shot mode: every state up to a budget, or so many random ways. */
+/** The same for the one-shot mode: every state up to a budget, or this many random paths. */
 export function exploreShots(options: ShotWorldOptions, search: WalkOptions | ShotWays = {}): ShotExploration {
   const space = new ShotSpace(options);
   const walked = 'ways' in search ? wander(space, search.ways, search.draw) : walk(space, search);

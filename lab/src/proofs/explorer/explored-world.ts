@@ -1,10 +1,10 @@
-/** The federation of an exploration, what is true in it before the first step, and which hours its clocks show. */
+/** The federation of an exploration, its facts before the first step, and the hours of its clocks. */
 import { ascii, concatBytes, type Signer } from '@basa/masking';
 import type { AuthorityRecord, BufferSealing, Ctx, DescribedBuffer, Millis, UserPorts } from '@basa/protocol';
 import { CLOSE_MS, type Federation, FederationDevice, granted, LEASE_MS, OPEN_MS } from '@basa/simulator';
 import { type OracleEngine, symbolicFederation } from '../world/symbolic-federation.ts';
 
-/** What the environment does that it should not: a rule of the host switched off. */
+/** A fault of the environment: a rule of the host that is switched off. */
 export type BrokenRule =
   | 'server answers before it writes'
   | 'server loses its last record'
@@ -14,12 +14,12 @@ export type BrokenRule =
   | 'user forgets its last record'
   | 'user forgets where its update went';
 
-/** Several authorities: the exploration begins with a filled buffer, and the users are done, unless it says otherwise. */
+/** Several authorities: by default the exploration begins with a filled buffer, and the users are done. */
 interface CouncilOptions {
   readonly authorities: number;
   readonly threshold: number;
   readonly isEmpty?: boolean;
-  /** Indices of authorities that no user reached, and of those that answer nobody afterwards. */
+  /** Indices of authorities that no user reached, and of those that do not answer afterwards. */
   readonly missed?: readonly number[];
   readonly gone?: readonly number[];
 }
@@ -38,9 +38,9 @@ export interface WorldOptions {
   readonly cheat?: 'edges' | 'self';
   /** The authority may lose its newest record once, and starts again with its witness. */
   readonly rollback?: boolean;
-  /** Every party may also die after any of its records, before the answer leaves. */
+  /** Every party may also crash after any of its records, before the answer leaves. */
   readonly crashes?: boolean;
-  /** No clock moves and nobody leaves: fewer states, deeper ones. */
+  /** No clock moves and no user leaves: fewer states, deeper ones. */
   readonly still?: boolean;
   readonly broken?: BrokenRule;
 }
@@ -53,17 +53,17 @@ interface Hour {
 export interface ExploredWorld {
   readonly options: WorldOptions;
   readonly federation: Federation;
-  /** Everybody with an update, and those of them who still do something. */
+  /** All users with an update, and those of them that still act. */
   readonly devices: readonly ExploredDevice[];
   readonly users: readonly ExploredDevice[];
   readonly buffers: readonly (DescribedBuffer & { readonly ctx: Ctx })[];
-  /** What each authority has in its log before the first step. */
+  /** The log of each authority before the first step. */
   readonly genesis: readonly (readonly AuthorityRecord[])[];
   readonly serverHours: readonly Hour[];
   readonly authorityHours: readonly Hour[];
 }
 
-/** How far the users of a filled buffer came. */
+/** The progress of the users of a filled buffer. */
 const FILLED = ['upload', 'upload', 'upload', 'key'] as const;
 
 export function exploredWorld(options: WorldOptions): ExploredWorld {
@@ -73,7 +73,7 @@ export function exploredWorld(options: WorldOptions): ExploredWorld {
     minimum,
     engine,
     dimension: count,
-    // A device may do more here than with one version a buffer: no promise is broken there that holds here.
+    // A device may do more here than with one version per buffer, so every promise that holds here also holds there.
     versions: 'unsafeMixed',
     ...(council && { council: { ...council, unsafeThreshold: true } }),
   });
@@ -106,9 +106,9 @@ export function exploredWorld(options: WorldOptions): ExploredWorld {
   };
 }
 
-/** Draws by name: the same step draws the same bytes wherever it is explored. What a cheat seals nobody can open. */
+/** Draws by name: the same step draws the same bytes in every exploration. Nobody can open what a cheat seals. */
 export class ExploredDevice extends FederationDevice {
-  /** Of the step that is explored. */
+  /** The name of the step that is explored. */
   stepName = 'contribute';
   #draws = 0;
   readonly #cheat: WorldOptions['cheat'];
@@ -147,7 +147,7 @@ export class ExploredDevice extends FederationDevice {
   }
 }
 
-/** Which buffer is meant, where there are several. */
+/** Names the buffer, if there are several. */
 export function inBuffer({ buffers }: ExploredWorld, buffer: number): string {
   return buffers.length > 1 ? ` (buffer ${buffer})` : '';
 }

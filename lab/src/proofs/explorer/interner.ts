@@ -1,4 +1,4 @@
-/** Gives equal values one number: states become short tuples, and what was computed once is looked up. */
+/** Gives equal values one number: states become short tuples, and computed results are looked up. */
 
 export class Interner<T> {
   readonly #numbers = new Map<string, number>();
@@ -8,7 +8,7 @@ export class Interner<T> {
     return this.#values.length;
   }
 
-  /** The number of the value with this name; `made` tells a new one. */
+  /** Returns the number of the value with this name; `made` reports a new one. */
   number(name: string, value: T): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;

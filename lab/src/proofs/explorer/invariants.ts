@@ -1,4 +1,4 @@
-/** What must hold in every state of an exploration, each broken one as a sentence. */
+/** The promises that must hold in every state of an exploration; each broken one is a sentence. */
 import { equalBytes, toHex } from '@basa/masking';
 import {
   type AuthorityBuffer,
@@ -14,12 +14,12 @@ import type { Message, MessageOf } from './messages.ts';
 import type { ServerLocal } from './server-disk.ts';
 import type { UserLocal } from './user-party.ts';
 
-/** What became of an update the server acknowledged. */
+/** The fate of an update that the server acknowledged. */
 export type SettledFate = Exclude<Fate, 'pending'>;
 
 type Sentence = string | undefined;
 
-/** A new message must not contradict what was sent before: a word once given cannot be taken back. */
+/** A new message must not contradict an earlier one: a statement cannot be withdrawn. */
 export function messageProblem(before: readonly Message[], added: Message): Sentence {
   if (added.kind === 'close-answer') {
     const problem = releaseProblem([added]);
@@ -59,7 +59,7 @@ function contradiction(earlier: Message, added: Message): Sentence {
   return undefined;
 }
 
-/** "Unknown" takes no word back: it is what a rolled-back authority says, and it frees nobody. */
+/** "Unknown" withdraws no statement: a rolled-back authority says it, and it frees no update. */
 function outcomeProblem(earlier: Outcome, added: Outcome): Sentence {
   return earlier.status === 'unknown' || added.status === 'unknown'
     ? undefined
@@ -77,7 +77,7 @@ function releaseProblem(answers: readonly MessageOf<'close-answer'>[]): Sentence
   return sets.size > 1 ? 'one buffer was closed with two sets of slots' : undefined;
 }
 
-/** The server alone: every opened sum is the one-hot sum of its slots, and no update is in two of them. */
+/** Only the server: every opened sum is the one-hot sum of its slots, and no update is in two of them. */
 export function serverProblem(
   devices: readonly FederationDevice[],
   buffers: readonly SecureBuffer[],
@@ -98,7 +98,7 @@ export function serverProblem(
     : undefined;
 }
 
-/** Of the accepted slots: each device's update is 1 in its own place. */
+/** The sum of the accepted slots: each device's update is 1 in its own place. */
 export function oneHotSum(
   { accepted, slots }: Pick<SecureBuffer, 'accepted' | 'slots'>,
   devices: readonly FederationDevice[],
@@ -107,7 +107,7 @@ export function oneHotSum(
   return devices.map(({ user }) => (users.includes(toHex(user)) ? 1 : 0));
 }
 
-/** Server and authorities: nothing is closed that was not fixed durably before, with enough slots; decisions agree. */
+/** Server and authorities: nothing is closed that was not durably fixed before, with enough slots; decisions agree. */
 export function agreementProblem(
   server: readonly SecureBuffer[],
   authorities: readonly (readonly AuthorityBuffer[])[],
@@ -123,7 +123,7 @@ export function agreementProblem(
 }
 
 function decisionProblem({ status, accepted, descriptor }: SecureBuffer, all: readonly AuthorityBuffer[]): Sentence {
-  // Rolled back: it gives no key and no word, whatever it did before.
+  // Rolled back: it gives no key and no statement about its earlier actions.
   const known = all.filter((closing) => closing.status !== 'unknown');
   if (known.length === 0) return undefined;
   if (status === 'unknown') return 'the server gave up a buffer the authority remembers';
@@ -174,7 +174,7 @@ export function commitmentProblem(user: UserLocal, authority: readonly Authority
   return held.length > 1 ? `one update is in buffers ${held.join(' and ')}` : undefined;
 }
 
-/** Where nothing more can happen, every update the server took has one fate, and the authority says the same. */
+/** Once nothing more can happen, every update the server accepted has one fate, and the authority agrees. */
 export function settledFate(
   { ticket }: BufferSlot,
   buffer: SecureBuffer,

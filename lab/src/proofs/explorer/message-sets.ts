@@ -20,17 +20,17 @@ export class MessageSets {
   readonly #choices = new Map<number, readonly (readonly number[])[]>();
   readonly #threshold: number;
 
-  /** `threshold`: how many authorities must have said something. */
+  /** `threshold`: the number of authorities that must have made a statement. */
   constructor(threshold: number) {
     this.#threshold = threshold;
   }
 
-  /** Distinct messages. */
+  /** The number of distinct messages. */
   get size(): number {
     return this.#messages.size;
   }
 
-  /** The set of nothing. */
+  /** The empty set. */
   get empty(): number {
     return this.#sets.number('', { numbers: [], problem: undefined });
   }
@@ -48,7 +48,7 @@ export class MessageSets {
     return this.#sets.value(set).numbers;
   }
 
-  /** What is wrong with the messages of a set among themselves. */
+  /** Returns a contradiction among the messages of a set, if any. */
   problem(set: number): string | undefined {
     return this.#sets.value(set).problem;
   }
@@ -59,7 +59,7 @@ export class MessageSets {
     );
   }
 
-  /** Every way to hear one kind of answer about one thing from enough authorities, one answer of each at most. */
+  /** Every way to receive one kind of answer about one thing from enough authorities, with at most one answer of each. */
   choices(set: number): readonly (readonly number[])[] {
     return remembered(this.#choices, set, () => {
       const groups = new Map<string, number[]>();

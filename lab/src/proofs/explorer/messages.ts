@@ -1,4 +1,4 @@
-/** What travels between the parties of an exploration. Sent once, a message may arrive never, late, or again. */
+/** The messages between the parties of an exploration. Sent once, a message may arrive never, late, or again. */
 import type {
   CloseAnswer,
   CloseRequest,
@@ -22,7 +22,7 @@ interface OfUser {
   readonly user: number;
 }
 
-/** The index of the authority that says it. */
+/** The index of the authority that sends it. */
 interface FromAuthority {
   readonly from: number;
 }
@@ -51,12 +51,12 @@ export function ofKind<Name extends Message['kind']>(
   return messages.filter((message): message is MessageOf<Name> => message.kind === kind);
 }
 
-/** One way a step may end: what the party has on disk then, what it sent, and what happened in words. */
+/** One way a step may end: the disk of the party then, its messages, and a description in words. */
 export interface Ending<Local> {
   readonly local: Local;
   readonly sent: readonly Message[];
   readonly words: string;
 }
 
-/** The live state a step ended in is not what its records give. */
+/** The live state a step ended in differs from the state that its records give. */
 export class RestoreError extends Error {}

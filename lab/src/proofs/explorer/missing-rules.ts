@@ -6,12 +6,12 @@ import type { LogOptions } from './model-logs.ts';
 import { councilOf, ONE_IS_GONE } from './worlds.ts';
 
 interface MissingRule {
-  /** Stands in the name of the test that fails without the rule, as `[R19]`. */
+  /** Appears in the name of the test that fails without the rule, as `[R19]`. */
   readonly id?: string;
   readonly name: string;
   readonly world: ExploreOptions;
   readonly patches?: readonly SourcePatch[];
-  /** What the counterexample must end in. */
+  /** The end of the expected counterexample. */
   readonly problem: RegExp;
 }
 
@@ -207,7 +207,7 @@ const THREE_LOGS: LogOptions = { authorities: 3, threshold: 3, colluding: 0 };
 const ONE_LOG: LogOptions = { authorities: 1, threshold: 1, colluding: 0 };
 const TASK = `${AUTHORITY}/task.ts`;
 
-/** Rules of the model log, of which a lying server asks each authority for another version. */
+/** Rules of the model log; a lying server asks each authority for another version. */
 export const LOG_RULES: readonly (Omit<MissingRule, 'world'> & { readonly world: LogOptions })[] = [
   {
     id: 'R14',
@@ -270,7 +270,7 @@ export const LOG_RULES: readonly (Omit<MissingRule, 'world'> & { readonly world:
   },
 ];
 
-/** Small ones are walked through to the end. */
+/** Small ones are explored to the end. */
 export const LOG_WORLDS: readonly (LogOptions & { readonly isSmall: boolean })[] = [
   { ...ONE_LOG, isSmall: true },
   { ...THREE_LOGS, batches: 2, isSmall: true },

@@ -1,6 +1,6 @@
 /**
- * The model logs of a task's authorities, with a server that asks each of them for another version and shows signed entries when it likes:
- * every state of the real logs that it can bring about, from two closed batches on.
+ * The model logs of a task's authorities, with a server that asks each of them for another version and shows signed
+ * entries at any time: every state of the real logs that it can bring about, starting from two closed batches.
  */
 import { toHex } from '@basa/masking';
 import {
@@ -26,17 +26,17 @@ import type { Space } from './walk.ts';
 export interface LogOptions {
   readonly authorities: number;
   readonly threshold: number;
-  /** On the server's side: they sign whatever it asks for. */
+  /** On the server's side: they sign anything it asks for. */
   readonly colluding: number;
-  /** How many models and batches the server names; two and three unless told otherwise. */
+  /** The number of models and batches that the server names; two and three by default. */
   readonly models?: number;
   readonly batches?: number;
 }
 
 export interface LogState {
-  /** Of each honest authority: its records after the start. */
+  /** The records of each honest authority after the start. */
   readonly logs: readonly (readonly AuthorityRecord[])[];
-  /** Entries that were signed, by the hash of their statement, each with what its signers said. */
+  /** Entries that were signed, by the hash of their statement, each with the statements of its signers. */
   readonly said: ReadonlyMap<string, ModelEntry>;
 }
 
@@ -47,7 +47,7 @@ export class ModelLogs implements Space<LogState> {
   readonly #models: readonly number[];
   readonly #threshold: number;
   readonly #genesis: readonly (readonly AuthorityRecord[])[];
-  /** Two that enough authorities voted for, and one that nobody knows. */
+  /** Two that enough authorities voted for, and one that no authority knows. */
   readonly #sums: readonly Ctx[];
   readonly #closed: readonly Ctx[];
   readonly #votes: ReturnType<typeof votesOf>;
@@ -76,7 +76,7 @@ export class ModelLogs implements Space<LogState> {
   }
 
   nameOf({ logs, said }: LogState): string {
-    // What was signed twice is the same log; the last record says what it stands by.
+    // An entry that was signed twice gives the same log; the last record is the one it stands by.
     const nameOfLog = (log: LogState['logs'][number]): string =>
       `${[...new Set(log.map(canonical))].sort()}/${canonical(log.at(-1))}`;
     return `${logs.map(nameOfLog).join(';')}|${[...said].map(([hash, entry]) => `${hash}${signersOf(entry)}`).sort()}`;
@@ -109,7 +109,7 @@ export class ModelLogs implements Space<LogState> {
     return { ...body, signature: world.shots.sign(modelAppendCodec.statement(body)) };
   }
 
-  /** Shown with the signatures that there are, and with those of its own side. */
+  /** Shown with the signatures so far, and with those of its own side. */
   #adopts(
     state: LogState,
     keeper: ShotAuthority,
@@ -156,7 +156,7 @@ export class ModelLogs implements Space<LogState> {
     return undefined;
   }
 
-  /** A server that lies may let everything end anyhow. */
+  /** With a lying server every end is allowed. */
   terminalProblem(): undefined {
     return undefined;
   }

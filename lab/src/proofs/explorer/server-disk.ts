@@ -1,4 +1,4 @@
-/** What the server of an exploration has on disk, put into the federation's server and taken out of it again. */
+/** The disk of an exploration's server: loaded into the federation's server, and saved from it again. */
 import { toHex } from '@basa/masking';
 import type { BufferRecord, SecureBuffer, Slot } from '@basa/protocol';
 import type { FederationServer } from '@basa/simulator';
@@ -6,7 +6,7 @@ import type { ExploredWorld } from './explored-world.ts';
 
 export interface StoredBuffer {
   readonly records: readonly BufferRecord[];
-  /** Bodies by slot: there before the record that counts on them. */
+  /** Bodies by slot: they are stored before the record that relies on them. */
   readonly bodies: ReadonlyMap<number, Uint8Array>;
 }
 
@@ -37,7 +37,7 @@ export class ServerDisk {
     return (this.#buffers[at] as ExploredWorld['buffers'][number]).ctx;
   }
 
-  /** As the running server has it. */
+  /** Returns the buffer of the running server. */
   buffer(at: number): SecureBuffer {
     return this.#server.buffer(this.ctx(at));
   }
@@ -46,7 +46,7 @@ export class ServerDisk {
     return this.#server.stored.get(toHex(this.ctx(at)))?.records ?? [];
   }
 
-  /** The server starts from this. */
+  /** Starts the server from this disk. */
   load(local: ServerLocal): void {
     this.#server.bodies.clear();
     for (const [at, { ctx, descriptor, slotKeys }] of this.#buffers.entries()) {

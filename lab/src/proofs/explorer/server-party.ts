@@ -98,7 +98,7 @@ export class ServerParty {
     }
   }
 
-  /** What it may do of its own accord: look at its clock, freeze, ask for close, come back after a while. */
+  /** Its own actions: look at its clock, freeze, request a close, come back after a while. */
   act(local: ServerLocal, now: Millis): Endings {
     this.#world.federation.now = now;
     return this.#world.buffers.flatMap((_, at) => {
@@ -216,7 +216,7 @@ export class ServerParty {
     return included === undefined ? [] : [{ ...included, sent }];
   }
 
-  /** The server was down for longer than a lease: every lease is as much longer. Once. */
+  /** The server was down for longer than a lease: every lease is extended by the downtime. Once. */
   #comeBack(local: ServerLocal, { status, slots }: SecureBuffer, at: number): Endings {
     const isWorthIt =
       status === 'filling' &&

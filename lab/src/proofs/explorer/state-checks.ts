@@ -1,4 +1,4 @@
-/** What must hold in every state, and in those in which nothing more can happen; each part is looked at once. */
+/** The promises that must hold in every state, and in those in which nothing more can happen; each part is checked once. */
 import type { AuthorityBuffer, SecureBuffer } from '@basa/protocol';
 import {
   acknowledgementProblem,
@@ -16,7 +16,7 @@ type Known = Map<number, string | undefined>;
 export class StateChecks {
   /** Updates by fate, over all terminal states. */
   readonly fates: Record<SettledFate, number> = { included: 0, excluded: 0, aborted: 0, quarantined: 0, unknown: 0 };
-  /** Of several authorities: how the buffer ended, over all terminal states. */
+  /** With several authorities: the end of the buffer, counted over all terminal states. */
   readonly endings: Record<string, number> = {};
   readonly #space: StateSpace;
   readonly #servers: Known = new Map();
@@ -63,7 +63,7 @@ export class StateChecks {
       : this.#endProblem(state, buffers);
   }
 
-  /** Each update the server took ends in exactly one way. */
+  /** Each update the server accepted ends in exactly one way. */
   #fateProblem(buffers: readonly SecureBuffer[], authority: readonly AuthorityBuffer[]): string | undefined {
     for (const [at, buffer] of buffers.entries()) {
       const closing = authority[at] as AuthorityBuffer;
@@ -78,7 +78,7 @@ export class StateChecks {
     return undefined;
   }
 
-  /** With several authorities votes may come too late: said in the design, and nothing is released then. */
+  /** With several authorities votes may come too late: the design allows it, and nothing is released then. */
   #endProblem(state: State, [buffer]: readonly SecureBuffer[]): string | undefined {
     const status = buffer?.status ?? 'unknown';
     const ending = status === 'frozen' ? 'undecided' : status;

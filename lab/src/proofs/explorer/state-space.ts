@@ -35,9 +35,9 @@ type Moves = readonly Move[];
 /** The number of an authority's local state before it wrote anything. */
 const UNTOUCHED = 0;
 
-/** The local states of one party, with what it does in each of them. */
+/** The local states of one party, with its moves in each of them. */
 class Locals<Local> extends Interner<Local> {
-  /** By state, hour and one message, or none. */
+  /** By state, hour and at most one message. */
   readonly moves = new Map<number, Moves>();
   /** By state, hour and several messages. */
   readonly heard = new Map<string, Moves>();
@@ -67,7 +67,7 @@ export class StateSpace {
     this.#authorityBuffers = genesis.map(() => new Map());
   }
 
-  /** Distinct states of one party, and distinct messages. */
+  /** The number of distinct states of one party, and of distinct messages. */
   get sizes(): { readonly local: number; readonly messages: number } {
     const parties = [this.#servers, ...this.#users, ...this.#authorities];
     return { local: parties.reduce((sum, { size }) => sum + size, 0), messages: this.#messages.size };
@@ -86,7 +86,7 @@ export class StateSpace {
     return this.#named(this.#messages.numbers(sent));
   }
 
-  /** What is wrong with the messages of a state among themselves. */
+  /** Returns a contradiction among the messages of a state, if any. */
   messagesProblem({ sent }: State): string | undefined {
     return this.#messages.problem(sent);
   }
@@ -106,10 +106,10 @@ export class StateSpace {
     };
   }
 
-  /** Every state one step further, each with what happened. */
+  /** Returns every state one step further, each with a description of the step. */
   successors(state: State): readonly (readonly [State, string])[] {
     const found: (readonly [State, string])[] = [];
-    /** A move that neither changes its party nor says anything new leads nowhere. */
+    /** A move that neither changes its party nor sends anything new leads nowhere. */
     const add = (isChange: boolean, { sent, words }: Move, change: () => Partial<State>): void => {
       let set = state.sent;
       for (const message of sent) set = this.#messages.union(set, message);
@@ -161,8 +161,8 @@ export class StateSpace {
   }
 
   /**
-   * Users are alike but for their names, so they are named in the order of their slots in the first buffer: the deposit of
-   * user n is accepted there after the one of user n - 1. Not so where user 0 is a cheat.
+   * Users are identical except for their names, so they are named in the order of their slots in the first buffer: the
+   * deposit of user n is accepted there after the one of user n - 1. This does not apply if user 0 is a cheat.
    */
   #isInTurn(state: State, message: Message): boolean {
     if (message.kind !== 'deposit' || message.buffer > 0 || this.world.options.cheat !== undefined) return true;
@@ -171,8 +171,8 @@ export class StateSpace {
   }
 
   /**
-   * Authorities are alike but for their names, so they are named in the order in which they write something for the first time. Not so
-   * where some of them missed something or are gone.
+   * Authorities are identical except for their names, so they are named in the order in which they first write
+   * something. This does not apply if some of them missed something or are gone.
    */
   #isAuthorityInTurn({ authorities }: State, n: number): boolean {
     const { missed = [], gone = [] } = this.world.options.council ?? {};
@@ -231,7 +231,7 @@ export class StateSpace {
     return numbers.map((number) => this.#messages.message(number));
   }
 
-  /** Endings as numbers; one that changes nothing and says nothing is none. */
+  /** Endings as numbers; an ending that changes nothing and sends nothing is dropped. */
   #movesOf<Local>(endings: readonly Ending<Local>[], before: number, numberOf: (local: Local) => number): Moves {
     const moves = endings.map(
       ({ local, sent, words }): Move => ({
@@ -290,7 +290,7 @@ function replaced<Item>(items: readonly Item[], at: number, item: Item): readonl
   return items.map((old, n) => (n === at ? item : old));
 }
 
-/** Tells a state from every other. */
+/** Distinguishes a state from every other. */
 export function nameOf({ users, server, authorities, serverHour, authorityHours, sent }: State): string {
   return `${users.join()}|${server}|${authorities.join()}|${serverHour}${authorityHours.join('')}|${sent}`;
 }

@@ -15,9 +15,9 @@ import { type Ending, type Message, ofKind } from './messages.ts';
 export interface UserLocal {
   /** The records of its session in each buffer. */
   readonly sessions: readonly (readonly UserRecord[])[];
-  /** Which buffers it entered, and where its update was given to. */
+  /** The buffers that it entered and those that got its update. */
   readonly ledger: readonly LedgerRecord[];
-  /** How often it forgot something: what it draws afterwards is fresh. */
+  /** The number of times it forgot something: its later draws are fresh. */
   readonly forgot: number;
 }
 
@@ -79,7 +79,7 @@ export class UserParty {
     }
   }
 
-  /** What it may do of its own accord. */
+  /** Its own actions. */
   act(local: UserLocal): Endings {
     return this.#world.buffers
       .flatMap((_, buffer) => [
@@ -100,7 +100,7 @@ export class UserParty {
     return endings.filter(({ local: after }) => after !== local);
   }
 
-  /** After a crash it says what it was about to say: the same bytes, made of its records. */
+  /** After a crash it sends the message that it was about to send: the same bytes, made from its records. */
   #sendAgain(local: UserLocal, buffer: number): Endings {
     if (!this.#world.options.crashes) return [];
     this.#load(local, buffer);
@@ -112,7 +112,7 @@ export class UserParty {
     }));
   }
 
-  /** What it has to say where it stands. */
+  /** Returns its next messages in its current state. */
   #next(buffer: number): readonly Message[] {
     const device = this.#device;
     const { number: user } = device;
@@ -151,7 +151,7 @@ export class UserParty {
     return [{ local: this.#save(local, buffer), sent: [], words }];
   }
 
-  /** Another buffer is open to it once its last one is behind it; whether its update may go there is the core's word. */
+  /** It may enter another buffer once its last one is finished; the core decides whether its update may go there. */
   #mayEnter(local: UserLocal, buffer: number): boolean {
     if (local.sessions[buffer]?.length !== 0) return false;
     if (buffer === 0) return local.forgot > 0;
@@ -159,7 +159,7 @@ export class UserParty {
     return last !== undefined && last !== 'prepared' && last !== 'slotted';
   }
 
-  /** It loses what it wrote down, in a world that breaks this rule. */
+  /** It loses its records, in a world that breaks this rule. */
   #forget(local: UserLocal): Endings {
     const { broken } = this.#world.options;
     if (local.forgot > 0) return [];
@@ -173,7 +173,7 @@ export class UserParty {
       const lost = records.at(-1)?.kind;
       if (records.length < 2) return [];
       const sessions = local.sessions.map((all, n) => (n === buffer ? all.slice(0, -1) : all));
-      // What was durable together is lost together.
+      // Records that became durable together are lost together.
       const after = { ...local, sessions, ledger: lost === 'frozen' ? ledger : local.ledger, forgot: 1 };
       return [{ local: after, sent: [], words: `${this.name} crashes and has lost "${lost}"` }];
     });
@@ -199,11 +199,11 @@ export class UserParty {
     return endingsOf({ federation, party, local, cause, run: said, crashes: options.crashes });
   }
 
-  /** The device in this buffer, as it is after a restart. */
+  /** The device in this buffer, as after a restart. */
   #load(local: UserLocal, buffer: number): UserSession | undefined {
     const device = this.#device;
     const [start] = this.#world.serverHours;
-    // A user's clock stands still: the others' clocks say whether it is late.
+    // A user's clock stands still: the others' clocks decide whether it is late.
     if (start !== undefined) this.#world.federation.now = start.now;
     device.records = [...(local.sessions[buffer] ?? [])];
     device.ledgerRecords = [...local.ledger];

@@ -1,19 +1,22 @@
-/** Breadth first through every state that steps lead to; the first one that breaks a promise ends it, with the shortest way there. */
+/** Walks breadth first through every reachable state; the first state that breaks a promise ends the walk, with the shortest path to it. */
 import { RestoreError } from './messages.ts';
 
 export interface Space<State> {
   start(): State;
-  /** Tells a state from every other. */
+  /** Distinguishes a state from every other. */
   nameOf(state: State): string;
-  /** Every state one step further, each with what happened. Throws `RestoreError` where records do not give back what was. */
+  /**
+   * Returns every state one step further, each with a description of the step. Throws `RestoreError` if records do not
+   * restore the state.
+   */
   successors(state: State): readonly (readonly [State, string])[];
   problemOf(state: State): string | undefined;
-  /** What is wrong with a state in which nothing more can happen. */
+  /** Returns the problem of a state in which nothing more can happen, if any. */
   terminalProblem(state: State): string | undefined;
 }
 
 export interface WalkOptions {
-  /** States to stop after. */
+  /** The number of states after which the walk stops. */
   readonly budget?: number | undefined;
   onProgress?: ((progress: Pick<Walk, 'states' | 'depth'> & { readonly waiting: number }) => void) | undefined;
 }
@@ -23,11 +26,11 @@ export interface Walk {
   readonly transitions: number;
   /** Steps from the start to the farthest state. */
   readonly depth: number;
-  /** Whether every state was reached. */
+  /** True if every state was reached. */
   readonly complete: boolean;
   /** States in which nothing more can happen. */
   readonly terminal: number;
-  /** The shortest way to a state that breaks a promise. */
+  /** The shortest path to a state that breaks a promise. */
   readonly counterexample?: { readonly problem: string; readonly steps: readonly string[] };
 }
 
@@ -86,7 +89,7 @@ export function walk<State>(space: Space<State>, { budget = Number.POSITIVE_INFI
   return report(true);
 }
 
-/** Random ways from the start to where nothing more can happen: what lies deeper than a budget of states goes. */
+/** Follows random paths from the start to the end: these go deeper than a budget of states. */
 export function wander<State>(space: Space<State>, ways: number, draw: (count: number) => number): Walk {
   let [states, transitions, depth] = [0, 0, 0];
   for (let way = 0; way < ways; way++) {

@@ -74,10 +74,10 @@ export const LONG_WORLDS: readonly NamedWorld[] = [
   { name: 'three users and two buffers of two', bufferSize: 2, users: 3, buffers: 2 },
 ];
 
-/** Two of three have to do: one that has no record of any slot, and one of those that have. */
+/** Two of three must suffice: one that has no record of any slot, and one of those that have. */
 export const ONE_IS_GONE: ExploreOptions = { ...councilOf(3, 2, { missed: [2], gone: [0] }), still: true };
 
-/** Several authorities and a server, from a filled buffer on. Whether all states are reached, `isSmall` says. */
+/** Several authorities and a server, starting from a filled buffer. `isSmall` tells whether all states are reached. */
 export const COUNCIL_WORLDS: readonly (NamedWorld & { readonly isSmall: boolean })[] = [
   { ...councilOf(2, 2), name: '2 of 2 authorities without clocks', still: true, isSmall: true },
   { ...councilOf(2, 2), name: '2 of 2 authorities, each with a clock', isSmall: true },

@@ -1,4 +1,4 @@
-/** A device that does one thing wrong, as a program that was tampered with would. */
+/** A device that does one thing wrong, like a program that was tampered with. */
 import { concatBytes, type Signer } from '@basa/masking';
 import {
   authorityMessages,
@@ -18,7 +18,7 @@ import {
 import { FederationDevice, type Step, type World } from '@basa/simulator';
 import type { Cheat } from './simulation.ts';
 
-/** Where the weight stands in x'. */
+/** The position of the weight in x'. */
 const WEIGHT_WORD = 4;
 
 export class CheatingDevice extends FederationDevice {
@@ -34,7 +34,7 @@ export class CheatingDevice extends FederationDevice {
     return super.contribute(this.cheat === 'quits' && until === 'upload' ? 'key' : until);
   }
 
-  /** What is sealed is not what is said; edges that would open are called void, and their masks left out. */
+  /** The sealed content differs from the declared one; edges that would open are declared void, and their masks left out. */
   override get ports(): UserPorts {
     const ports = super.ports;
     return { ...ports, sealing: this.#sealing(ports.sealing) };
@@ -42,7 +42,7 @@ export class CheatingDevice extends FederationDevice {
 
   #sealing(sealing: BufferSealing): BufferSealing {
     const garbled = (sealed: Uint8Array): Uint8Array => flipped(sealed, sealed.length - 1);
-    // Backups are good: only what is in the deposit is not what is said.
+    // Backups are good: only the content of the deposit differs from the declared one.
     const isDeposit = this.session === undefined;
     switch (this.cheat) {
       case 'lies-about-voids':
@@ -96,7 +96,7 @@ export class CheatingDevice extends FederationDevice {
     return this.cheat === 'bad-backups' ? this.#resigned(bytes, -1) : bytes;
   }
 
-  /** The upload with one byte of its body changed, under a header that says so. */
+  /** The upload with one byte of its body changed, under a header that matches it. */
   #resigned(bytes: Uint8Array, at: number): Uint8Array {
     const { header, bodyStart } = unframeHeader(bytes, 4096);
     const { uploadHeader } = authorityMessages(this.world.policy.bufferSize);

@@ -1,4 +1,4 @@
-/** Whole numbers out of a stream of words: the same stream, the same choices. */
+/** Integers from a stream of words: the same stream gives the same choices. */
 import type { RandomWords } from '@basa/masking';
 
 export interface Draw {

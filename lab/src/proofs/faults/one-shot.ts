@@ -1,6 +1,7 @@
 /**
- * Faults of the one-shot mode, named by one number: parties crash after any record, replies are lost and requests doubled, authorities are away
- * or restored from old copies, epochs end. Afterwards every acknowledged update has one end, and is in one sum at most.
+ * Faults of the one-shot mode, named by one number: parties crash after any record, replies are lost and requests
+ * doubled, authorities are away or restored from old copies, epochs end. Afterwards every acknowledged update has one
+ * end, and is in at most one sum.
  */
 import { toHex } from '@basa/masking';
 import { type Ctx, isRefused, millis, type ShotOutcomeOf } from '@basa/protocol';
@@ -70,7 +71,7 @@ class FaultyRun {
     world.tick();
   }
 
-  /** What goes wrong in the next steps. */
+  /** Draws the faults of the next steps. */
   #mishap(): void {
     const dice = this.#dice;
     const world = this.#world;
@@ -109,7 +110,7 @@ class FaultyRun {
     return device.send(start);
   }
 
-  /** Batches that wait first, then new ones. */
+  /** Closes batches that wait first, then new ones. */
   #closeAll(): void {
     const { shots } = this.#world;
     const waiting = [...shots.batches.values()].filter(({ end }) => end === undefined);
@@ -133,7 +134,7 @@ class FaultyRun {
     if (verdict.sum.join() !== expected.join()) this.#broken.push('a sum is not that of its updates');
   }
 
-  /** The device asks twice, and hears the same. */
+  /** The device asks twice, and gets the same answer. */
   #ask(device: ShotDevice): void {
     const given = this.#given.find((one) => !one.isFreed && toHex(one.deltaId) === toHex(device.own.deltaId));
     if (given === undefined || device.own.session?.step !== 'acknowledged') return;
@@ -149,7 +150,7 @@ class FaultyRun {
     return given.isFreed;
   }
 
-  /** Everybody is there again; what can be closed is closed, and every device asks after the last vote. */
+  /** All parties are present again; every batch that can be closed is closed, and every device asks after the last vote. */
   settle(): void {
     const world = this.#world;
     world.crashIn = undefined;

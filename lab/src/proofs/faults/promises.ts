@@ -1,7 +1,7 @@
 /**
- * What a federation promises, whatever went wrong: every opened sum is the sum of the accepted one-hot inputs, or the
- * buffer is quarantined and a cheat is in it; nothing acknowledged is lost, none is counted twice, no slot that was told
- * is forgotten, and no honest device is blamed.
+ * The promises of a federation under any faults: every opened sum is the sum of the accepted one-hot inputs, or the
+ * buffer is quarantined and contains a cheat; no acknowledged update is lost or counted twice, no assigned slot is
+ * forgotten, and no honest device is blamed.
  */
 import { toHex } from '@basa/masking';
 import type { AuthorityBuffer, BufferSlot, SecureBuffer, SumVerdict, UserSession } from '@basa/protocol';
@@ -9,12 +9,12 @@ import type { Federation, FederationDevice } from '@basa/simulator';
 import { oneHotSum, settledFate } from '../explorer/invariants.ts';
 import { CheatingDevice } from './cheating-device.ts';
 
-/** What was seen on the way: by buffer, and by join tag. */
+/** Observations on the way: by buffer, and by join tag. */
 export class Notes {
   readonly verdicts = new Map<string, SumVerdict>();
-  /** Which update lies in which deposit. */
+  /** The update in each deposit. */
   readonly updates = new Map<string, string>();
-  /** Slots that devices were told to be theirs. */
+  /** Slots that were assigned to devices. */
   readonly told = new Map<string, { readonly buffer: string; readonly slot: number }>();
   readonly acknowledged = new Set<string>();
 
@@ -33,7 +33,7 @@ function slotOf(session: UserSession): number | undefined {
   return session.step === 'frozen' ? session.header.slot : undefined;
 }
 
-/** A sentence for each promise that does not hold. */
+/** Returns a sentence for each promise that does not hold. */
 export function brokenPromises(
   { server, authority }: Federation,
   devices: readonly FederationDevice[],
@@ -59,7 +59,7 @@ export function brokenPromises(
   ];
 }
 
-/** Accepted slots that have no fate, or another one at the authority. */
+/** Accepted slots that have no fate, or a different one at the authority. */
 function lostSlots(buffer: SecureBuffer, closing: AuthorityBuffer | undefined): readonly string[] {
   return buffer.slots
     .filter((slot) => slot.status === 'accepted' && !(closing && settledFate(slot, buffer, closing)))
@@ -94,7 +94,7 @@ function holderOf({ user }: BufferSlot, devices: readonly FederationDevice[]): F
   return device;
 }
 
-/** Slots that the opening names. */
+/** The slots that the opening blames. */
 function blamed(verdict: SumVerdict | undefined): readonly number[] {
   const [, slots] = /^slots ([\d,]+) cheated$/.exec(verdict?.kind === 'quarantine' ? verdict.why : '') ?? [];
   return slots?.split(',').map(Number) ?? [];
@@ -114,7 +114,7 @@ function countedTwice(included: readonly SecureBuffer[], { updates }: Notes): re
   return problems;
 }
 
-/** What devices hold the server's word for, and the server does not know. */
+/** Acknowledgements and slots that devices hold but the server does not know. */
 function forgotten(buffers: ReadonlyMap<string, SecureBuffer>, { acknowledged, told }: Notes): readonly string[] {
   const slots = [...buffers.values()].flatMap((buffer) => buffer.slots);
   const kept = new Set(slots.flatMap(({ status, ticket }) => (status === 'accepted' ? [toHex(ticket.joinTag)] : [])));

@@ -1,6 +1,6 @@
-/** Makes a failing list as short as it can be: no single entry can be left out of what remains. */
+/** Shortens a failing list until no single entry can be left out of the rest. */
 
-/** `fails` is asked about ever shorter lists; the one given must fail. */
+/** `fails` is called with ever shorter lists; the given list must fail. */
 export function shrinkList<T>(list: readonly T[], fails: (shorter: readonly T[]) => boolean): readonly T[] {
   let shortest = list;
   for (let size = Math.ceil(shortest.length / 2); size >= 1; ) {

@@ -1,4 +1,4 @@
-/** Carries out a simulation against the real cores, to its end; promises.ts says what must hold then. */
+/** Runs a simulation against the real cores, to its end; promises.ts defines what must hold then. */
 import { DecodeError, toHex } from '@basa/masking';
 import { type Ctx, isRefused, millis, type SecureBuffer } from '@basa/protocol';
 import { CLOSE_MS, type Environment, Federation, type FederationDevice, OPEN_MS } from '@basa/simulator';
@@ -7,14 +7,14 @@ import { brokenPromises, Notes } from './promises.ts';
 import type { Operation, Simulation } from './simulation.ts';
 
 export interface SimulationReport {
-  /** Buffers that were closed, and how they and the others ended. */
+  /** Buffers that were closed, and the end of these and the others. */
   readonly filled: number;
   readonly included: number;
   readonly quarantined: number;
   readonly aborted: number;
   readonly updates: number;
   readonly refusals: number;
-  /** What was promised and did not hold. */
+  /** The promises that did not hold. */
   readonly problems: readonly string[];
 }
 
@@ -146,7 +146,7 @@ class SimulationRun {
     this.#try(send);
   }
 
-  /** What was not sent is left for good; what was sent waits for the authority's word. */
+  /** An update that was not sent is left for good; one that was sent waits for the authority's statement. */
   #renew(device: FederationDevice): void {
     const { session } = device;
     if (session === undefined) return;

@@ -1,18 +1,18 @@
-/** A simulation is a list of operations on a federation: drawn from a seed, and as short as it can be where it fails. */
+/** A simulation is a list of operations on a federation: drawn from a seed, and shortened as far as possible if it fails. */
 import type { FreezeReason } from '@basa/protocol';
 import { CLOSE_MS, LEASE_MS, OPEN_MS, type Step } from '@basa/simulator';
 import type { Draw } from './draw.ts';
 
 export type Operation =
-  /** The device goes on up to and including this step, from wherever it stands. */
+  /** The device continues up to and including this step. */
   | { readonly kind: 'advance'; readonly device: number; readonly until: Step }
-  /** Sends its next message and drops the answer; or sends everything it sent so once more. */
+  /** Sends its next message and drops the answer; or sends all its earlier messages once more. */
   | { readonly kind: 'send'; readonly device: number }
   | { readonly kind: 'replay'; readonly device: number }
-  /** Is done with its session as far as the authority lets it, and starts another. */
+  /** Ends its session as far as the authority allows it, and starts another. */
   | { readonly kind: 'renew'; readonly device: number }
   | { readonly kind: 'lose-reply'; readonly step: string }
-  /** Whoever writes the n-th record from now on dies right after it. */
+  /** The party that writes the n-th record from now on crashes right after it. */
   | { readonly kind: 'crash'; readonly after: number }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'tick' }
@@ -46,7 +46,7 @@ export interface Simulation {
   readonly seed: number;
   readonly bufferSize: number;
   readonly minimum: number;
-  /** One entry a device: what it does wrong, or nothing. */
+  /** One entry per device: its cheat, or undefined. */
   readonly devices: readonly (Cheat | undefined)[];
   readonly operations: readonly Operation[];
 }
@@ -55,7 +55,7 @@ const CALLS = ['draw', 'deposit', 'key', 'upload', 'freeze', 'close', 'append', 
 const REASONS: readonly FreezeReason[] = ['resolved', 'stalled', 'expired'];
 const STEPS: readonly Step[] = ['seat', 'deposit', 'key', 'upload'];
 
-/** Devices go through their steps, interleaved, several buffers side by side, with a fault after every few steps. */
+/** Devices go through their steps, interleaved, several buffers in parallel, with a fault after every few steps. */
 export function drawSimulation(seed: number, draw: Draw): Simulation {
   const bufferSize = 2 + draw.below(5);
   const minimum = 2 + draw.below(bufferSize - 1);

@@ -1,7 +1,8 @@
 /**
  * Cores without one of their rules, as patches of the source: `find` must occur exactly once in its file, so that the
- * list stays in step with the code. Where two or three checks stand behind one rule, the mutant leaves out all of them,
- * and each of them alone is enough to stop the attack (`npm run lab -- prove mutants` and the tests say so of every edit).
+ * list stays in step with the code. If two or three checks enforce one rule, the mutant leaves out all of them, and
+ * each of them by itself is enough to stop the attack (`npm run lab -- prove mutants` and the tests verify this for
+ * every edit).
  */
 import type { Mutant } from './mutant.ts';
 import { MUTANTS_OF_COUNCILS } from './of-councils.ts';

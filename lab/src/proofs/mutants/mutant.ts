@@ -1,8 +1,8 @@
-/** What a mutant is: edits of the source that take a rule away, and the attack that then succeeds. */
+/** The type of a mutant: edits of the source that remove a rule, and the attack that then succeeds. */
 import type { OracleEngine } from '../world/symbolic-federation.ts';
 
 export interface Edit {
-  /** Below packages/protocol/src, or from the root where it starts with packages/. */
+  /** Below packages/protocol/src, or from the root if it starts with packages/. */
   readonly file: string;
   readonly find: string;
   readonly replace: string;
@@ -13,11 +13,11 @@ export interface Mutant {
   readonly edits: readonly Edit[];
   /** The attack of the oracle that catches it. */
   readonly caughtBy: string;
-  /** With which the attack is played; attributes by default. */
+  /** The engine with which the attack is played; attributes by default. */
   readonly engine?: OracleEngine;
 }
 
-/** A user takes whatever key the answer holds. */
+/** A user accepts any key that the answer holds. */
 export const keyHashNotCompared: Edit = {
   file: 'user/key.ts',
   find: 'return key !== undefined && equalBytes(suite.sha256(key), issued.keyHash) ? key : undefined;',

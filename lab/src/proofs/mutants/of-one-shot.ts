@@ -1,4 +1,4 @@
-/** The rules of the one-shot mode (docs/evidence.md): for each of its attacks, the edits that take away what stops it. */
+/** The rules of the one-shot mode (docs/evidence.md): for each of its attacks, the edits that remove the check which stops it. */
 import { ONE_SHOT_ATTACKS } from '../../attacks/one-shot/registry.ts';
 import type { Edit, Mutant } from './mutant.ts';
 

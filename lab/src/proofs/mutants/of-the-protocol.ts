@@ -1,7 +1,7 @@
 /** The rules of the protocol's last table of attacks (docs/threat-model.md, "What each check is for"), row by row. */
 import { type Edit, keyHashNotCompared, type Mutant } from './mutant.ts';
 
-/** The self key hangs on the slot, whoever stands in it. */
+/** The self key depends only on the slot, not on the user in it. */
 const selfOfTheSlot: Edit = {
   file: 'wire/naming.ts',
   find: 'return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view }) as Registration;',

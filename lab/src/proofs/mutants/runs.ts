@@ -1,4 +1,4 @@
-/** Runs the oracle over a patched core, in a process of its own. */
+/** Runs the oracle over a patched core, in its own process. */
 import { spawn } from 'node:child_process';
 import type { AttackReport } from '../../attacks/judgement.ts';
 import { withPatchedBundle } from '../patched-core.ts';
@@ -10,7 +10,7 @@ export interface MutantRun extends AttackReport {
   readonly generated?: { readonly seed: number; readonly leaked: readonly string[] };
 }
 
-/** What the attack learns of the core with these edits. */
+/** Returns what the attack learns from the core with these edits. */
 export async function runPatched(
   edits: readonly Edit[],
   attack: string,
@@ -25,7 +25,7 @@ export async function runPatched(
   });
 }
 
-/** Whether the attack got more than it may, or broke what must hold. */
+/** True if the attack learned more than it may, or broke a promise. */
 export function isCaught({ leaked, broken }: AttackReport): boolean {
   return leaked.length > 0 || broken.length > 0;
 }
@@ -33,19 +33,19 @@ export function isCaught({ leaked, broken }: AttackReport): boolean {
 export interface MutantVerdict {
   readonly name: string;
   readonly attack: string;
-  /** The core as it is gives the same attack the honest sum at most. */
+  /** The unmodified core gives the same attack at most the honest sum. */
   readonly unpatchedHolds: boolean;
   readonly caught: boolean;
   readonly learned: readonly string[];
   readonly broken: readonly string[];
-  /** How many places of the core hold the rule; each alone stops the attack if `eachAloneStops`. */
+  /** The number of places in the core that enforce the rule; each by itself stops the attack if `eachAloneStops`. */
   readonly edits: number;
   readonly eachAloneStops: boolean;
-  /** The first generated schedule that leaks too; null if none of those that were run does. */
+  /** The first generated schedule that leaks too; null if none of those that were run leaks. */
   readonly generatedSeed: number | null;
 }
 
-/** The unpatched core under the same attack, the mutant, and the mutant with each of its edits taken back. */
+/** Runs the unpatched core under the same attack, the mutant, and the mutant with each of its edits reverted. */
 export async function judgeMutant(mutant: Mutant, schedules = 0): Promise<MutantVerdict> {
   const { name, edits, caughtBy, engine = 'attributes' } = mutant;
   const unpatched = await runPatched([], caughtBy, { engine });

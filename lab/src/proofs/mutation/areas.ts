@@ -1,4 +1,4 @@
-/** What is changed, and which tests are asked: the rules of the protocol's parties, and what they say to each other. */
+/** The areas that are mutated, each with its tests: the rules of the protocol's parties, and their messages. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
@@ -8,13 +8,13 @@ export interface Area {
   /** Paths from the root. */
   readonly files: readonly string[];
   readonly tests: readonly string[];
-  /** Decoders read on with each question: see `mutantsOf`. */
+  /** Decoders advance with each call: see `mutantsOf`. */
   readonly readsOn: boolean;
 }
 
 const PROTOCOL = 'packages/protocol';
 const SCENARIOS = ['cheats', 'reproductions'].map((name) => `lab/test/proofs/${name}.test.ts`);
-/** Codecs have no rule of the parties, real sealing takes too long for them, and paper mode has cores of its own. */
+/** Codecs contain no rule of the parties, real sealing takes too long for them, and paper mode has its own cores. */
 const NOT_OF_PARTIES = ['codec', 'real-sealing', 'paper'];
 const SEALING = ['codec', 'sealing', 'shamir', 'slot-key-list', 'slot-keys'];
 

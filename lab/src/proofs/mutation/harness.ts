@@ -1,17 +1,17 @@
 /**
- * Runs all tests once to see in which of them a mutant would ever give another value than the original; the others run
- * alike with it and without. Then it wakes one mutant at a time and runs the tests in which it makes a difference, up to the
+ * Runs all tests once to find the tests in which a mutant would give a different value; the others run the same with it
+ * and without. Then it activates one mutant at a time and runs the tests in which it makes a difference, up to the
  * first that fails: those that noticed changes nearby first, then quick ones.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { collected, type Test, type TestFile } from './suites.ts';
 
-/** One that is asked while modules are loaded must be awake before the first of them. */
+/** A mutant that is evaluated while modules are loaded must be active before the first of them. */
 let awake = Number(process.argv[5] ?? -1);
 /** Mutants that gave another value since it was emptied; undefined once all tests are known. */
 let different: Set<number> | undefined = awake < 0 ? new Set() : undefined;
 
-/** Asked by the switched sources. Expressions of the core have no effect of their own, so both may be evaluated. */
+/** Called by the switched sources. Expressions of the core have no side effects, so both may be evaluated. */
 function mutated<Value>(number: number, mutant: () => Value, original: () => Value): Value {
   if (different === undefined) return number === awake ? mutant() : original();
   const value = original();
@@ -19,7 +19,7 @@ function mutated<Value>(number: number, mutant: () => Value, original: () => Val
   return value;
 }
 
-/** As `mutated`, of steps: only one of the two may happen, so that reaching it counts as a difference. */
+/** Like `mutated`, for steps: only one of the two may happen, so reaching it counts as a difference. */
 function isAwake(number: number): boolean {
   different?.add(number);
   return number === awake;
@@ -37,36 +37,36 @@ function isSame<Value>(mutant: () => Value, value: Value): boolean {
   }
 }
 
-/** So many times what a test took without a change, and this much besides: then the change has made an endless loop. */
+/** A test may take this many times its normal time, plus a constant: beyond that, the change has made an endless loop. */
 const PATIENCE = 10;
 const LEAST_PATIENCE_MS = 5_000;
 
-/** Tests that take so long together, without a change, are asked of each mutant, and no more. */
+/** The tests that are run for each mutant take at most this long together, without a change. */
 const MOST_MS = 1000 * Number(process.argv[4]);
 
-/** How long it took, and the mutants that make a difference in it. */
+/** The duration of a test, and the mutants that make a difference in it. */
 interface Reach {
   readonly ms: number;
   readonly mutants: readonly number[];
 }
 
 interface Coverage {
-  /** Mutants that are asked while modules are loaded. */
+  /** Mutants that are evaluated while modules are loaded. */
   readonly atLoading: readonly number[];
-  /** What setting the scene of each file reaches, and what each of its tests does. */
+  /** The mutants reached by the set-up of each file, and by each of its tests. */
   readonly files: readonly (Reach & { readonly tests: readonly Reach[] })[];
 }
 
-/** Where a test is, and what is known of it. */
+/** The place of a test, with its measurements. */
 interface Place {
   readonly file: number;
   readonly test: number;
-  /** With the scene of its file. */
+  /** Including the set-up of its file. */
   readonly ms: number;
   readonly reached: ReadonlySet<number>;
 }
 
-/** Which tests noticed which mutants. Numbers of mutants are near where their lines are. */
+/** The tests that noticed each mutant. Mutants on neighbouring lines have neighbouring numbers. */
 class Noticers {
   readonly #known: { readonly mutant: number; readonly place: Place }[] = [];
 
@@ -86,15 +86,15 @@ const MOST_NEIGHBOURS = 6;
 
 export interface JudgedMutant {
   readonly mutant: number;
-  /** The test that fails, or null where none does. */
+  /** The test that fails, or null if no test fails. */
   readonly noticedBy: string | null;
-  /** Tests in which it makes a difference. */
+  /** The number of tests in which it makes a difference. */
   readonly asked: number;
 }
 
 /**
- * Judges the mutants, one line of output for each as soon as it is known. The first that is asked while modules are loaded ends the process
- * with no line, unless it was awake from the beginning: then every test is asked.
+ * Judges the mutants, with one line of output for each as soon as it is known. The first that is evaluated while
+ * modules are loaded ends the process without a line, unless it was active from the beginning: then every test is run.
  */
 export async function judgeMutants(
   files: readonly TestFile[],
@@ -104,7 +104,7 @@ export async function judgeMutants(
   const fromTheBeginning = awake;
   const isKnown = existsSync(coverageFile);
   const coverage: Coverage = isKnown ? JSON.parse(readFileSync(coverageFile, 'utf8')) : await coverageOf(files);
-  if (!isKnown) writeFileSync(coverageFile, JSON.stringify(coverage)); // lanes read it side by side
+  if (!isKnown) writeFileSync(coverageFile, JSON.stringify(coverage)); // parallel processes read it
   different = undefined;
   const quickFirst = placesOf(coverage).sort((a, b) => a.ms - b.ms);
   const atLoading = new Set(coverage.atLoading);
@@ -166,14 +166,14 @@ function placesOf(coverage: Coverage): Place[] {
   );
 }
 
-/** Which share of what a test reaches is on nearby lines. */
+/** The share of a test's reached mutants that are on nearby lines. */
 function nearbyIn({ reached }: Place, mutant: number): number {
   const near = [...reached].filter((other) => Math.abs(other - mutant) <= NEARBY);
   return near.length / Math.max(1, reached.size);
 }
 const NEARBY = 20;
 
-/** Scenes are set anew for each mutant: what another one has left behind would be held against it. */
+/** The set-up runs again for each mutant, so that the remains of another one cannot fail it. */
 async function firstFailing(
   files: readonly TestFile[],
   mutant: number,

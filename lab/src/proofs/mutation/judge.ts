@@ -1,4 +1,4 @@
-/** Judges the mutants of an area in an order drawn from a seed, and keeps what is known of each, so that a run goes on where it was ended. */
+/** Judges the mutants of an area in an order drawn from a seed, and stores each result, so that an interrupted run continues. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,14 +9,14 @@ import type { Area } from './areas.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
 import { runMutants } from './run.ts';
 
-/** Where no test gives it a chance, a mutant makes no difference to any value. */
+/** `makes no difference`: no test reaches a value that the mutant changes. */
 type Fate = 'noticed' | 'survived' | 'makes no difference';
 
 export interface FileResult {
   readonly file: string;
   readonly mutants: number;
   readonly noticed: number;
-  /** Those that nobody has judged yet. */
+  /** The number of mutants that have not been judged yet. */
   readonly unjudged: number;
   readonly survived: readonly (Mutant & { readonly fate: Fate })[];
 }
@@ -26,18 +26,18 @@ export interface JudgeOptions {
   /** A part of the paths of the files; `''` for all. */
   readonly only: string;
   readonly seed: number;
-  /** Judge so many at most. */
+  /** The largest number to judge. */
   readonly most: number;
-  /** Only those that were judged before, and lived. */
+  /** Only those that were judged before, and survived. */
   readonly isSurvivorsOnly: boolean;
   readonly workers: number;
-  /** Of tests that are asked of each. */
+  /** The duration of the tests that are run for each. */
   readonly seconds: number;
   readonly known: KnownFates;
   progress(text: string): void;
 }
 
-/** Fates by what the change is, and by the tests that were asked, in a file. */
+/** Fates by change and by the tests that were run, in a file. */
 export class KnownFates {
   readonly #path: string;
   readonly #fates: Record<string, { readonly fate: Fate; readonly tests: string }>;
@@ -47,7 +47,7 @@ export class KnownFates {
     this.#fates = !isFresh && existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
   }
 
-  /** One that a test noticed is not asked about again; one that survived is, when there are other tests. */
+  /** A mutant that a test noticed is not judged again; one that survived is, when the tests have changed. */
   isSettled(name: string, tests: string): boolean {
     const known = this.#fates[name];
     return known !== undefined && (known.fate === 'noticed' || known.tests === tests);
@@ -128,7 +128,7 @@ export async function judgeArea({
   });
 }
 
-/** A run that is ended early has judged a fair sample. */
+/** Random order, so that an interrupted run has judged a fair sample. */
 function shuffled(numbers: readonly number[], seed: number): readonly number[] {
   const draw = drawFrom(seededWords(seed));
   const left = [...numbers];

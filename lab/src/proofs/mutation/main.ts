@@ -1,4 +1,7 @@
-/** `npm run lab -- prove mutation [--only TEXT] [--json]`: changes what decides in small wrong ways, and counts what the tests notice. */
+/**
+ * `npm run lab -- prove mutation [--only TEXT] [--json]`: changes the decisions of the code in small wrong ways, and
+ * counts the changes that the tests notice.
+ */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';

@@ -8,7 +8,7 @@ export interface Mutant {
   /** The expression that is changed, in the text. */
   readonly start: number;
   readonly end: number;
-  /** Whether it waits for somebody or reads on: it can't be evaluated beside the original, nor inside a function of its own. */
+  /** True if it yields or reads on: it cannot be evaluated beside the original, nor inside its own function. */
   readonly isStep: boolean;
 }
 
@@ -60,13 +60,16 @@ const OTHER_METHOD = new Map([
   ['max', 'min'],
 ]);
 
-/** Methods that read nothing on and write nothing down. */
+/** Methods that read nothing and write nothing. */
 const PURE =
   'map filter some every find findIndex includes indexOf has get at slice subarray min max floor sqrt isInteger isFinite flatMap keys values entries reduce sha256 hash';
 const PURE_METHODS = new Set(PURE.split(' '));
 const PURE_FUNCTIONS = /^(is[A-Z]\w*|equalBytes|toHex|BigInt|Number)$/;
 
-/** Every mutant of a source, in the order of its lines. Where the source reads bytes one after the other, whatever calls for more is a step. */
+/**
+ * Every mutant of a source, in the order of its lines. If the source reads bytes one after the other, every call that
+ * reads more is a step.
+ */
 export function mutantsOf(text: string, readsOn = false): readonly Mutant[] {
   const { program, errors } = parseSync('source.ts', text);
   if (errors.length > 0) throw new Error(`it does not parse: ${errors[0]?.message}`);
@@ -82,7 +85,7 @@ export function mutantsOf(text: string, readsOn = false): readonly Mutant[] {
 }
 
 /**
- * The source with all its mutants asleep, numbered on from `first`: `mutated(number, mutant, original)` decides which of
+ * The source with all its mutants inactive, numbered from `first`: `mutated(number, mutant, original)` decides which of
  * two expressions counts; of two steps, `isAwake(number)` does.
  */
 export function withSwitches(
@@ -111,11 +114,11 @@ export function withSwitches(
   return render(0, text.length, numbered);
 }
 
-/** Types and imports are no behaviour. */
+/** Types and imports have no behaviour. */
 function changesBelow(node: Node, text: string, isStep: (node: Node) => boolean): Change[] {
   if (node.type.startsWith('TS') && !('expression' in node)) return [];
   if (node.type === 'ImportDeclaration') return [];
-  // Of these the question alone is changed.
+  // Only the condition of these is changed.
   const isQuestion = node.type === 'IfStatement' || node.type === 'ConditionalExpression';
   const changed = (isQuestion ? node.test : undefined) ?? node;
   const changes = changesOf(node, text);
@@ -126,7 +129,7 @@ function changesBelow(node: Node, text: string, isStep: (node: Node) => boolean)
   ];
 }
 
-/** Whether it may read on, or write. */
+/** True if it may read on, or write. */
 function hasEffect(node: Node): boolean {
   if (node.type === 'AssignmentExpression' || node.type === 'UpdateExpression') return true;
   if (node.type === 'CallExpression' && !isPure(node.callee)) return true;
@@ -137,7 +140,7 @@ function isPure(callee: Node | undefined): boolean {
   return PURE_FUNCTIONS.test(callee?.name ?? '') || PURE_METHODS.has(callee?.property?.name ?? '');
 }
 
-/** Whether it waits for somebody, other than in a function of its own. */
+/** True if it yields, other than in its own function. */
 function hasStep(node: Node): boolean {
   if (node.type === 'YieldExpression' || node.type === 'AwaitExpression') return true;
   if (node.type.includes('Function')) return false;

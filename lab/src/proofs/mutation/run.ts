@@ -1,4 +1,4 @@
-/** Judges mutants in a process of their own, which is ended where one of them never comes to an end. */
+/** Judges mutants in a separate process, which is killed if one of them never ends. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { type Mutant, withSwitches } from './mutants.ts';
 
 const HARNESS = fileURLToPath(new URL('harness.ts', import.meta.url));
 const VITEST = fileURLToPath(new URL('suites.ts', import.meta.url));
-/** No test takes so long to load, or to run without a change. */
+/** No test takes this long to load, or to run without a change. */
 const MAX_SILENCE_MS = 120_000;
 
 /** A source by its path from the root, with its mutants; the first of them has this number. */
@@ -28,12 +28,12 @@ export interface MutationRun {
   readonly tests: readonly string[];
   /** Numbers of those to judge. */
   readonly chosen: readonly number[];
-  /** Tests of so many seconds, without a change, are asked of each; 1,000 by default. */
+  /** The tests that are run for each take this many seconds, without a change; 1,000 by default. */
   readonly seconds?: number;
   /** Processes at a time; one by default. */
   readonly workers?: number;
   readonly onJudged: (judged: JudgedMutant) => void;
-  /** So many files of tests were run to see what they reach. */
+  /** Reports the number of test files that were run to see what they reach. */
   readonly onCoverage: (done: number, of: number) => void;
 }
 
@@ -46,7 +46,7 @@ export async function runMutants(run: MutationRun): Promise<void> {
     const bundle = join(folder, 'switched.mjs');
     await bundleSwitched(run, bundle);
     const coverage = join(folder, 'coverage.json');
-    // Once for all lanes: what each test reaches.
+    // Once for all parallel processes: what each test reaches.
     await judgeSome(run, bundle, coverage, []);
     const { workers = 1 } = run;
     const lanes = Array.from({ length: workers }, (_, lane) => run.chosen.filter((_number, n) => n % workers === lane));
@@ -70,7 +70,10 @@ async function judgeAll(run: MutationRun, bundle: string, coverage: string, lane
   }
 }
 
-/** How many of `left` were judged before the process ended, or had to be ended; with one of them awake from the beginning if told so. */
+/**
+ * Returns the number of mutants of `left` that were judged before the process ended or was killed; with one of them
+ * active from the beginning if requested.
+ */
 async function judgeSome(
   run: MutationRun,
   bundle: string,
@@ -126,7 +129,7 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
     logLevel: 'error',
     alias: { vitest: VITEST },
     external: ['esbuild'],
-    // The mcl engine is CommonJS and asks for Node's modules.
+    // The mcl engine is CommonJS and requires Node's modules.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     plugins: [
       {
@@ -144,7 +147,7 @@ async function bundleSwitched({ sources, tests }: MutationRun, outfile: string):
   });
 }
 
-/** A file of tests as a function that collects them: what it does besides is done anew each time. */
+/** A test file as a function that collects its tests: its other top-level code runs again each time. */
 function testFile(path: string): string {
   // A test may look for files beside itself.
   const text = readFileSync(path, 'utf8').replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href));

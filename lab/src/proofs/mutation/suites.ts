@@ -1,4 +1,4 @@
-/** What stands in for Vitest where mutants are judged: files of tests, which can be collected as often as needed. */
+/** The stand-in for Vitest when mutants are judged: test files that can be collected as often as needed. */
 import { format } from 'node:util';
 import { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect';
 
@@ -12,7 +12,7 @@ export interface Test {
   readonly body: () => unknown;
 }
 
-/** A file without its imports. Many set a scene for their tests, which is part of what a mutant may change. */
+/** A file without its imports. Many have set-up code for their tests, which a mutant may affect. */
 export type TestFile = () => Promise<void>;
 
 /** Of the file that is being collected. */

@@ -1,4 +1,4 @@
-/** What every attack on `sealed` is made of, and the shapes of the buffers it is played in. */
+/** The building blocks of every attack on `sealed`, and the shapes of the buffers it is played in. */
 import { type DepositAnswer, isRefused } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { takeSlot } from './exhaustive.ts';
@@ -8,7 +8,7 @@ import type { OracleWorld } from './oracle-world.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
 interface Attack extends BufferShape {
-  /** `broken` takes what is wrong besides secrecy. */
+  /** `broken` collects violations other than secrecy. */
   play(world: OracleWorld, broken: string[]): void;
 }
 
@@ -26,7 +26,7 @@ export function seated(world: OracleWorld, count: number, ledger = world.drawBuf
   return [ledger, users];
 }
 
-/** Goes from slot to upload, as far as it is let. */
+/** Goes from slot to upload, as far as it is allowed. */
 export function finish(world: OracleWorld, ledger: Ledger, user: WatchedDevice): void {
   const request = user.askKey();
   const answer = isRefused(request) ? request : world.issueKey(request);

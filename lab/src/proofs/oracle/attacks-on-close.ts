@@ -1,4 +1,4 @@
-/** Attacks around the close: which sets are closed, when, and what the server remembers of it. */
+/** Attacks around the close: the sets that are closed, the time, and the server's memory of it. */
 import { isRefused, recordGrant, registrationOf } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { ALONE, grantOf } from '../world/one-authority.ts';
@@ -75,7 +75,7 @@ export const CLOSED_ATTACKS: Attacks = {
       const early = ledger.closeRequest();
       if (isRefused(early)) ledger.freeze();
       const request = isRefused(early) ? granted(ledger.closeRequest()) : early;
-      // The answer is lost: the server knows of its close only what it had made durable.
+      // The answer is lost: the server knows only what it had made durable about its close.
       world.close(request);
       send(world, ledger, users[2] as WatchedDevice);
       ledger.freeze();

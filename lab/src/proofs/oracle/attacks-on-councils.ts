@@ -1,7 +1,7 @@
 /**
- * Attacks on buffers of several authorities: four of which three are needed, one of them the server's own unless said otherwise.
- * An invented part, or a record that is overridden, gives the server nothing by itself while t > (n + f) / 2: what is shown for
- * them is the promise that they break, which is what the count rests on.
+ * Attacks on buffers of several authorities: four of which three are needed, by default one of them the server's own.
+ * An invented part, or a record that is overridden, gives the server nothing by itself while t > (n + f) / 2: the tests
+ * show the promise that they break, on which that count rests.
  */
 import { equalBytes } from '@basa/masking';
 import {
@@ -38,7 +38,10 @@ export const COUNCIL_ATTACKS: Readonly<Record<string, () => AttackReport>> = {
   'the offers of one buffer are drawn with again': repeatedOffers,
 };
 
-/** Self of slot 0 from each of the three, and the edges of everybody else from two of them; the server's own has all. */
+/**
+ * The self key of slot 0 from each of the three, and the edge keys of all others from two of them; the server's own
+ * authority gives all.
+ */
 function splitClose(): AttackReport {
   const world = filledBuffer(councilFederation(THREE_OF_FOUR), THREE_OF_FOUR.colluding, ALL_UPLOAD);
   const pool = world.ownPool();
@@ -49,7 +52,7 @@ function splitClose(): AttackReport {
   return reportOf(world, pool, []);
 }
 
-/** The server fills the place of an authority that did not offer anything with keys of its own making. */
+/** The server fills the place of an authority that did not offer anything with keys it made itself. */
 function inventedPart(): AttackReport {
   const world = councilFederation(THREE_OF_FOUR);
   const drawn = drawnWith(world, (authority) => (authority.index === 1 ? inventedOffer(world) : undefined));
@@ -60,7 +63,7 @@ function inventedPart(): AttackReport {
   return { ...NOTHING, broken };
 }
 
-/** One authority registered somebody else for slot 0, as a server has it that gives two users one slot. */
+/** One authority registered another user for slot 0, as when a server gives two users one slot. */
 function contradictedRecord(): AttackReport {
   const world = filledBuffer(councilFederation(THREE_OF_FOUR), THREE_OF_FOUR.colluding, ALL_UPLOAD);
   const set = [0, 1, 2, 3];
@@ -97,7 +100,7 @@ function contradictedCores(world: CouncilWorld): ReadonlyMap<number, AttributeAu
   return cores.set(index, AttributeAuthority.restore(ports, other));
 }
 
-/** Two buffers of the same offers have the same keys: edges that one gives up open those of the other. */
+/** Two buffers with the same offers have the same keys: edges that one releases open those of the other. */
 function repeatedOffers(): AttackReport {
   const federation = councilFederation({ ...THREE_OF_FOUR, colluding: 0 });
   const offers = new Map<number, Offer>();
@@ -114,7 +117,7 @@ function repeatedOffers(): AttackReport {
   const set = [0, 1, 2, 3];
   closeByAll(first, set, pool);
   try {
-    federation.now = millis(federation.now + 1); // another descriptor
+    federation.now = millis(federation.now + 1); // makes another descriptor
     const second = filledBuffer(federation, 0, ['upload', 'upload', 'key', 'key']);
     const released = second.ownPool();
     closeByAll(second, [0, 1], released);
@@ -125,7 +128,7 @@ function repeatedOffers(): AttackReport {
   return reportOf(first, pool, [wholeSum(set)]);
 }
 
-/** As the protocol has it: votes of all, then keys of all. */
+/** As in the protocol: votes of all, then keys of all. */
 function closeByAll(world: CouncilWorld, set: readonly number[], pool: Pool): void {
   const cores = world.honestCores();
   const votes = [...cores.values()].flatMap((core) => granted(world.asked(core, set, [])).vote.endorsements);

@@ -1,4 +1,4 @@
-/** Attacks by what a user is told: tickets, inboxes and keys of the server's making. */
+/** Attacks through the messages to a user: tickets, inboxes and keys that the server made. */
 import { type DepositAnswer, isRefused } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { type Attacks, closeAsProtocol, depositOf, finish, seated, send, THREE } from './attack-moves.ts';
@@ -30,7 +30,7 @@ export const TOLD_ATTACKS: Attacks = {
     play: (world) => {
       const ledger = world.drawBuffer();
       const victim = world.newUser(true);
-      // The victim is next in slot 0, whose key it will get from the authority: that one stays as it is.
+      // The victim is next in slot 0, whose key it will get from the authority: that key stays as it is.
       const { slotKeys, secrets } = ownList((length) => world.serverBytes(length), ledger.buffer, 0);
       for (const secret of secrets) world.trace.gotKey(secret);
       const { descriptor } = ledger.buffer;
@@ -103,7 +103,7 @@ export const TOLD_ATTACKS: Attacks = {
   },
 };
 
-/** Slots 0 and 1 are taken honestly; the last user is told of forged seeds, and everybody is accepted if let. */
+/** Slots 0 and 1 are taken honestly; the last user is shown forged seeds, and all users are accepted if possible. */
 function lastIsTold(
   world: OracleWorld,
   lie: (ledger: Ledger, mine: Source, honest: DepositAnswer) => DepositAnswer,
@@ -116,7 +116,7 @@ function lastIsTold(
   world.close(closeWith(world, ledger, ledger.uploadedSlots));
 }
 
-/** Two users have uploaded, and the third is given a key that opens nothing, or the true one if it says no. */
+/** Two users have uploaded, and the third is given a key that opens nothing, or the true one if it refuses. */
 function withUselessKey(world: OracleWorld): [Ledger, WatchedDevice] {
   const [ledger, [first, second, last]] = seated(world, 3) as [Ledger, [WatchedDevice, WatchedDevice, WatchedDevice]];
   for (const user of [first, second]) finish(world, ledger, user);

@@ -1,7 +1,7 @@
 /**
  * The attacks on `sealed` that its checks exist for, as schedules against the real core. The adversary goes as far as
- * users and authority let it; the trace says what it learns. Against the core as it is they learn the honest sum at
- * most; against a core without the check they are made for, they learn more.
+ * users and authority let it; the trace computes what it learns. Against the unmodified core they learn at most the
+ * honest sum; against a core without the check they are made for, they learn more.
  */
 
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
@@ -29,7 +29,7 @@ export function shotAttack(schedule: string): ShotAttack | undefined {
   return ONE_SHOT_ATTACKS.find((attack) => attack.schedule === schedule);
 }
 
-/** Plays one attack in a world of its own. */
+/** Plays one attack in its own world. */
 export function playAttack(name: string, engine: OracleEngine = 'attributes'): AttackReport {
   const council = COUNCIL_ATTACKS[name];
   if (council !== undefined) return council();

@@ -1,6 +1,6 @@
 /**
- * A filled buffer of several authorities, some of which may be the server's own, and what the server can compute with the keys it
- * gets. Every decision of the honest ones, and every opening of a seed, is made by the real core.
+ * A filled buffer of several authorities, some of which may be the server's own, and the knowledge of the server with
+ * the keys it gets. Every decision of the honest ones, and every opening of a seed, is made by the real core.
  */
 import {
   AttributeAuthority,
@@ -31,7 +31,7 @@ import { symbolicFederation } from '../world/symbolic-federation.ts';
 export interface CouncilShape {
   readonly authorities: number;
   readonly threshold: number;
-  /** How many of them collude with the server: the first ones. */
+  /** The number of authorities that collude with the server: the first ones. */
   readonly colluding: number;
 }
 
@@ -52,12 +52,12 @@ export function filledBuffer(world: Federation, colluding: number, course: reado
   return new CouncilWorld(world, colluding, ctx, devices);
 }
 
-/** What the server may compute with: keys of slots' edges, and pads of self seeds, by slot. */
+/** The server's material: keys of slots' edges, and pads of self seeds, by slot. */
 export class Pool {
   readonly edges: PartKey[][] = Array.from({ length: SLOTS }, () => []);
   readonly selves: PartKey[][] = Array.from({ length: SLOTS }, () => []);
 
-  /** What an authority released. */
+  /** Adds the keys that an authority released. */
   add(authority: number, keys: readonly ReleasedKey[]): void {
     for (const { slot, role, key } of keys)
       (role === 'edge' ? this.edges : this.selves)[slot]?.push({ authority, key });
@@ -94,13 +94,13 @@ export class CouncilWorld {
     return MINIMUM;
   }
 
-  /** Fresh cores of the honest authorities, by index, as they were when the buffer was filled. */
+  /** Fresh cores of the honest authorities, by index, in their state when the buffer was filled. */
   honestCores(): ReadonlyMap<number, AttributeAuthority> {
     const honest = this.federation.authorities.slice(this.#colluding);
     return new Map(honest.map(({ index, ports, records }) => [index, AttributeAuthority.restore(ports, records)]));
   }
 
-  /** What the authority says to a close with this set and these votes. */
+  /** Returns the authority's answer to a close with this set and these votes. */
   asked(core: AttributeAuthority, set: readonly number[], votes: readonly Endorsement[]): CloseAnswer | Refused {
     const { records, answer, decidedAt } = core.close(this.#closeWith(set, votes), this.federation.now);
     core.apply(records, decidedAt);
@@ -131,7 +131,7 @@ export class CouncilWorld {
     return this.federation.authorities.slice(0, this.#colluding);
   }
 
-  /** All that the colluding authorities could ever give. */
+  /** Everything that the colluding authorities could ever give. */
   ownPool(): Pool {
     const { descriptor } = this.#buffer;
     const pool = new Pool();
@@ -156,12 +156,12 @@ export class CouncilWorld {
     return registrationOf(this.federation.server.ports.suite, ticket);
   }
 
-  /** Which combinations of the uploads can be computed. */
+  /** The combinations of the uploads that can be computed. */
   learnedWith(pool: Pool): readonly Combination[] {
     return learnedCombinations(this.#rows(pool));
   }
 
-  /** The masked vectors, without the masks whose seed opens with what is in the pool. */
+  /** The masked vectors, without the masks whose seed opens with the material in the pool. */
   #rows({ edges, selves }: Pool): readonly MaskedRow[] {
     const { sealing } = this.federation.sealings;
     const deposits = this.federation.server.deposits(this.#ctx);

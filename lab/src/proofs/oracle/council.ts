@@ -1,6 +1,6 @@
 /**
- * What a server learns with some of the authorities on its side. It tells every honest authority another set to vote for, and another
- * close to release by; those that collude sign whatever it asks for, and all their keys are its own.
+ * The knowledge of a server with some of the authorities on its side. It gives every honest authority another set to
+ * vote for, and another close to release by; the colluding ones sign anything, and all their keys are its own.
  */
 import type { RandomWords } from '@basa/masking';
 import { type Endorsement, isRefused, joined } from '@basa/protocol';
@@ -15,11 +15,11 @@ export interface CouncilVerdict {
   /** Schedules in which the sum of the closed set was found, as it should be. */
   readonly sums: number;
   readonly leaks: number;
-  /** Of the first leak: which schedule it was, and what was learned. */
+  /** The first leak: its schedule, and what was learned. */
   readonly first?: { readonly schedule: number; readonly learned: readonly string[] };
 }
 
-/** How far the user of each slot comes. */
+/** The progress of the user of each slot. */
 const COURSES: readonly (readonly Step[])[] = [
   ['upload', 'upload', 'upload', 'upload'],
   ['upload', 'upload', 'upload', 'key'],
@@ -44,7 +44,7 @@ export function judgeCouncil(shape: CouncilShape, schedules: number, randomWords
   return { schedules, closed, sums, leaks, ...(first && { first }) };
 }
 
-/** Picks one of so many. */
+/** Draws a number below `count`. */
 type Draw = (count: number) => number;
 
 function drawsOf(randomWords: RandomWords): Draw {
@@ -60,7 +60,7 @@ interface Played {
   readonly allowed: readonly Combination[];
 }
 
-/** Each honest authority is asked for one vote, and twice for keys, with whatever sets the draw says. */
+/** Each honest authority is asked for one vote, and twice for keys, with sets from the draw. */
 function play(world: CouncilWorld, draw: Draw): Played {
   const cores = world.honestCores();
   const sets = subsetsOf(world.accepted).filter((set) => set.length >= world.minimum);
@@ -78,7 +78,7 @@ function play(world: CouncilWorld, draw: Draw): Played {
       const answer = world.asked(core, sets[set] ?? [], joined(votes[set] ?? []));
       if (isRefused(answer)) continue;
       pool.add(index, answer.keys);
-      // One close is final; whatever else comes out is a leak.
+      // One close is final; any further result is a leak.
       if (answer.outcome.status === 'closed' && allowed.length === 0)
         allowed.push(new Map(answer.outcome.accepted.map(({ slot }) => [slot as number, 1])));
     }

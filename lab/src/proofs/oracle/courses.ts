@@ -1,4 +1,4 @@
-/** The users' ways through one buffer, step by step in any order: they drop out, crash, come back and are lied to. */
+/** The users' paths through one buffer, step by step in any order: they drop out, crash, come back and are lied to. */
 import type { DepositAnswer, KeyRequest, Membership } from '@basa/protocol';
 import { askAsEve } from './eve.ts';
 import type { Ledger } from './ledger.ts';
@@ -6,7 +6,7 @@ import type { Liar } from './liar.ts';
 import { copiedDeposit } from './lies.ts';
 import type { WatchedDevice } from './watched-device.ts';
 
-/** Where a user gives up of its own accord. */
+/** The point at which a user gives up by itself. */
 const QUITS = ['before the deposit', 'with a slot', 'with a key', 'with an upload nobody sees'] as const;
 type Quit = (typeof QUITS)[number];
 
@@ -15,7 +15,7 @@ export interface Course {
   readonly quit: Quit | undefined;
   /** Its upload is held back until after the freeze, or arrives cut. */
   readonly upload: 'in time' | 'late' | 'truncated';
-  /** What the server answered first, and what it answered to this request. */
+  /** The server's first answer, and its answer to this request. */
   answer?: DepositAnswer;
   isDone: boolean;
 }
@@ -70,7 +70,7 @@ export class Courses {
 
   #restart(ledger: Ledger, { user, answer }: Course): void {
     user.restart();
-    // Whoever comes back is told another story, if the server likes.
+    // A user that comes back may be told another story.
     if (user.session?.step !== 'slotted' || answer === undefined || !this.liar.lies()) return;
     this.#take(user, this.liar.liedDeposit(ledger, user, answer));
   }
@@ -101,7 +101,7 @@ export class Courses {
     if (user.session?.step === 'abandoned') course.isDone = true;
   }
 
-  /** The user hears of its slot; a colluder may ask for the key of the same slot first, or afterwards. */
+  /** The user learns its slot; a colluder may ask for the key of the same slot before or afterwards. */
   #take(user: WatchedDevice, answer: DepositAnswer): void {
     const eve = this.#eve(user);
     const isShadowed = eve !== undefined && this.liar.dice.chance(this.liar.liesAt / 2);

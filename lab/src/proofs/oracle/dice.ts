@@ -1,4 +1,4 @@
-/** Choices that repeat with their seed: a schedule is named by one number. */
+/** Reproducible choices from a seed: a schedule is named by one number. */
 export class Dice {
   #state: number;
 

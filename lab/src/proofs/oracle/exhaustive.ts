@@ -1,6 +1,6 @@
 /**
- * Every combination of what can become of the slots of one buffer, honest or colluding, before and after close: run
- * through the real core and judged. Free slots are the last ones, since slots are given in order.
+ * Every combination of the possible fates of the slots of one buffer, honest or colluding, before and after close: run
+ * through the real core and judged. Free slots are the last ones, because slots are assigned in order.
  */
 import type { CloseRequest, SecureBuffer, UploadHeader } from '@basa/protocol';
 import { granted } from '@basa/simulator';
@@ -24,13 +24,13 @@ export interface Tally {
   closed: number;
   sums: number;
   sumsFound: number;
-  /** Those with one honest accepted user at most are counted too: their sum is what it is. */
+  /** Situations with at most one honest accepted user are counted too, although their sum reveals it. */
   readonly leaks: { readonly situation: string; readonly leaked: readonly string[] }[];
 }
 
 export const NO_SITUATIONS: Tally = { situations: 0, closed: 0, sums: 0, sumsFound: 0, leaks: [] };
 
-/** Every `of`-th filling, beginning with number `index`: what one of several workers takes. */
+/** Every `of`-th filling, beginning with number `index`: the share of one of several workers. */
 export interface Share {
   readonly index: number;
   readonly of: number;
@@ -84,7 +84,7 @@ function* everyFilling(bufferSize: number): Generator<readonly SlotFate[]> {
   }
 }
 
-/** The judgement before close, and the one after it where enough were accepted. */
+/** The judgement before close, and the one after it if enough were accepted. */
 function runSituation(world: OracleWorld, slots: readonly SlotFate[]): readonly Judgement[] {
   const ledger = world.drawBuffer();
   const users = slots.map(({ isHonest }) => world.newUser(isHonest));
@@ -112,7 +112,7 @@ export function takeKey(world: OracleWorld, user: WatchedDevice): void {
   granted(user.takeKey(granted(world.issueKey(granted(user.askKey())))));
 }
 
-/** After the freeze, or before a freeze that never came: the server has the bytes and takes nothing in. */
+/** After the freeze, or before a freeze that never came: the server has the bytes and accepts nothing. */
 function sendLate(world: OracleWorld, ledger: Ledger, user: WatchedDevice): void {
   const upload = granted(user.send());
   if (ledger.buffer.status === 'frozen') world.acceptUpload(ledger, upload);

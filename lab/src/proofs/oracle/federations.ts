@@ -30,7 +30,7 @@ export class Federations {
     const known = this.#made.get(name);
     if (known !== undefined) return known;
     const shape = { engine: this.#engine, bufferSize, minimum, dimension: 1 };
-    // A device may do more here than with one version a buffer: nothing leaks there that does not leak here.
+    // A device may do more here than with one version per buffer, so everything that leaks there also leaks here.
     const federation = symbolicFederation({ ...shape, versions: 'unsafeMixed' });
     const shared = { federation, start: federation.now, enrolled: [] };
     this.#made.set(name, shared);
@@ -38,5 +38,5 @@ export class Federations {
   }
 }
 
-/** Federations are thrown away after so many runs, before their logs grow long. */
+/** Federations are discarded after this many runs, before their logs grow long. */
 export const RUNS_PER_FEDERATION = 64;

@@ -1,4 +1,4 @@
-/** What the adversary's server keeps of one buffer: deposits as it can tell of them, and uploads, accepted or not. */
+/** The adversary's records of one buffer: deposits as it can describe them, and uploads, accepted or not. */
 import {
   type CloseRequest,
   type Ctx,
@@ -12,12 +12,12 @@ import {
 import type { FederationServer } from '@basa/simulator';
 import type { SentUpload, WatchedDevice } from './watched-device.ts';
 
-/** A deposit as the server can tell of it: the message, and the tag it says it has. */
+/** A deposit as the server can describe it: the message, and the tag it claims to have. */
 export interface Source {
   readonly deposit: Deposit;
   readonly joinTag: Ticket['joinTag'];
   readonly user: WatchedDevice['user'];
-  /** What it sealed to later slots, with proofs, once it was asked for. */
+  /** The seeds it sealed to later slots, with proofs, once they were requested. */
   outbox?: { readonly slot: number; readonly entries: DepositAnswer['inbox'] };
 }
 

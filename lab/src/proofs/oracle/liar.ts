@@ -1,4 +1,4 @@
-/** A server that lies as often as its schedule says, and what it says then. */
+/** A server that lies as often as its schedule says, and its lies. */
 import type { DepositAnswer, KeyAnswer, KeyRequest } from '@basa/protocol';
 import type { Dice } from './dice.ts';
 import type { Ledger, Source } from './ledger.ts';
@@ -9,7 +9,7 @@ import type { WatchedDevice } from './watched-device.ts';
 export class Liar {
   readonly world: OracleWorld;
   readonly dice: Dice;
-  /** How often it lies where it could. */
+  /** The share of opportunities at which it lies. */
   readonly liesAt: number;
   count = 0;
   readonly #keyAnswers: KeyAnswer[] = [];
@@ -20,7 +20,7 @@ export class Liar {
     this.liesAt = liesAt;
   }
 
-  /** Whether it lies now. */
+  /** Decides whether it lies now. */
   lies(): boolean {
     const isLie = this.dice.chance(this.liesAt);
     if (isLie) this.count++;

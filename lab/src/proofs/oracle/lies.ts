@@ -1,4 +1,4 @@
-/** What a lying server hands out: answers to deposits and keys, requests to close, and outcomes it makes up. */
+/** The lies of a server: answers to deposits and keys, requests to close, and outcomes it makes up. */
 import {
   authorityMessages,
   type CloseRequest,
@@ -26,8 +26,8 @@ import type { WatchedDevice } from './watched-device.ts';
 const flipped = <T extends Uint8Array>(bytes: T): T => bytes.map((byte, i) => (i === 5 ? byte ^ 1 : byte)) as T;
 
 /**
- * A deposit over seeds of the server, under the tag of `as` or of nobody. Where it stands for somebody's deposit, nonce
- * and signature are the true ones, and only the seeds are not.
+ * A deposit over seeds of the server, under the tag of `as` or of no user. If it stands for a user's deposit, nonce and
+ * signature are the true ones, and only the seeds are not.
  */
 export function forgedDeposit(world: OracleWorld, ledger: Ledger, as?: Source): Source {
   const { suite } = world.server.ports;
@@ -75,7 +75,7 @@ const everyEntry = (answer: DepositAnswer, change: (entry: InboxEntry) => InboxE
   inbox: answer.inbox.map(change),
 });
 
-/** Each of them is told to a user in the place of the honest answer. */
+/** Each of them is told to a user in place of the honest answer. */
 export const DEPOSIT_LIES: Readonly<Record<string, DepositLie>> = {
   'an inbox made up from end to end': (world, ledger, mine, _, dice) => {
     const length = dice.below(world.shape.bufferSize);
@@ -173,7 +173,7 @@ interface KeyStory {
   readonly world: OracleWorld;
   readonly request: KeyRequest;
   readonly honest: KeyAnswer;
-  /** Answers that were given before, to anybody. */
+  /** Answers that were given before, to any user. */
   readonly earlier: readonly KeyAnswer[];
   readonly dice: Dice;
 }

@@ -1,4 +1,4 @@
-/** Many generated schedules in a row, and what they came to. */
+/** Many generated schedules in a row, and their combined result. */
 import { ORACLE_ENGINES } from '../world/symbolic-federation.ts';
 import { Federations, RUNS_PER_FEDERATION } from './federations.ts';
 import { runSchedule, type ScheduleReport } from './schedule.ts';
@@ -14,7 +14,7 @@ export interface ScheduleTally {
   /** Closed buffers with an honest user in the sum, and those whose sum the server can compute. */
   sums: number;
   sumsFound: number;
-  /** Those that a lying server made impossible to open. */
+  /** The number of sums that a lying server made impossible to open. */
   sumsWithheld: number;
   readonly leaks: ScheduleReport[];
 }
@@ -32,7 +32,7 @@ export const NO_SCHEDULES: ScheduleTally = {
   leaks: [],
 };
 
-/** Schedules `seed` .. `seed + count - 1`; stops at the first leak where it is told to. */
+/** Schedules `seed` .. `seed + count - 1`; stops at the first leak if requested. */
 export function runSchedules(
   seed: number,
   count: number,
@@ -43,7 +43,7 @@ export function runSchedules(
   let byEngine = fresh();
   for (let n = 0; n < count; n++) {
     if (n % RUNS_PER_FEDERATION === 0) byEngine = fresh();
-    // The engines take turns: a schedule is its number, wherever a run begins.
+    // The engines take turns by number, so a schedule is the same in every run.
     const federations = byEngine[(seed + n) % byEngine.length] as Federations;
     addReport(tally, runSchedule(federations, seed + n));
     if (options.untilLeak === true && tally.leaks.length > 0) break;

@@ -5,7 +5,7 @@ import type { Sealings } from '@basa/simulator';
 import { ALONE } from '../world/one-authority.ts';
 import { unsafeSymbolicSuite as suite } from '../world/unsafe-symbolic-suite.ts';
 
-/** What somebody with a key can make of a sealed seed that was seen. */
+/** Tries to open a sealed seed that was seen with a key. */
 export type Opener = (key: Uint8Array) => Uint8Array | undefined;
 
 export function edgeOpener(
@@ -18,7 +18,7 @@ export function edgeOpener(
   return (key) => sealing.edgeOpener(buffer, slot as Slot, [{ authority: ALONE, key }])?.(sealed, use);
 }
 
-/** With what the authority releases, or with the secret of the key that it was sealed to. */
+/** With the key that the authority releases, or with the secret of the key that it was sealed to. */
 export function selfOpener(
   { engine, sealing }: Sealings,
   buffer: SealedBuffer,
@@ -38,7 +38,7 @@ export function selfOpener(
     (engine === ENGINE.slotKeys ? withSecret(key) : undefined);
 }
 
-/** A list of slot keys of the server's own, with the secrets; the key of one slot stays the authority's. */
+/** A list of the server's own slot keys, with the secrets; the key of one slot stays the authority's. */
 export function ownList(
   randomBytes: (length: number) => Uint8Array,
   { slotKeys }: SealedBuffer,

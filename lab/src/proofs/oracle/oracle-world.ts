@@ -1,6 +1,7 @@
 /**
- * One run: users, buffers and a server that may lie, in a symbolic federation. Every decision of users and authority, and of the server
- * where it keeps to the protocol, is made by the real core; messages pass as objects, since the codecs have tests of their own.
+ * One run: users, buffers and a server that may lie, in a symbolic federation. Every decision of users and authority,
+ * and of the server as far as it follows the protocol, is made by the real core; messages pass as objects, because the
+ * codecs have their own tests.
  */
 import { equalBytes } from '@basa/masking';
 import {
@@ -39,7 +40,7 @@ export class OracleWorld {
   readonly shape: BufferShape;
   readonly users: WatchedDevice[] = [];
   readonly ledgers: Ledger[] = [];
-  /** What the server told of deposits, true or not, newest last. */
+  /** The server's statements about deposits, true or not, newest last. */
   readonly stories: (readonly Source[])[] = [];
   readonly #shared: SharedFederation;
 
@@ -58,7 +59,7 @@ export class OracleWorld {
     return this.federation.authority;
   }
 
-  /** Random bytes of the server: seeds among them are known to the adversary. */
+  /** Random bytes of the server: the adversary knows the seeds among them. */
   serverBytes(length: number): Uint8Array {
     const bytes = this.federation.randomBytes(length);
     this.trace.knows(nameOfSeed(bytes));
@@ -75,12 +76,12 @@ export class OracleWorld {
     return user;
   }
 
-  /** The same device once more, with sessions of its own: for a colluder that wants two slots. */
+  /** The same device once more, with its own sessions: for a colluder that wants two slots. */
   aliasOf({ number, isHonest, signer, certificate }: WatchedDevice): WatchedDevice {
     return new WatchedDevice(this.federation, this.trace, { number, isHonest, signer, certificate });
   }
 
-  /** Colluders are few enough that every set of `minimum` users holds two honest ones. */
+  /** There are few enough colluders that every set of `minimum` users holds two honest ones. */
   get isWithinBound(): boolean {
     return this.users.filter(({ isHonest }) => !isHonest).length <= this.shape.minimum - 2;
   }
@@ -104,7 +105,7 @@ export class OracleWorld {
     return answer;
   }
 
-  /** What the sources sealed to the slot after them, with proofs. */
+  /** The seeds that the sources sealed to the slot after them, with proofs. */
   inboxOf(sources: readonly Source[]): DepositAnswer['inbox'] {
     return sources.flatMap((source, slot) => {
       if (source.outbox?.slot !== slot) {
@@ -115,7 +116,7 @@ export class OracleWorld {
     });
   }
 
-  /** A story of the server: these deposits came before, and this one is next. True where it happened so. */
+  /** A story of the server: these deposits came before, and this one is next. It is true if that happened. */
   tell(ctx: Ctx, before: readonly Source[], mine: Source, change: Partial<Ticket> = {}): DepositAnswer {
     this.stories.push([...before, mine]);
     const links = before.map(({ deposit, joinTag }) => ({ joinTag, root: deposit.root }));
@@ -153,7 +154,7 @@ export class OracleWorld {
     return this.federation.sealings.issuer.keysOf(keysAlone(buffer)).edge(slot);
   }
 
-  /** Keeps an upload, and takes it in as the honest server would. `isWhole` is false where the body was cut short. */
+  /** Keeps an upload, and accepts it as the honest server would. `isWhole` is false if the body was cut short. */
   acceptUpload(ledger: Ledger, upload: SentUpload, isWhole = true): { readonly kind: 'accepted' } | Refused {
     ledger.uploads.push(upload);
     return this.server.takeUpload(upload.header, isWhole ? upload.body : upload.body.subarray(1));
@@ -185,7 +186,7 @@ export class OracleWorld {
     return { ...body, signature: this.server.ports.signer.sign(closeRequest.statement(body)) };
   }
 
-  /** The server asks the authority to close; the keys it gets are the adversary's. */
+  /** The server asks the authority to close; the adversary gets the keys. */
   close(request: CloseRequest): CloseAnswer | Refused {
     const from = this.authority.log.length;
     const answer = this.authority.takeClose(request);
@@ -198,7 +199,7 @@ export class OracleWorld {
     return this.authority.outcome(ctx);
   }
 
-  /** The authority's folder is put back to an old state, and it starts with the head a witness kept, if one did. */
+  /** The authority's folder is reset to an old state, and it starts with the head that a witness kept, if any. */
   rollBack(length: number, witness?: Head): void {
     const { authority } = this;
     authority.log = authority.log.slice(0, length);
@@ -212,7 +213,7 @@ export class OracleWorld {
   #recordClosing({ ctx, accepted, withheld }: BufferClosed): void {
     const senders = accepted.map(({ slot, joinTag }) => {
       const named = this.#senders.filter((sent) => equalBytes(sent.joinTag, joinTag));
-      // Two of one name only where a rule is missing.
+      // There are two of one name only if a rule is missing.
       return named.find(({ user }) => user.frozenSlot === slot) ?? named[0];
     });
     const inputs = [...new Set(senders.flatMap((sender) => sender?.input ?? []))];
@@ -234,10 +235,10 @@ export class OracleWorld {
     return theirs !== undefined && ours !== undefined && equalBytes(theirs, ours);
   }
 
-  /** Who stands behind a tag, and with which input. */
+  /** The user behind each tag, and its input. */
   readonly #senders: { joinTag: Ticket['joinTag']; user: WatchedDevice; input: number | undefined }[] = [];
 
-  /** Remembers, for the trace alone, whose deposit this is. */
+  /** Remembers, only for the trace, whose deposit this is. */
   remember(user: WatchedDevice): void {
     const joinTag = user.session?.member.joinTag;
     if (joinTag === undefined) return;

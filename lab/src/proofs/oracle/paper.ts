@@ -1,4 +1,4 @@
-/** The oracle over `paper` mode: the attacks of the threat model that live in its masks, and its general law. */
+/** The oracle over `paper` mode: the attacks of the threat model on its masks, and its general law. */
 import { equalBytes, RING_32, SEED_BYTES, type Signer } from '@basa/masking';
 import {
   millis,
@@ -25,7 +25,7 @@ class PaperWorld {
     this.federation = new PaperFederation(symbolicEnvironment, { bufferSize, version: 0, modulus: RING_32 });
   }
 
-  /** Somebody new takes the position; the one before is late by then. */
+  /** A new user takes the position; the one before is late by then. */
   connect(): { readonly user: UserId; readonly connection: PaperConnection } {
     const { federation } = this;
     const user = suite.sha256(Uint8Array.of(3, this.#people++)) as UserId;
@@ -39,7 +39,7 @@ class PaperWorld {
     this.trace.gotKey(this.federation.key(user, connection.ticket));
   }
 
-  /** What a user makes of a connection, without sending it. */
+  /** The contribution of a user on a connection, not sent. */
   contribution(user: UserId, connection: PaperConnection): PaperPrepared {
     const delta = new Float32Array(this.federation.dimension).fill(1);
     return this.federation.contribute(user, connection, delta);
@@ -59,7 +59,7 @@ class PaperWorld {
     granted(this.federation.upload(user, contribution));
   }
 
-  /** A colluder is accepted at the next position: it tells its key, and every seed that it masked with. */
+  /** A colluder is accepted at the next position: it reveals its key, and every seed that it masked with. */
   acceptColluder(): void {
     const { user, connection } = this.connect();
     const contribution = this.contribution(user, connection);
@@ -80,12 +80,12 @@ class PaperWorld {
   }
 }
 
-/** A ciphertext of the transparent sealing says in clear what was sealed to whom. */
+/** A ciphertext of the transparent sealing shows in clear what was sealed to whom. */
 function opened(sealed: Uint8Array, key: Uint8Array): Uint8Array | undefined {
   return equalBytes(sealed.subarray(SEED_BYTES, 2 * SEED_BYTES), key) ? sealed.slice(0, SEED_BYTES) : undefined;
 }
 
-/** What the server learns of K honest users when the keys of these positions leaked before. */
+/** Returns what the server learns of K honest users when the keys of these positions leaked before. */
 export function learnedInPaper(bufferSize: number, leakedKeys: ReadonlySet<number>): readonly string[] {
   const world = new PaperWorld(bufferSize);
   for (let position = 0; position < bufferSize; position++) {
@@ -95,7 +95,7 @@ export function learnedInPaper(bufferSize: number, leakedKeys: ReadonlySet<numbe
   return world.trace.judge().learned;
 }
 
-/** The general law: m is the largest position not in T; the sum up to m, and each x_k with k > m singly. */
+/** The general law: m is the largest position not in T; the sum up to m, and each x_k with k > m individually. */
 export function paperLaw(bufferSize: number, leakedKeys: ReadonlySet<number>): readonly string[] {
   const positions = Array.from({ length: bufferSize }, (_, position) => position);
   const last = Math.max(0, ...positions.filter((position) => !leakedKeys.has(position)));
@@ -109,7 +109,7 @@ export function paperLaw(bufferSize: number, leakedKeys: ReadonlySet<number>): r
   ];
 }
 
-/** Attacks of the table that are combinations of masks, each played against `paper`: what the server learns. */
+/** The attacks of the table that are combinations of masks, each played against `paper`: returns what the server learns. */
 export const PAPER_ATTACKS: Readonly<Record<string, () => readonly string[]>> = {
   A1: () => learnedInPaper(3, new Set([2])),
   A2: () => learnedInPaper(3, new Set([1, 2])),
@@ -138,7 +138,7 @@ export const PAPER_ATTACKS: Readonly<Record<string, () => readonly string[]>> = 
   },
 };
 
-/** Ua is late at position 2 and its bytes arrive all the same; Ub is accepted there. */
+/** Ua is late at position 2 and its bytes arrive anyway; Ub is accepted there. */
 function lateAndAccepted(isSecondColluding: boolean): readonly string[] {
   const world = new PaperWorld(3);
   world.accept('x0');

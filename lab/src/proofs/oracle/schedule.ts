@@ -1,7 +1,7 @@
 /**
  * One generated schedule, named by its seed: users come, drop out, crash and come back, uploads get lost, doubled, cut
- * and late, some users collude, the server lies as often as the seed says, and updates go on to a second buffer where
- * the user's own check lets them. Most schedules fill their buffer and close it.
+ * and late, some users collude, the server lies as often as the seed says, and updates move on to a second buffer if
+ * the user's own check allows it. Most schedules fill their buffer and close it.
  */
 import type { Slot } from '@basa/protocol';
 import type { Judgement } from '../../attacks/judgement.ts';
@@ -85,7 +85,7 @@ class Run {
     if (dice.chance(0.05)) world.close(closeWith(world, ledger, this.#anySlots(ledger)));
   }
 
-  /** A close of the liar's own: any set of slots it holds uploads of, or the story one user was told. */
+  /** The liar's own close: any set of slots it holds uploads of, or the story one user was told. */
   #closeLike(ledger: Ledger): void {
     const { world, dice } = this.liar;
     if (world.stories.length > 0 && dice.chance(0.5)) {
@@ -101,7 +101,7 @@ class Run {
     return slots.filter(() => this.liar.dice.chance(0.7));
   }
 
-  /** Users ask what became of their update, and take it elsewhere, train again, or try without asking. */
+  /** Users ask for the status of their update, and take it elsewhere, train again, or try without asking. */
   #moveOn(ledger: Ledger): void {
     const { world, dice } = this.liar;
     for (const user of world.users) {
@@ -113,7 +113,7 @@ class Run {
     }
   }
 
-  /** The authority's folder is put back to some older state; then everything is asked of it again. */
+  /** The authority's folder is reset to some older state; then every question is asked again. */
   #rollBack(ledger: Ledger): void {
     const { world, dice } = this.liar;
     const { authority } = world;

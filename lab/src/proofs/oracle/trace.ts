@@ -1,6 +1,6 @@
 /**
- * What the adversary (the server and the users that collude with it) has seen, and what it can make of it. Seeds are
- * named by the word they start with. Every key is tried on every sealed seed.
+ * Everything the adversary (the server and the users that collude with it) has seen, and what it can compute from it.
+ * Seeds are named by the word they start with. Every key is tried on every sealed seed.
  */
 import { equalBytes, type MaskPlan, toHex } from '@basa/masking';
 import type { Ctx } from '@basa/protocol';
@@ -24,7 +24,7 @@ interface Closing {
   /** Symbols of the honest accepted inputs. */
   readonly inputs: readonly number[];
   readonly isEnough: boolean;
-  /** The authority keeps the key of a slot back: its record of the slot contradicts what the server tells of it. */
+  /** The authority withholds the key of a slot: its record of the slot contradicts the server's. */
   readonly isWithheld: boolean;
 }
 
@@ -40,7 +40,7 @@ export class Trace {
   readonly #closings: Closing[] = [];
   readonly #names: string[] = [];
 
-  /** A new honest input; one symbol for one update, whatever buffer it goes to. */
+  /** A new honest input; one symbol for one update, in every buffer. */
   newInput(name: string): number {
     this.#names.push(name);
     return this.#names.length - 1;
@@ -55,7 +55,7 @@ export class Trace {
     this.#sealed.push(open);
   }
 
-  /** Issued to a colluder, released at close, or its own. */
+  /** A key that was issued to a colluder, released at close, or made by the adversary itself. */
   gotKey(key: Uint8Array): void {
     this.#keys.set(toHex(key), key);
   }
@@ -72,7 +72,7 @@ export class Trace {
     this.#seen.push({ input, masks });
   }
 
-  /** The authority closed the buffer; what it did first is what counts. */
+  /** The authority closed the buffer; only its first close counts. */
   closed(closing: Closing): void {
     if (!this.#closings.some(({ ctx }) => equalBytes(ctx, closing.ctx))) this.#closings.push(closing);
   }
@@ -94,8 +94,8 @@ export class Trace {
   }
 
   /**
-   * One sum for each closed buffer, of inputs that are in no sum before. A buffer that closed with too few gives none,
-   * and an input that stands in a second sum does not belong there.
+   * One sum for each closed buffer, of inputs that are in no earlier sum. A buffer that closed with too few gives no
+   * sum, and an input in a second sum does not belong there.
    */
   #allowed(): readonly { readonly sum: Combination; readonly isWithheld: boolean }[] {
     const used = new Set<number>();

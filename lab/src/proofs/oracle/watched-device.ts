@@ -26,7 +26,7 @@ import { ALONE } from '../world/one-authority.ts';
 import { edgeOpener, selfOpener } from './openers.ts';
 import { nameOfSeed, type Trace } from './trace.ts';
 
-/** An upload as it leaves the device. The masked vector is in the trace; what stands in the body is not masked. */
+/** An upload as it leaves the device. The masked vector is in the trace; the content of the body is not masked. */
 export interface SentUpload {
   readonly header: UploadHeader;
   readonly body: Uint8Array;
@@ -42,7 +42,7 @@ interface WatchedOptions {
 
 export class WatchedDevice extends FederationDevice {
   readonly isHonest: boolean;
-  /** Of its update, in the trace. */
+  /** The symbol of its update in the trace. */
   symbol: number;
   /** Its own randomness. */
   draw: RandomBytes;
@@ -65,13 +65,13 @@ export class WatchedDevice extends FederationDevice {
     return { ...super.ports, randomBytes: this.draw };
   }
 
-  /** Trains again: another update, that was given to nobody. */
+  /** Trains again: a new update that has not been contributed yet. */
   trainAgain(): void {
     this.symbol = this.#trace.newInput(`x${this.number}'`);
     this.newUpdate();
   }
 
-  /** Another input of the same update, for the session that goes on. */
+  /** Quantises the same update again, for the session under way. */
   quantiseAgain(): void {
     this.symbol = this.#trace.newInput(`x${this.number}'`);
     this.input = this.#vector(this.world.policy);
@@ -85,7 +85,7 @@ export class WatchedDevice extends FederationDevice {
     return new Uint32Array(prefixElements(policy) + 1).fill(this.symbol);
   }
 
-  /** The deposit to a buffer that it is shown, which it enters unless it did before. */
+  /** Deposits to a buffer that it is shown, and enters it first if it has not before. */
   join(drawn: DrawnBuffer): Deposit | Refused {
     const no = this.session === undefined ? this.enter(drawn, { model: drawn.descriptor }) : undefined;
     if (no !== undefined) return no;
@@ -109,17 +109,17 @@ export class WatchedDevice extends FederationDevice {
     return this.takeKeys([{ authority: ALONE, answer }]);
   }
 
-  /** Takes its update back if the outcome allows it. */
+  /** Frees its update if the outcome allows it. */
   hear(outcome: Outcome): void {
     this.release([{ authority: ALONE, outcome }]);
   }
 
-  /** Where its upload stands; undefined before it is frozen. */
+  /** The slot of its upload; undefined before it is frozen. */
   get frozenSlot(): number | undefined {
     return this.session?.step === 'frozen' ? this.session.header.slot : undefined;
   }
 
-  /** Freezes the upload, or goes on with the frozen one, and sends it: the adversary has the bytes. */
+  /** Freezes the upload, or continues with the frozen one, and sends it: the adversary has the bytes. */
   send(): SentUpload | Refused {
     const sent = this.#uploadIfWhole();
     if (sent.kind === 'refused') return sent;
@@ -138,7 +138,7 @@ export class WatchedDevice extends FederationDevice {
     }
   }
 
-  /** Sealed to a slot, by the list that this user was told. */
+  /** Records a seed sealed to a slot, by the list that this user was shown. */
   #saw(slot: number, role: EdgeUse['role'], sealed: Uint8Array): void {
     const member = this.session?.member as Membership;
     this.#trace.sawSealed(edgeOpener(this.world.sealings, member, slot, { role, joinTag: member.joinTag }, sealed));

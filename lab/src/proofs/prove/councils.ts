@@ -1,4 +1,7 @@
-/** `npm run lab -- prove councils [--schedules N] [--seed S] [--workers N] [--json]`: what a server learns with some of the authorities. */
+/**
+ * `npm run lab -- prove councils [--schedules N] [--seed S] [--workers N] [--json]`: the knowledge of a server that
+ * colludes with some authorities.
+ */
 import { availableParallelism } from 'node:os';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
@@ -19,7 +22,7 @@ and with one of three of which two are needed, it must be found out to learn mor
   --workers N     worker threads (one per core); the result does not depend on how many
   --json          the last line is one JSON object`;
 
-/** Those that must leak, and the one that must not. */
+/** The councils that must leak, and the one that must not. */
 const LEAKING: readonly CouncilShape[] = [
   { authorities: 4, threshold: 3, colluding: 2 },
   { authorities: 3, threshold: 2, colluding: 1 },

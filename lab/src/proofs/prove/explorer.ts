@@ -56,7 +56,7 @@ function summary({ states, transitions, depth, complete, terminal, fates, ending
   return `${states} states (${complete ? 'all' : 'budget'}), ${transitions} steps, depth ${depth}, ${terminal} ends: ${ends.join(', ')}`;
 }
 
-/** Where several authorities have too many states, some random ways to the end as well. */
+/** If several authorities have too many states, also follows some random paths to the end. */
 function exploreWorld(
   { name, isSmall, ...world }: NamedWorld & { readonly isSmall?: boolean },
   budget: number,

@@ -1,4 +1,4 @@
-/** `npm run lab -- prove mutants [--schedules N] [--json]`: every mutant of the core, and what the oracle says of it. */
+/** `npm run lab -- prove mutants [--schedules N] [--json]`: every mutant of the core, with the verdict of the oracle. */
 import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 import { MUTANTS } from '../mutants/list.ts';

@@ -1,7 +1,7 @@
 /** Numbered tasks for the workers of a pool. */
 import type { WorkerPool } from '@basa/runtime/node';
 
-/** Keeps every worker busy with the tasks `first .. count - 1`; hands on each answer as it comes, with its number. */
+/** Keeps every worker busy with the tasks `first .. count - 1`; passes each answer on as it comes, with its number. */
 export async function forEachTask<Task, Answer>(
   pool: WorkerPool<Task, Answer>,
   { first = 0, count }: { readonly first?: number; readonly count: number },
@@ -18,7 +18,7 @@ export async function forEachTask<Task, Answer>(
   await Promise.all(Array.from({ length: pool.size }, lane));
 }
 
-/** Answers come in any order: below `next` none is missing, so that a later run may go on there. */
+/** Answers come in any order: below `next` all have arrived, so a later run may continue there. */
 export class Gapless {
   readonly #finished = new Set<number>();
   next: number;

@@ -1,17 +1,17 @@
-/** The options of a proof: positive whole numbers, its help, and the switches that every program takes. */
+/** The options of a proof: positive integers, its help, and the switches that every program takes. */
 import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 
 interface Wanted<Name extends string, Text extends string> {
   readonly help: string;
-  /** What each of them is where nobody says otherwise. */
+  /** The default of each option. */
   readonly numbers: Readonly<Record<Name, number>>;
   readonly texts?: Readonly<Record<Text, string>>;
-  /** What the person may write where a number was none. */
+  /** An example for the message about a value that is not a number. */
   readonly example: string;
 }
 
-/** Ends the process after the help, and with status 2 after a number that is none. */
+/** Ends the process after the help, and with status 2 if a value is not a number. */
 export function readOptions<Name extends string, Text extends string = never>(wanted: Wanted<Name, Text>) {
   const defaults = Object.entries<string | number>({ ...wanted.numbers, ...wanted.texts });
   const options = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** One worker of `npm run lab -- prove oracle`: a share of the situations or of the schedules, and what it came to. */
+/** One worker of `npm run lab -- prove oracle`: a share of the situations or of the schedules, and its result. */
 import { serveWorker } from '@basa/runtime/node';
 import { runEverySituation, type Share, type Tally } from '../oracle/exhaustive.ts';
 import { runSchedules, type ScheduleTally } from '../oracle/many.ts';

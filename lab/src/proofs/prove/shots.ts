@@ -68,7 +68,7 @@ async function runCourses(pool: Pool): Promise<Tally> {
   return total;
 }
 
-/** Tasks of so many numbers each, up to `count`. */
+/** Splits the numbers up to `count` into tasks. */
 function pieces(kind: 'schedules' | 'faults', count: number): readonly ShotTask[] {
   return Array.from({ length: Math.ceil(count / PER_TASK) }, (_, n) => ({
     kind,

@@ -1,4 +1,4 @@
-/** The rules of one authority, without bytes: what it registers, votes for, closes, aborts and signs. Each can be left out. */
+/** The rules of one authority, without bytes: registrations, votes, closes, aborts and signatures. Each rule can be left out. */
 import type { Tables, Ticket } from './shape.ts';
 
 /** A rule of the protocol that a broken model lacks. */
@@ -19,7 +19,7 @@ export type Rule =
   | 'one request of a user'
   | 'an outcome needs enough signatures';
 
-/** What one authority has on disk about the buffer. Numbers of tickets and closings; 0 is none. */
+/** The disk of one authority about the buffer: numbers of tickets and closings; 0 means that there is none. */
 export interface Records {
   /** By slot: the registration. */
   readonly slots: readonly number[];
@@ -41,7 +41,7 @@ function isDecided({ vote, closed, isAborted }: Records): boolean {
   return vote > 0 || closed > 0 || isAborted;
 }
 
-/** The records after a key request, or undefined where it is refused. */
+/** Returns the records after a key request, or undefined if it is refused. */
 export function registered({ tables, missing }: Rules, records: Records, number: number): Records | undefined {
   const { slot, user, view } = tables.tickets[number] as Ticket;
   if (isDecided(records)) return undefined;
@@ -53,16 +53,16 @@ export function registered({ tables, missing }: Rules, records: Records, number:
   return { ...records, slots: records.slots.map((old, n) => (n === slot ? number : old)) };
 }
 
-/** What the rest of the council has to say about a ticket, and what its user did with it. */
+/** The statements of the rest of the council about a ticket, and the actions of its user. */
 export interface Hearsay {
-  /** Receipts of others than this authority. */
+  /** The number of receipts from other authorities. */
   receipts(ticket: number): number;
-  /** Whether the user signed the header of an upload under this ticket, or under another one of the same slot. */
+  /** True if the user signed the header of an upload under this ticket, or under another one of the same slot. */
   hasHeader(ticket: number): boolean;
   hasHeaderOfSlot(ticket: number): boolean;
 }
 
-/** Whether it votes for this closing. */
+/** True if it votes for this closing. */
 export function votesFor(rules: Rules, records: Records, number: number, hearsay: Hearsay): boolean {
   const { tables, missing } = rules;
   const { list, accepted } = tables.closings[number] as (typeof tables.closings)[number];
@@ -87,14 +87,14 @@ function isSameUser({ tickets }: Tables, a: number, b: number): boolean {
 }
 
 export interface Released {
-  /** Registrations whose self key it gives, and slots whose edge key. */
+  /** The registrations whose self key it releases, and the slots whose edge key it releases. */
   readonly self: readonly number[];
   readonly edge: readonly number[];
 }
 
 const NOTHING: Released = { self: [], edge: [] };
 
-/** The keys that a closed buffer gives away. */
+/** The keys that a closed buffer releases. */
 export function keysOf({ tables, missing }: Rules, { slots, closed }: Records): Released {
   if (closed === 0) return NOTHING;
   const { list, accepted } = tables.closings[closed] as (typeof tables.closings)[number];
@@ -116,13 +116,13 @@ export function keysOf({ tables, missing }: Rules, { slots, closed }: Records): 
   };
 }
 
-/** Past its time, where it has not voted. */
+/** Past its time, if it has not voted. */
 export function mayAbort({ missing }: Rules, records: Records): boolean {
   if (records.closed > 0 || records.isAborted) return false;
   return records.vote === 0 || missing === 'who voted does not abort';
 }
 
-/** Its signature on a close: its vote, or what it closed by the votes of others. */
+/** Its signature on a close: its own vote, or the close it accepted by the votes of others. */
 export function voteOf({ vote, closed }: Records): number {
   return vote > 0 ? vote : closed;
 }

@@ -1,6 +1,7 @@
 /**
- * What a server can compute from uploads and the keys it holds: every combination of honest updates whose unknown masks cancel. An
- * upload of user u in slot l is x_u + self(u) - sum over i < l of seed(i -> l) + sum over j > l of seed(u -> j).
+ * The knowledge of a server from uploads and the keys it holds: every combination of honest updates whose unknown masks
+ * cancel. An upload of user u in slot l is x_u + self(u) - sum over i < l of seed(i -> l) + sum over j > l of seed(u ->
+ * j).
  */
 
 import { type Combination, learnedCombinations } from '../../attacks/solve.ts';
@@ -8,16 +9,16 @@ import { Interner } from '../explorer/interner.ts';
 import type { Name, Tables, Ticket } from './shape.ts';
 
 export interface Held {
-  /** By honest user: the ticket that it uploaded under, 0 where it did not. */
+  /** By honest user: the ticket under which it uploaded, or 0. */
   readonly uploads: readonly number[];
-  /** Registrations whose self keys, and slots whose edge keys the server can put together. */
+  /** The registrations whose self keys, and the slots whose edge keys the server can reconstruct. */
   readonly self: ReadonlySet<number>;
   readonly edge: ReadonlySet<number>;
 }
 
 /** Combinations of updates, by honest user. */
 export function learned({ shape, tickets }: Tables, { uploads, self, edge }: Held): readonly Combination[] {
-  /** A seed is known to its maker, to whoever holds the key of its slot, and through the backup of who subtracted it. */
+  /** A seed is known to its maker, to the holder of the key of its slot, and through the backup of the user that subtracted it. */
   const isKnown = (maker: Name, makerSlot: number, slot: number): boolean =>
     maker < 0 ||
     edge.has(slot) ||

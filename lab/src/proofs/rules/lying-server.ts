@@ -1,6 +1,6 @@
 /**
- * A buffer from its draw to its end with a server that shows each party what it likes, withholds, repeats and makes users up, and with
- * authorities on its side. Whatever anybody signed stays signed: messages need no state of their own.
+ * A buffer from its draw to its end with a server that shows each party anything, withholds, repeats and invents users,
+ * and with authorities on its side. A signature is never withdrawn, so messages need no state of their own.
  */
 import type { Space } from '../explorer/walk.ts';
 import {
@@ -71,24 +71,24 @@ export class LyingServer implements Space<LyingState> {
     return this.#problemOf(this, state);
   }
 
-  /** A server that lies may let everything end anyhow. */
+  /** With a lying server every end is allowed. */
   terminalProblem(): undefined {
     return undefined;
   }
 
-  /** Users and authorities are alike but for their names. */
+  /** Users and authorities are identical except for their names. */
   nameOf(state: LyingState): string {
     return this.#renamings
       .map((renaming) => nameUnder(renaming, state))
       .reduce((least, one) => (one < least ? one : least));
   }
 
-  /** How many authorities, colluding ones included, registered this ticket. */
+  /** The number of authorities, colluding ones included, that registered this ticket. */
   receipts({ locals }: LyingState, ticket: number): number {
     return this.#tables.shape.colluding + locals.filter((local) => local.receipts.includes(ticket)).length;
   }
 
-  /** How many registered this user for this slot, whatever it saw. */
+  /** The number of authorities that registered this user for this slot, under any view. */
   registrations({ locals }: LyingState, slot: number, user: Name): number {
     const { tickets, shape } = this.#tables;
     const isIt = (number: number): boolean => tickets[number]?.slot === slot && tickets[number]?.user === user;
@@ -175,7 +175,7 @@ export class LyingServer implements Space<LyingState> {
       add({ records: { ...records, isAborted: true }, saidAborted: true }, `authority ${n} aborts: its time is over`);
   }
 
-  /** Closings with as many votes as are needed. */
+  /** The closings with as many votes as are needed. */
   certified(state: LyingState): readonly number[] {
     const voted = new Set(state.locals.flatMap(({ votes }) => votes));
     return [...voted].filter((number) => this.votes(state, number) >= this.#tables.shape.threshold);
@@ -187,7 +187,7 @@ export class LyingServer implements Space<LyingState> {
     return isAlone ? [own] : this.certified(state);
   }
 
-  /** Those whose accepted users all signed a header: an authority asks for more. */
+  /** The closings whose accepted users all signed a header: an authority requires more. */
   #closingsToVoteFor(state: LyingState): readonly number[] {
     const { hasHeader, hasHeaderOfSlot } = this.#headers(state);
     const { closings, ticketIn } = this.#tables;
@@ -214,7 +214,7 @@ export class LyingServer implements Space<LyingState> {
     return `slots ${accepted.join(', ')} of ${list.map(wordOf).join(', ')}`;
   }
 
-  /** Registrations and slots whose keys the server can put together of shares. */
+  /** The registrations and slots whose keys the server can reconstruct from shares. */
   openKeys({ locals, parts }: LyingState): { readonly self: ReadonlySet<number>; readonly edge: ReadonlySet<number> } {
     const { shape, tickets } = this.#tables;
     const shares = (has: (local: Local, n: number) => boolean): boolean =>
@@ -240,7 +240,7 @@ export class LyingServer implements Space<LyingState> {
   }
 }
 
-/** The list with another value at one place. */
+/** Returns the list with another value at one place. */
 function replaced<Item>(items: readonly Item[], at: number, item: Item): readonly Item[] {
   return items.map((old, n) => (n === at ? item : old));
 }

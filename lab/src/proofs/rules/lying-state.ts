@@ -1,8 +1,8 @@
-/** A state of the world with a lying server, and its name: users and authorities are alike but for their names. */
+/** A state of the world with a lying server, and its name: users and authorities are identical except for their names. */
 import type { Records } from './authority.ts';
 import type { Tables } from './shape.ts';
 
-/** An honest authority: what it has on disk, and what it ever signed; the same unless it answers before it writes. */
+/** An honest authority: its disk, and everything it ever signed; the same unless it answers before it writes. */
 export interface Local {
   readonly records: Records;
   readonly receipts: readonly number[];
@@ -12,11 +12,11 @@ export interface Local {
 }
 
 export interface LyingState {
-  /** How many honest authorities, the first ones, and how many colluding ones have a part; undefined before the draw. */
+  /** The number of honest authorities (the first ones) and of colluding ones that have a part; undefined before the draw. */
   readonly parts: { readonly honest: number; readonly colluding: number } | undefined;
   /** By honest user: the ticket of its one key request. */
   readonly tickets: readonly number[];
-  /** By honest user: the ticket that it masked and uploaded under. */
+  /** By honest user: the ticket under which it masked and uploaded. */
   readonly uploads: readonly number[];
   readonly locals: readonly Local[];
 }

@@ -1,4 +1,4 @@
-/** What must hold in every state with a lying server, each broken promise as a sentence. */
+/** The promises that must hold in every state with a lying server; each broken one is a sentence. */
 import { type Combination, describeCombination, isSpannedBy } from '../../attacks/solve.ts';
 import { keysOf } from './authority.ts';
 import { learned } from './knowledge.ts';
@@ -51,7 +51,7 @@ function acceptedProblem(world: LyingServer, state: LyingState): Sentence {
   return undefined;
 }
 
-/** Whoever releases does so by a close with enough votes, and gives no key against its own record. */
+/** An authority that releases keys does so by a close with enough votes, and gives no key against its own record. */
 function quorumProblem(world: LyingServer, state: LyingState): Sentence {
   const { tables } = world.rules;
   const sure = world.certified(state);
@@ -70,7 +70,7 @@ function quorumProblem(world: LyingServer, state: LyingState): Sentence {
   return undefined;
 }
 
-/** The self key of a registration and the edge key of its slot are not both in one hand. */
+/** No party holds both the self key of a registration and the edge key of its slot. */
 function bothSidesProblem(world: LyingServer, state: LyingState): Sentence {
   if (state.locals.every(({ keys }) => keys.length === 0)) return undefined;
   const { self, edge } = world.openKeys(state);
@@ -79,7 +79,7 @@ function bothSidesProblem(world: LyingServer, state: LyingState): Sentence {
   return bare === undefined ? undefined : `self and edge keys of slot ${tickets[bare]?.slot} were both released`;
 }
 
-/** Nothing comes out but the sum of the honest accepted users of the one close. */
+/** Nothing is revealed but the sum of the honest accepted users of the only close. */
 function leakProblem(world: LyingServer, state: LyingState): Sentence {
   if (state.uploads.every((ticket) => ticket === 0)) return undefined;
   const { tables } = world.rules;
@@ -94,7 +94,7 @@ function leakProblem(world: LyingServer, state: LyingState): Sentence {
   return leak === undefined ? undefined : `the server computes ${describeCombination(leak, (user) => `x${user}`)}`;
 }
 
-/** An update that enough authorities call free is in no sum. */
+/** An update that enough authorities declare free is in no sum. */
 function outcomeProblem(world: LyingServer, state: LyingState): Sentence {
   const { missing, tables } = world.rules;
   const needed = missing === 'an outcome needs enough signatures' ? 1 : tables.shape.threshold;

@@ -1,10 +1,10 @@
-/** A small task for the model of the rules: who is there, and every ticket and every closing that a server could come up with. */
+/** A small task for the model of the rules: its parties, and every ticket and every closing that a server could make. */
 
 export interface Shape {
   /** n and t. */
   readonly authorities: number;
   readonly threshold: number;
-  /** Authorities on the server's side: they sign whatever it asks for, and hand over what they hold. */
+  /** Authorities on the server's side: they sign anything it asks for, and hand over everything they hold. */
   readonly colluding: number;
   /** K and Kmin. */
   readonly slots: number;
@@ -13,24 +13,24 @@ export interface Shape {
   readonly users?: number;
   /** An enrolled user on the server's side. */
   readonly eve?: boolean;
-  /** The server makes users up. */
+  /** The server invents users. */
   readonly ghosts?: boolean;
 }
 
-/** Whoever sits in a slot: an honest user by its number, or one of these. */
+/** The occupant of a slot: an honest user by its number, or one of these. */
 export type Name = number;
 export const EVE = -1;
 /** A made-up user: its deposit is the server's own, and no authority enrolled it. */
 const GHOST = -2;
 
-/** The server's word that this user has this slot after these others: view and user are the first slots of a list. */
+/** The server's claim that this user has this slot after these others: view and user are the first slots of a list. */
 export interface Ticket {
   readonly slot: number;
   readonly user: Name;
   readonly view: readonly Name[];
 }
 
-/** What an authority votes for: who sat in the slots up to the last accepted one, and which of them are accepted. */
+/** The subject of an authority's vote: the users in the slots up to the last accepted one, and which of them are accepted. */
 interface Closing {
   readonly list: readonly Name[];
   readonly accepted: readonly number[];
@@ -39,7 +39,7 @@ interface Closing {
 export interface Tables {
   readonly shape: Shape;
   readonly users: number;
-  /** Number 0 is none. */
+  /** Number 0 means that there is no ticket. */
   readonly tickets: readonly Ticket[];
   readonly closings: readonly Closing[];
   /** The ticket of a slot in a list: the number of its first `slot + 1` names. */

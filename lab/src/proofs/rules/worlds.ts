@@ -1,4 +1,4 @@
-/** What the model of the rules is run on: worlds that must keep every promise, and rules whose absence must break one. */
+/** The worlds of the model of the rules: those that must keep every promise, and rules whose absence must break one. */
 import { type Space, type Walk, type WalkOptions, walk } from '../explorer/walk.ts';
 import type { Rule } from './authority.ts';
 import { LyingServer } from './lying-server.ts';
@@ -14,9 +14,9 @@ export interface RuleWorld {
 
 /** A world without one rule. */
 export interface MissingRule extends RuleWorld {
-  /** Stands in the name of the test that fails without the rule, as `[R1]`; undefined for a second line. */
+  /** Appears in the name of the test that fails without the rule, as `[R1]`; undefined for a second line of defence. */
   readonly id: string | undefined;
-  /** What the counterexample ends in; undefined where another rule holds the promise as well, so that there is none. */
+  /** The end of the expected counterexample; undefined if another rule keeps the promise as well, so that there is none. */
   readonly problem: string | undefined;
 }
 
@@ -74,7 +74,7 @@ function withoutRule(
   return { ...world(missing, true, () => new LyingServer(options, brokenPromise)), id, problem };
 }
 
-/** The promise stands without it, by another rule. */
+/** Another rule keeps the promise without it. */
 function secondLine(missing: Rule, numbers: Numbers, more?: Partial<Shape>): MissingRule {
   return withoutRule(undefined, missing, undefined, numbers, more);
 }

@@ -11,7 +11,7 @@ export function equationOf({ terms }: MaskPlan): MaskEquation {
   return terms.map(({ seed, sign }) => ({ seed: toHex(seed.reveal()), sign }));
 }
 
-/** What is left of the equations for somebody who knows these seeds. */
+/** The equations that remain for somebody who knows these seeds. */
 export function withoutSeeds(
   equations: readonly MaskEquation[],
   known: (seed: string) => boolean,
@@ -19,7 +19,7 @@ export function withoutSeeds(
   return equations.map((equation) => equation.filter(({ seed }) => !known(seed)));
 }
 
-/** How often each joint value of all uploads occurs, over every value of every mask; y_0 is the lowest digit. */
+/** The number of occurrences of each joint value of all uploads, over every value of every mask; y_0 is the lowest digit. */
 export function jointCounts(equations: readonly MaskEquation[], inputs: readonly number[], q: number): Uint32Array {
   const seeds = [...new Set(equations.flatMap((equation) => equation.map(({ seed }) => seed)))];
   const signs = equations.map((equation) =>

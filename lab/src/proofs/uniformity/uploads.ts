@@ -1,4 +1,4 @@
-/** What a server stores of one full buffer, for tests that look for a shape in it: both modes, three groups. */
+/** The server's store for one full buffer, for tests that look for a pattern in it: both modes, three groups. */
 
 import { FIELD, type Modulus, RING_32, ring } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
@@ -27,7 +27,7 @@ export function userNumbered(n: number): UserId {
   return new Uint8Array(32).fill(n + 1) as UserId;
 }
 
-/** Updates so large that they reach into every bit of the group. */
+/** A level so large that updates use every bit of the group. */
 function levelOf(modulus: Modulus): number {
   return modulus.kind === 'field' ? 2 ** 29 : 2 ** (modulus.bits - 3);
 }

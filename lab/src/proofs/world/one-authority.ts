@@ -1,4 +1,4 @@
-/** Where there is one authority: what several say, as one says it. */
+/** Helpers for tasks with one authority: the answers of several, given by one. */
 import {
   type CloseAnswer,
   closeSteps,
@@ -11,7 +11,7 @@ import {
 
 export const ALONE = 0;
 
-/** What the server makes of the one answer to its close. */
+/** Turns the only answer to a close into the server's grant. */
 export function grantOf(ports: ServerPorts, buffer: SecureBuffer, answer: CloseAnswer): Grant | Refused {
   const steps = closeSteps(ports, buffer);
   let next = steps.next();
@@ -19,7 +19,7 @@ export function grantOf(ports: ServerPorts, buffer: SecureBuffer, answer: CloseA
   return next.value;
 }
 
-/** What the keys of the one part are made of. */
+/** The inputs of the keys of the only part. */
 export function keysAlone({ ctx, descriptor: { task, bufferSize, parts } }: Pick<SecureBuffer, 'ctx' | 'descriptor'>): {
   readonly ctx: SecureBuffer['ctx'];
   readonly authority: number;

@@ -36,7 +36,7 @@ function signerOf(secretKey: Uint8Array): Signer {
   return unsafeSymbolicSigner(suite.sha256(secretKey));
 }
 
-/** Words that never repeat: the first word of what is drawn names it. */
+/** Words that never repeat: the first word of a draw names it. */
 function countedWords(seed: number): RandomWords {
   let next = seed << 20;
   return (words) => {

@@ -1,13 +1,14 @@
 /**
- * A suite for the leak oracle and the explorer alone. It protects nothing: it has the shape of the cryptography, so that
- * the core runs and its checks bite, a hundred times faster. What a party may open, sign or derive is told by their rules.
+ * A suite only for the leak oracle and the explorer. It protects nothing: it has the shape of the cryptography, so that
+ * the core runs and its checks work, a hundred times faster. The rules of the oracle and the explorer decide what a
+ * party may open, sign or derive.
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
 
 const TAG_BYTES = 16;
 const CURVE = 0x5a;
 
-/** UNSAFE: a mixing function in the place of a hash, keyed hashes in the place of signatures, XOR for a curve. */
+/** UNSAFE: a mixing function in place of a hash, keyed hashes in place of signatures, XOR for a curve. */
 export const unsafeSymbolicSuite: Suite = {
   sha256: (...parts) => digest(parts, 32),
   hkdf: ({ secret, salt, info, length }) => digest([secret, salt, info], length),
@@ -35,12 +36,12 @@ export const unsafeSymbolicSuite: Suite = {
   }),
 };
 
-/** UNSAFE: whoever knows the public key could sign; the oracle's adversary signs with its own signers only. */
+/** UNSAFE: anyone who knows the public key could sign; the oracle's adversary signs with its own signers only. */
 export function unsafeSymbolicSigner(publicKey: Uint8Array): Signer {
   return { publicKey, sign: (message) => digest([publicKey, message], 64) };
 }
 
-/** Bytes of a digest that tell it from others; the rest is zero. The state has eight, so sixteen are plenty. */
+/** The number of bytes of a digest that distinguish it; the rest is zero. The state has eight, so sixteen are plenty. */
 const TOLD_BYTES = 16;
 
 /** Two 32-bit lanes over the concatenation of the parts and its length, word by word. */
@@ -51,7 +52,7 @@ function digest(parts: readonly Uint8Array[], length: number): Uint8Array {
   for (const part of parts) {
     const end = part.length;
     let i = 0;
-    // The rest of a word that the part before has begun.
+    // The rest of a word that the previous part has begun.
     for (; i < end && (count & 3) !== 0; i++, count++) {
       word |= (part[i] as number) << (8 * (count & 3));
       if ((count & 3) === 3) {

@@ -6,7 +6,7 @@ type Operand = Uint8Array | Uint32Array;
 export interface Called {
   /** The first `resultBytes` of the block. */
   readonly words: Uint32Array;
-  /** What the function returned. */
+  /** The return value of the function. */
   readonly returned: number;
 }
 

@@ -16,7 +16,7 @@ export interface TableOperations {
   readonly size: number;
   readonly add: (result: number, left: number, right: number) => void;
   readonly negate: (result: number, operand: number) => void;
-  /** Brings points to z = 1, where adding them is cheapest. */
+  /** Brings points to z = 1, which makes adding them cheapest. */
   readonly normalize?: (results: number, operands: number, count: number) => void;
 }
 

@@ -11,7 +11,7 @@ import { pairingProduct, pairingWith, targetGroupOf } from './target.ts';
 
 const DST = ascii(ATTRIBUTE_DST);
 
-/** Loads mcl, sets it up and checks known answers before anything else uses it. One instance a thread is enough. */
+/** Loads mcl, sets it up and checks known answers before anything else uses it. One instance for each thread is enough. */
 export async function createMclGroup(): Promise<Group> {
   const mcl = await loadMcl();
   const scalars = scalarsOf(mcl);

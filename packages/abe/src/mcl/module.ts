@@ -11,7 +11,7 @@ type Address = number;
 type Unary = (result: Address, operand: Address) => void;
 type Binary = (result: Address, left: Address, right: Address) => void;
 type Predicate = (operand: Address) => number;
-/** Returns how many bytes were read or written, 0 on failure. */
+/** Returns the number of bytes that were read or written, or 0 on failure. */
 type Deserialize = (result: Address, bytes: Address, length: number) => number;
 type Serialize = (bytes: Address, most: number, operand: Address) => number;
 
@@ -68,7 +68,7 @@ export interface MclModule {
   readonly _mclBnGT_isOne: Predicate;
   readonly _mclBnGT_isValid: Predicate;
   readonly _mclBnGT_mul: Binary;
-  /** Of elements of order r, where it is the conjugate. */
+  /** Only for elements of order r, whose inverse is the conjugate. */
   readonly _mclBnGT_inv: Unary;
   readonly _mclBnGT_pow: Binary;
 
@@ -83,7 +83,7 @@ export interface MclModule {
 export const SIZE: Readonly<Record<Kind, number>> = { scalar: 32, g1: 144, g2: 288, gt: 576 };
 
 const BLS12_381 = 5;
-const COMPILED_TIME_VAR = 46; // 4 units of Fr times 10 plus 6 units of Fp: what this build was compiled for
+const COMPILED_TIME_VAR = 46; // 4 units of Fr times 10 plus 6 units of Fp: the value this build was compiled for
 const RFC_9380 = 5;
 
 /** A fresh instance, set to BLS12-381, the Ethereum serialization, RFC 9380 hashing and subgroup checks. */

@@ -48,7 +48,7 @@ export function serialize(
   return new Uint8Array(words.buffer, 0, length);
 }
 
-/** The element, or undefined where mcl does not read all bytes or would write the element otherwise. */
+/** Returns the element, or undefined if mcl does not read all bytes or would encode the element differently. */
 export function deserialize<K extends Kind>(
   kind: K,
   bytes: Uint8Array,

@@ -9,7 +9,7 @@ export function pointsOf<K extends 'g1' | 'g2'>(mcl: MclModule, scalars: Scalars
   const library = { mcl, read: curve.read, write: curve.write };
   const decode = (bytes: Uint8Array): Element<K> | undefined => {
     if (bytes.length !== curve.encodedBytes) return undefined;
-    // mcl checks curve and subgroup, but takes infinity in several spellings: all are refused here.
+    // mcl checks curve and subgroup, but accepts several encodings of infinity: all of them are rejected here.
     const point = deserialize(kind, bytes, library);
     return point === undefined || test(mcl, curve.isZero, point) ? undefined : point;
   };

@@ -49,7 +49,7 @@ export function pairingProduct(mcl: MclModule, pairs: readonly PairingInput[]): 
   return unary(mcl, 'gt', mcl._mclBn_finalExp, product);
 }
 
-/** The lines of the Miller loop depend on the point of G2 alone: they are computed once, 20 kB. */
+/** The lines of the Miller loop depend only on the point of G2, so they are computed once (20 kB). */
 export function pairingWith(mcl: MclModule, g2: G2): (g1: G1) => GT {
   const bytes = 8 * mcl._mclBn_getUint64NumToPrecompute();
   const { words: lines } = call(mcl, bytes, [wordsOf(g2)], (result, at = 0) => {

@@ -1,4 +1,4 @@
-/** Master keys of both engines: making one, writing it down, and what gives out keys from what was written. */
+/** Master keys of both engines: makes one, encodes it, and issues keys from the encoded form. */
 import { abeIssuer, decodeMasterKey, encodeMasterKey, type Group, setup, wipeMasterKey } from '@basa/abe';
 import type { AttributeKeyIssuer, RandomBytes } from '@basa/masking';
 import { attributeIssuer, type BufferIssuer, ENGINE, slotKeyIssuer } from '@basa/protocol';
@@ -7,14 +7,14 @@ import { nodeSuite } from '@basa/runtime/node';
 /** A master key in memory. */
 export interface EpochKeys {
   readonly issuer: BufferIssuer;
-  /** What `paper` mode needs; missing where the engine has no attributes. */
+  /** The issuer of `paper` mode; missing if the engine has no attributes. */
   readonly attributes?: AttributeKeyIssuer;
-  /** Overwrites the secrets; whoever asks afterwards gets an error. */
+  /** Overwrites the secrets; later calls throw an error. */
   wipe(): void;
 }
 
 interface MasterKeys {
-  /** A fresh master key, written down. */
+  /** Makes a fresh, encoded master key. */
   make(group: Group, randomBytes: RandomBytes): Uint8Array;
   open(group: Group, masterKey: Uint8Array): EpochKeys;
 }
@@ -40,7 +40,7 @@ const slotKeys: MasterKeys = {
   },
 };
 
-/** Undefined for engines a service does not offer: transparent sealing hides nothing. */
+/** Returns undefined for engines that a service does not offer: transparent sealing hides nothing. */
 export function masterKeysOf(engine: number): MasterKeys | undefined {
   if (engine === ENGINE.slotKeys) return slotKeys;
   return engine === ENGINE.cpAbe ? cpAbe : undefined;

@@ -27,7 +27,7 @@ export interface KeyEpochTools {
   readonly group: Group;
   readonly randomBytes: RandomBytes;
   readonly thread: KeyThread;
-  /** Told how long a key took. */
+  /** Called with the time that a key took. */
   onKey?(seconds: number): void;
 }
 
@@ -35,7 +35,7 @@ export class KeyEpochs {
   readonly #tools: KeyEpochTools;
   /** By the hexadecimal of the public key. */
   readonly #unlocked = new Map<string, EpochKeys & { readonly stored: StoredEpoch }>();
-  /** Made here and in no database yet, sealed, by task and epoch: what is asked for in vain makes no second one. */
+  /** Made here and not in the database yet, sealed, by task and epoch: a request that failed does not make a second one. */
   readonly #made = new Map<string, StoredEpoch>();
   #isBehind = true;
 
@@ -47,12 +47,12 @@ export class KeyEpochs {
     return this.#unlocked.get(toHex(epochKeyOf(part, part)))?.issuer;
   }
 
-  /** Of `paper` mode: the epoch has this public key. */
+  /** For `paper` mode: returns the issuer of the epoch with this public key. */
   attributesOf(publicKey: Uint8Array): AttributeKeyIssuer | undefined {
     return this.#unlocked.get(toHex(publicKey))?.attributes;
   }
 
-  /** The keys of a buffer to be drawn, while other requests are answered. */
+  /** Makes the keys of a new buffer, while other requests are answered. */
   async draw(
     epoch: StoredEpoch,
     source: KeySource,
@@ -65,18 +65,21 @@ export class KeyEpochs {
     return { slotKeys, sealingKey: keys.issuer.sealingKey(slotKeys) };
   }
 
-  /** Keys of a buffer that was drawn with this part, while other requests are answered; undefined once its epoch is destroyed. */
+  /**
+   * Returns keys of a buffer that was drawn with this part, while other requests are answered; undefined once its epoch
+   * is destroyed.
+   */
   async keysOf(part: Parameters<AuthorityPorts['issuerFor']>[0], asked: KeysAsked): Promise<KeysMade | undefined> {
     const keys = this.#unlocked.get(toHex(epochKeyOf(part, part)));
     return keys && this.#make(keys, keys.stored, asked);
   }
 
-  /** A key with this name is in the database: it is unlocked with the next look. */
+  /** A key with this name is in the database: the next look unlocks it. */
   expect(publicKey: Uint8Array): void {
     if (!this.#unlocked.has(toHex(publicKey))) this.#isBehind = true;
   }
 
-  /** Everything in the database is unlocked, and what is not there any more is wiped: made or destroyed by any node. */
+  /** Unlocks every key in the database, and wipes keys that are no longer there: any node may have made or destroyed them. */
   async follow(tables: AuthorityTables): Promise<void> {
     if (!this.#isBehind) return;
     const stored = await tables.epochs();
@@ -88,7 +91,7 @@ export class KeyEpochs {
     this.#isBehind = false;
   }
 
-  /** While the log is locked: the key of a task and epoch, made if there is none; it is in the database after `store`. */
+  /** While the log is locked: returns the key of a task and epoch, made if there is none; it is in the database after `store`. */
   async of(tables: AuthorityTables, task: TaskId, engine: number, epoch: number): Promise<StoredEpoch> {
     const stored = await tables.epoch(task, epoch);
     const name = `${toHex(task)} ${epoch}`;
@@ -104,7 +107,7 @@ export class KeyEpochs {
     if (this.#made.has(`${toHex(epoch.task)} ${epoch.epoch}`)) await tables.addEpoch(epoch);
   }
 
-  /** While the log is locked: destroys the keys of epochs before `current` that `isOver` says no buffer needs. */
+  /** While the log is locked: destroys the keys of epochs before `current` that no buffer needs according to `isOver`. */
   async destroyOver(
     tables: AuthorityTables,
     current: number,
@@ -173,7 +176,7 @@ export class KeyEpochs {
     return keys;
   }
 
-  /** The caller overwrites it. */
+  /** Returns the master key, which the caller overwrites. */
   #masterKey(stored: StoredEpoch): Uint8Array {
     const masterKey = this.#tools.vault.open(masterKeyName(stored), stored.sealed);
     if (masterKey === undefined) throw damaged(stored);
@@ -186,7 +189,7 @@ function damaged({ epoch, task }: StoredEpoch): StartError {
   return new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup`);
 }
 
-/** Binds a sealed master key to all that is stored beside it. */
+/** Binds a sealed master key to everything that is stored beside it. */
 export function masterKeyName({ task, epoch, engine, publicKey }: Omit<StoredEpoch, 'sealed'>): string {
   return `master key ${toHex(task)} ${epoch} ${engine} ${toHex(publicKey).slice(0, 64)}`;
 }

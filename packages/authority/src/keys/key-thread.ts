@@ -1,22 +1,22 @@
-/** Makes the keys of a buffer: a few where they are asked for, many in a thread beside the one that answers. */
+/** Makes the keys of a buffer: a few in the calling thread, many in a thread beside the one that answers. */
 import { ENGINE } from '@basa/protocol';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import type { EpochKeys } from './engines.ts';
 import { type KeysAsked, type KeysMade, type KeyTask, makeKeys } from './work/make-keys.ts';
 
-/** This many slot keys take about two milliseconds, in which nobody else is answered; one key of CP-ABE takes longer. */
+/** This many slot keys take about two milliseconds, in which no other request is answered; one key of CP-ABE takes longer. */
 const FEW_SLOT_KEYS = 16;
 
 export class KeyThread {
   readonly #onKey: (seconds: number) => void;
   #pool: WorkerPool<KeyTask, KeysMade> | undefined;
 
-  /** `onKey` is told how long a key of a close took in the thread. */
+  /** `onKey` is called with the time that a key of a close took in the thread. */
   constructor(onKey: (seconds: number) => void = () => {}) {
     this.#onKey = onKey;
   }
 
-  /** `masterKey` is asked for where a thread makes the keys. */
+  /** `masterKey` is called if a thread makes the keys. */
   async make(
     keys: EpochKeys,
     { engine, masterKey }: { readonly engine: number; masterKey(): Uint8Array },
@@ -36,7 +36,7 @@ export class KeyThread {
     }
   }
 
-  /** A buffer is drawn whose close takes long: the thread is there when it comes. */
+  /** Starts the thread early for a buffer whose close will take long. */
   expect(engine: number, buffer: { readonly bufferSize: number }): void {
     if (isLong(engine, 'closed', buffer)) this.#thread();
   }

@@ -33,12 +33,12 @@ export class ShotSecrets {
     return publicKey;
   }
 
-  /** An epoch was opened or has ended, here or at another node: what is in memory follows with the next look. */
+  /** An epoch was opened or has ended, here or at another node: the next look updates the memory. */
   expectChange(): void {
     this.#isBehind = true;
   }
 
-  /** Everything in the database is unlocked, and what is not there any more is wiped. */
+  /** Unlocks every secret in the database, and wipes secrets that are no longer there. */
   async follow(tables: AuthorityTables): Promise<void> {
     if (!this.#isBehind) return;
     const stored = await tables.shotSecrets();
@@ -51,12 +51,12 @@ export class ShotSecrets {
     return epochs.every(({ epoch }) => this.#unlocked.has(toHex(epoch.key)));
   }
 
-  /** A copy, which the caller overwrites; undefined once it is destroyed. */
+  /** Returns a copy, which the caller overwrites; undefined once it is destroyed. */
   copyOf(publicKey: Uint8Array): Uint8Array | undefined {
     return this.#unlocked.get(toHex(publicKey))?.reveal().slice();
   }
 
-  /** While the log is locked: destroys the secrets of all epochs but those that are live in it. Gives how many there were. */
+  /** While the log is locked: destroys the secrets of all epochs except the live ones. Returns the number of destroyed secrets. */
   async destroyAllBut(tables: AuthorityTables, live: readonly LiveEpoch[]): Promise<number> {
     const kept = new Set(live.map(({ epoch }) => toHex(epoch.key)));
     const over = (await tables.shotSecrets()).filter(({ publicKey }) => !kept.has(toHex(publicKey)));
@@ -69,7 +69,7 @@ export class ShotSecrets {
     this.#wipeAllBut(new Set());
   }
 
-  /** One that does not open is as good as missing. */
+  /** A secret that does not open is treated as missing. */
   #unlock({ task, publicKey, sealed }: StoredShotSecret): void {
     if (this.#unlocked.has(toHex(publicKey))) return;
     const secret = this.#tools.vault.open(shotSecretName({ task, publicKey }), sealed);
@@ -87,7 +87,7 @@ export class ShotSecrets {
   }
 }
 
-/** Binds a sealed secret to all that is stored beside it. */
+/** Binds a sealed secret to everything that is stored beside it. */
 export function shotSecretName({ task, publicKey }: Omit<StoredShotSecret, 'sealed'>): string {
   return `epoch secret ${toHex(task)} ${toHex(publicKey)}`;
 }

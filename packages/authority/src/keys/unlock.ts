@@ -1,4 +1,4 @@
-/** Opens the vault of a database and the signing key in it; a new database gets both, from the first node that comes. */
+/** Opens the vault of a database and the signing key in it; the first node of a new database creates both. */
 import { equalBytes, type RandomBytes, type Signer } from '@basa/masking';
 import { createNodeSigner } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
@@ -50,7 +50,7 @@ async function createVault(store: AuthorityStore, options: UnlockOptions): Promi
   return { vault, signer: signerOf(seed), sealedSigner };
 }
 
-/** The vault of a database, and the seed of the signing key in it. */
+/** Opens the vault of a database, and the seed of the signing key in it. */
 export function openStored(
   store: Pick<AuthorityStore, 'place'>,
   stored: StoredVault,

@@ -1,4 +1,4 @@
-/** What the log says of one buffer, and what a close of it must keep to. */
+/** The log's view of one buffer, and the rules that its close must follow. */
 import { equalBytes, toHex } from '@basa/masking';
 import { type BufferClosed, type Descriptor, isSelfName, type KeyIssued } from '@basa/protocol';
 
@@ -13,7 +13,8 @@ export interface AuditedBuffer {
 export function closedProblems(buffer: AuditedBuffer, { accepted, withheld }: BufferClosed): readonly string[] {
   const wasOpen = buffer.state === 'open';
   buffer.state = 'closed';
-  // With several authorities a slot may be registered at others: then this one's record is not asked, but never contradicted.
+  // With several authorities a slot may be registered at others: this one's record may then be missing, but is never
+  // contradicted.
   const isAlone = buffer.descriptor.threshold === 1;
   const strangers = accepted.filter(({ slot, joinTag }) => {
     const issued = buffer.slots.get(slot);

@@ -1,4 +1,4 @@
-/** What the log says about tasks and certificates, for the routes that look something up, and which buffers need their key. */
+/** The log's view of tasks and certificates, for routes that look something up, and the buffers that need their key. */
 import { toHex } from '@basa/masking';
 import {
   type AuthorityRecord,
@@ -26,7 +26,7 @@ export interface KnownTask {
   readonly certificates: Map<string, Certificate>;
 }
 
-/** A buffer that is open, or closed while its sum has become no model. */
+/** A buffer that is open, or closed while its sum has not become a model. */
 interface Unfinished {
   readonly closeBy: Millis;
   /** Or may be, by the vote of this authority. */
@@ -40,12 +40,12 @@ export class Directory {
   /** By the public key of their epoch, and their ctx. */
   readonly #unfinished = new Map<string, Map<string, Unfinished>>();
 
-  /** Of the authority with this key. */
+  /** The public key of this authority. */
   constructor(publicKey: Uint8Array) {
     this.#publicKey = publicKey;
   }
 
-  /** Takes a durable record in. */
+  /** Adds a durable record. */
   add(entry: AuthorityRecord): void {
     switch (entry.kind) {
       case 'task-created': {
@@ -71,7 +71,7 @@ export class Directory {
         this.#unfinished.set(epoch, buffers.set(toHex(ctxOf(nodeSuite, descriptor)), { closeBy, isClosed: false }));
         return;
       }
-      case 'buffer-voted': // the others may have closed it by this vote, and nobody told this authority
+      case 'buffer-voted': // the others may have closed it by this vote without telling this authority
       case 'buffer-closed': {
         const name = toHex(entry.ctx);
         for (const buffers of this.#unfinished.values()) {
@@ -108,12 +108,12 @@ export class Directory {
     return [...certificates.keys()].filter((user) => !this.#revoked.has(user)).length;
   }
 
-  /** Whether a buffer may still ask for keys of this epoch. */
+  /** True if a buffer may still ask for keys of this epoch. */
   needs(epochKey: Uint8Array): boolean {
     return (this.#unfinished.get(toHex(epochKey))?.size ?? 0) > 0;
   }
 
-  /** Closed buffers whose closeBy is no later: their sums became no model in time. */
+  /** Forgets closed buffers with at most this closeBy: their sums did not become a model in time. */
   forgetClosed(closeBy: number): void {
     for (const [epoch, buffers] of this.#unfinished) {
       for (const [ctx, buffer] of buffers) if (buffer.isClosed && buffer.closeBy <= closeBy) buffers.delete(ctx);
@@ -128,7 +128,7 @@ export class Directory {
     return withPolicy(known.policy, signed);
   }
 
-  /** How many buffers are in memory. */
+  /** The number of buffers in memory. */
   get unfinishedBuffers(): number {
     return [...this.#unfinished.values()].reduce((sum, { size }) => sum + size, 0);
   }

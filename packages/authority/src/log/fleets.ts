@@ -1,4 +1,4 @@
-/** How many devices each task has, from the log alone: for `basa doctor`. */
+/** The number of devices of each task, from only the log: for `basa doctor`. */
 import { toHex } from '@basa/masking';
 import { decodeAuthorityRecord, taskIdOf, userIdOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';

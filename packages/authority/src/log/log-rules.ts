@@ -73,7 +73,7 @@ export class LogRules {
     this.#shots = new ShotRules(authorityKey, (task) => this.#tasks.get(toHex(task))?.policy);
   }
 
-  /** What this record breaks, in the light of those before it. */
+  /** Returns the rules that this record breaks, given those before it. */
   check(entry: AuthorityRecord): readonly string[] {
     this.counts[entry.kind]++;
     switch (entry.kind) {
@@ -197,7 +197,7 @@ export class LogRules {
     });
   }
 
-  /** `needed` authorities of the task must have signed; where one is enough, it must be this one. */
+  /** `needed` authorities of the task must have signed; if one is enough, it must be this one. */
   #signatureProblems<T extends object>(
     codec: EndorsedCodec<T>,
     task: Uint8Array,
@@ -263,7 +263,7 @@ export class LogRules {
   }
 }
 
-/** Version 0 comes from no sum, every other from some; spoilt ones alone change nothing. */
+/** Version 0 comes from no sum, every other from some; a version of only spoilt sums changes nothing. */
 function sumsProblems(
   { version, sums, spoilt, modelHash }: ModelEntry,
   before: ModelEntry | undefined,

@@ -1,4 +1,4 @@
-/** What one node knows of the log: the core and the directory that its records make, as far as they were read. */
+/** One node's view of the log: the core and the directory that its records make, as far as they were read. */
 import { DecodeError, equalBytes } from '@basa/masking';
 import {
   AttributeAuthority,
@@ -21,7 +21,7 @@ import { LookedUpLog } from './looked-up-log.ts';
 
 const PAGE = 1000;
 
-/** The log does not go on from what this node has read of it: the database was rolled back. */
+/** The log does not continue from the part that this node has read: the database was rolled back. */
 export class LogForked extends Error {
   constructor() {
     super('the log in the database is not the one this node has read');
@@ -58,12 +58,12 @@ export class LogView {
     if (this.#sequence !== end.sequence || !equalBytes(this.#hash, end.hash)) throw new LogForked();
   }
 
-  /** Computes a step or an answer with what this transaction sees. */
+  /** Computes a step or an answer with the records that this transaction sees. */
   compute<Result>(tables: AuthorityTables, compute: () => Result, names?: readonly Uint8Array[]): Promise<Result> {
     return this.#past.computed(tables, compute, names);
   }
 
-  /** Writes the records of a step, which is not true yet; gives the end of the log with them. */
+  /** Writes the records of a step, which is not true yet; returns the end of the log with them. */
   async append(tables: AuthorityTables, records: readonly AuthorityRecord[]): Promise<LogEnd> {
     let [sequence, hash] = [this.#sequence, this.#hash];
     for (const entry of records) {
@@ -85,7 +85,7 @@ export class LogView {
     this.#hash = end.hash;
   }
 
-  /** Whether the head is one of this branch that is in memory still; the others are compared with the database. */
+  /** True if the head is one of this branch that is still in memory; the others are compared with the database. */
   isRecent(seen: Head, branch: Uint8Array): boolean {
     const hash = this.#past.recentHash(seen.sequence);
     return hash !== undefined && equalBytes(hash, seen.hash) && equalBytes(branch, seen.branch);

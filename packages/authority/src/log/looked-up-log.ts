@@ -1,12 +1,12 @@
 /**
- * What the core asks of its log, from the database. The core does not wait: where it asks for something that is not here, its
- * step is given up, what it asked for is looked up, and the step is computed anew.
+ * The core's queries to its log, answered from the database. The core does not wait: if it asks for something that is
+ * not in memory, its step is given up, the record is looked up, and the step is computed again.
  */
 import { toHex } from '@basa/masking';
 import { type AuthorityRecord, decodeAuthorityRecord, EMPTY_LOG_HASH, type PastLog } from '@basa/protocol';
 import type { AuthorityTables } from '../store/tables.ts';
 
-/** Heads that are shown back are seldom older. */
+/** Heads that are shown back are rarely older. */
 const RECENT = 1024;
 
 /** The core asks for something that must be looked up first. */
@@ -50,7 +50,7 @@ export class LookedUpLog implements PastLog {
     throw new NotLookedUp((tables) => this.#lookUp(tables, [name]));
   }
 
-  /** Computes with what this transaction sees. Names that are known to be asked for are looked up together before. */
+  /** Computes with the records that this transaction sees. Names that are known to be needed are looked up together first. */
   async computed<Result>(
     tables: AuthorityTables,
     compute: () => Result,
@@ -69,7 +69,7 @@ export class LookedUpLog implements PastLog {
     }
   }
 
-  /** A record that many names share, like a batch with its uploads, is read once. */
+  /** A record that many names share, such as a batch with its uploads, is read once. */
   async #lookUp(tables: AuthorityTables, names: readonly Uint8Array[]): Promise<void> {
     const found = await tables.sequencesNamed(names);
     const stored = await tables.recordsAt([...new Set(found.map(({ sequence }) => sequence))]);

@@ -1,6 +1,6 @@
 /**
  * The rules of the one-shot mode in the log: an epoch is opened once and under a rising number, no batch is voted for or final after the last epoch
- * has ended, no upload is in two batches, none is voted for after it was called expired, and time never goes back.
+ * has ended, no upload is in two batches, none is voted for after it was declared expired, and time never goes back.
  */
 import { equalBytes, toHex } from '@basa/masking';
 import {
@@ -40,7 +40,7 @@ export class ShotRules {
   readonly #opened = new Set<string>();
   readonly #numbers = new Map<string, number>();
   readonly #batches = new Map<string, AuditedBatch>();
-  /** The batch that an upload, or an update on an entry, was voted for in; and the one that is final with it. */
+  /** The batch in which an upload, or an update on an entry, was voted for; and the final batch with it. */
   readonly #voted = new Map<string, string>();
   readonly #final = new Map<string, string>();
   readonly #expired = new Set<string>();
@@ -53,12 +53,12 @@ export class ShotRules {
     this.#policyOf = policyOf;
   }
 
-  /** What this record breaks, in the light of those before it. */
+  /** Returns the rules that this record breaks, given those before it. */
   check(entry: ShotRecord): Problems {
     return [...this.#timed(entry.kind === 'epoch-opened' ? entry.epoch.opens : entry.at), ...this.#checked(entry)];
   }
 
-  /** Whether an epoch is open. */
+  /** True if an epoch is open. */
   get isOpen(): boolean {
     return this.#open.size > 0;
   }
@@ -67,7 +67,7 @@ export class ShotRules {
     return this.#batches.has(toHex(ctx));
   }
 
-  /** A version is made of the batch, or leaves it out. With several authorities, this one may not have heard that it is final. */
+  /** A version is made of the batch, or leaves it out. With several authorities, this one may not know that it is final. */
   use(ctx: Uint8Array, { threshold }: TaskPolicy): Problems {
     const batch = this.#batches.get(toHex(ctx));
     if (batch === undefined) return ['there is no such batch'];
@@ -104,7 +104,7 @@ export class ShotRules {
     }
   }
 
-  /** One of a lost life of the log, which it shows, was never opened in this one. */
+  /** An epoch from a lost life of the log, which the record shows, was never opened in this one. */
   #endedEpoch({ statement, how }: Extract<ShotRecord, { kind: 'epoch-ended' }>): Problems {
     const name = toHex(statement);
     const isLost = how === 'dead' && !this.#opened.has(name);
@@ -129,7 +129,7 @@ export class ShotRules {
     ];
   }
 
-  /** A vote of this authority's own: nothing of it was voted for, final or expired before. */
+  /** A vote of this authority itself: nothing of it was voted for, final or expired before. */
   #own(list: BatchList): Problems {
     const names = uploadsOf(list);
     return [
@@ -193,7 +193,7 @@ export class ShotRules {
     });
   }
 
-  /** In a private task it votes for no device more often than its budget has inclusions. What others made final counts as well. */
+  /** In a private task it votes for no device more often than its budget allows. Batches that others made final count as well. */
   #budgeted(list: BatchList): Problems {
     const most = this.#policyOf(list.batch.task)?.privacy?.participations ?? Number.POSITIVE_INFINITY;
     const over = includedOf(list).filter((name) => (this.#inclusions.get(name) ?? 0) > most);

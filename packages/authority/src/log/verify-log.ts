@@ -1,6 +1,6 @@
 /**
- * Verifies the log of an authority offline: that its records and its head belong together and are signed, and that the
- * authority kept its own rules. It shares the codecs with the authority, not its state machine.
+ * Verifies the log of an authority offline: its records and its head must belong together and be signed, and the
+ * authority must have kept its own rules. It shares the codecs with the authority, not its state machine.
  */
 import { ByteReader, DecodeError, equalBytes, toHex } from '@basa/masking';
 import {
@@ -17,12 +17,12 @@ import { nodeSuite } from '@basa/runtime/node';
 import { LogRules } from './log-rules.ts';
 
 export interface LogReport {
-  /** Whether nothing is wrong. */
+  /** True if there are no problems. */
   readonly isGood: boolean;
-  /** What is wrong, with the record it was found at. */
+  /** The problems, each with the record at which it was found. */
   readonly problems: readonly string[];
   readonly records: number;
-  /** How often each kind of record occurs. */
+  /** The number of records of each kind. */
   readonly counts: Readonly<Record<AuthorityRecord['kind'], number>>;
   /** Slots whose key was issued to two requests; there must be none. */
   readonly doubleIssues: number;

@@ -1,6 +1,6 @@
 /**
- * Uploads that this node found good since it started, by their names, so that a vote carries names alone. Of each task the oldest make room for new
- * ones: no server of another task can drive them out.
+ * Uploads that this node found good since it started, by their names, so that a vote carries only names. Within each
+ * task the oldest make room for new ones: no server of another task can push them out.
  */
 import { toHex } from '@basa/masking';
 import { type Ctx, type ExaminedUpload, shotHeaderCodec, type TaskId } from '@basa/protocol';
@@ -10,9 +10,9 @@ type Kept = Map<string, ExaminedUpload>;
 export class ExaminedUploads {
   readonly #kept = new Map<string, Kept>();
 
-  /** Remembers at most so many of the task. */
+  /** Remembers at most `most` of the task. */
   add(upload: ExaminedUpload, most: number): void {
-    // A copy: the header as it was decoded would hold the memory of its whole request.
+    // A copy, because the decoded header would keep the memory of its whole request alive.
     const header = shotHeaderCodec.decode(shotHeaderCodec.encode(upload.header));
     const name = toHex(upload.name);
     const kept = this.#of(header.task);
@@ -28,7 +28,7 @@ export class ExaminedUploads {
     return this.#kept.get(toHex(task))?.get(toHex(name));
   }
 
-  /** Forgets what names no epoch that is live here any more, with its guard words. */
+  /** Forgets uploads that name no live epoch here any more, with their guard words. */
   keepOnly(isLive: (statement: Uint8Array) => boolean): void {
     for (const kept of this.#kept.values())
       for (const [name, { header }] of kept)

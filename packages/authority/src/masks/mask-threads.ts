@@ -4,7 +4,7 @@ import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/n
 import { createQueue } from '@basa/service';
 import type { Examination, MaskResult, MaskTask, NoiseSource, PackedSum, UploadsTask } from './work/tasks.ts';
 
-/** A request whose uploads are worked on. `secrets` are copied to each thread, and overwritten here in the end. */
+/** A request with uploads to process. `secrets` are copied to each thread, and overwritten here at the end. */
 export type UploadsWork = Omit<UploadsTask, 'from' | 'to'> & { readonly count: number };
 
 export class MaskThreads {
@@ -17,7 +17,7 @@ export class MaskThreads {
     this.#size = size;
   }
 
-  /** For each upload of an `inspectRequest`, in order. */
+  /** Returns an examination for each upload of an `inspectRequest`, in order. */
   async examine(work: UploadsWork): Promise<readonly Examination[]> {
     const results = await this.#shards(work, (shard) => ({ ...shard, kind: 'examine' }));
     return results.flatMap((result) => (result.kind === 'examined' ? result.uploads : []));

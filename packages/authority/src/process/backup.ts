@@ -1,6 +1,7 @@
 /**
- * Backups of an authority that runs on its own data folder: its log and its sealed keys, never its witness, and never the secrets of epochs of
- * the one-shot mode. What is restored has lost its live epochs, which the next start finds out and declares dead.
+ * Backups of an authority that runs on its own data folder: its log and its sealed keys, never its witness, and never
+ * the secrets of epochs of the one-shot mode. A restored authority has lost its live epochs; the next start notices
+ * that and declares them dead.
  */
 import { backupFolder, type Manifest, restoreFolder, StartError } from '@basa/service';
 import { IN_NO_BACKUP } from '../store/schema.ts';

@@ -68,7 +68,7 @@ export const authorityConfigSchema = Type.Object(
 
 export const AUTHORITY_PREFIX = 'BASA_AUTHORITY_';
 
-/** Where the configuration comes from. */
+/** The sources of the configuration. */
 export type AuthorityPlaces = Omit<ConfigSources, 'prefix'>;
 type Gathered = GatheredConfig<Type.Static<typeof authorityConfigSchema>>;
 
@@ -76,7 +76,7 @@ function gathered(places: AuthorityPlaces): Gathered {
   return gatherConfig(authorityConfigSchema, { ...places, prefix: AUTHORITY_PREFIX });
 }
 
-/** For work on the tables alone, which needs none of the authority's secrets but this one. */
+/** For work on only the tables, which needs no other secret of the authority. */
 export function readDatabaseUrl(places: AuthorityPlaces): string | undefined {
   return gathered(places).config.databaseUrl;
 }
@@ -86,7 +86,7 @@ export function readAuthorityConfig(places: AuthorityPlaces): AuthorityOptions {
   return optionsOf(gathered(places));
 }
 
-/** The same with what is in force and where it comes from, and what it risks. */
+/** The same, with the values in force, their sources and their risks. */
 export function checkAuthorityConfig(places: AuthorityPlaces): Gathered & { readonly risks: readonly string[] } {
   const found = gathered(places);
   const { place, kept } = placesOf(optionsOf(found));

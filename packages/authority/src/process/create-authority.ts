@@ -1,4 +1,4 @@
-/** The authority as a service: opens its database, unlocks its keys, reads its log, meets its witness, and listens. */
+/** The authority as a service: opens its database, unlocks its keys, reads its log, compares it with its witness, and listens. */
 import { constants, statSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -49,15 +49,15 @@ import { fileWitness, type Witness } from '../store/witness.ts';
 import { isInside } from './inside.ts';
 
 export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
-  /** The embedded database; with `databaseUrl` it only says where the witness is by default. */
+  /** The embedded database; with `databaseUrl` it only gives the default place of the witness. */
   readonly dataFolder?: string;
   /** postgres://user:password@host/database, which any number of nodes share. */
   readonly databaseUrl?: string;
-  /** What the keys at rest are sealed with; the same for all nodes. */
+  /** The secret that seals the keys at rest; the same for all nodes. */
   readonly secret: VaultSecret;
   /** A path outside of the data folder, one for each node, or a witness of your own; `<dataFolder>.witness` by default. */
   readonly witness?: string | Witness;
-  /** The operator's word that this node has no witness yet, and that the log in the database is the newest there was. */
+  /** The operator confirms that this node has no witness yet, and that the log in the database is the newest there was. */
   readonly newNode?: boolean;
   readonly listen?: Address;
   readonly epochMs?: number;
@@ -65,7 +65,7 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
   readonly certificateMs?: number;
   readonly tickMs?: number;
   readonly keyLimit?: RateLimit;
-  /** Threads that examine uploads and sum masks in the one-shot mode; none is started without such a task. */
+  /** The number of threads that examine uploads and sum masks in the one-shot mode; they start only with such a task. */
   readonly workers?: number;
   /** Mounts the routes of `paper` mode, which does not protect updates. */
   readonly unsafePaperMode?: boolean;
@@ -78,9 +78,12 @@ export interface AuthorityOptions extends Omit<ServiceOptions, 'title' | 'audien
 export interface Authority extends RunningService {
   readonly app: ServiceApp;
   readonly publicKey: Uint8Array;
-  /** What the timer does: aborts overdue buffers, opens and ends epochs, destroys the keys of those that are over. */
+  /** The periodic work: aborts overdue buffers, opens and ends epochs, destroys the keys of those that are over. */
   tick(): Promise<void>;
-  /** Open buffers, and closed ones whose sum may still become a model: all others are on disk alone. */
+  /**
+   * The number of buffers in memory: open ones, and closed ones whose sum may still become a model. All others are only
+   * on disk.
+   */
   buffersInMemory(): number;
   drain(): Promise<void>;
 }
@@ -210,7 +213,7 @@ async function open(
   };
 }
 
-/** Where its records lie, and where its witness does. */
+/** The places of its records and of its witness. */
 export function placesOf({ dataFolder, databaseUrl, witness }: AuthorityOptions): {
   readonly place: StorePlace;
   readonly kept: string | Witness;
@@ -235,7 +238,7 @@ async function meetWitness(authority: DurableAuthority, isNewNode: boolean): Pro
   }
 }
 
-/** Whoever restores the folder from a snapshot restores what is inside it as well. */
+/** A restored snapshot of the folder would restore a witness inside it as well. */
 function warnOfWitness(app: ServiceApp, dataFolder: string, path: string): void {
   if (!isInside(dataFolder, path)) return;
   app.log.warn('the witness lies inside the data folder: a rolled-back folder would not be noticed at the start');

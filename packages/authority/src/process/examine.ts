@@ -1,4 +1,4 @@
-/** What the records of an authority say about themselves, read beside a running one: for `basa doctor`. */
+/** Reads the records of an authority beside a running one, for `basa doctor`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openPostgres, readDatabase, SQLITE, sqliteDatabase } from '@basa/service';
@@ -9,17 +9,17 @@ import { fileWitness } from '../store/witness.ts';
 import { type AuthorityOptions, placesOf } from './create-authority.ts';
 
 export interface Examined {
-  /** Missing where there are no records yet. */
+  /** Missing if there are no records yet. */
   readonly records?: {
     readonly logLength: number;
     readonly clockAheadMs: number;
     readonly fleets: readonly TaskFleet[];
   };
-  /** How long the log was when the witness last saw it; missing where there is none. */
+  /** The length of the log when the witness last saw it; missing if there is no witness. */
   readonly witnessed?: number;
 }
 
-/** Throws a `StartError` where the records cannot be used. */
+/** Throws a `StartError` if the records cannot be used. */
 export async function examineAuthority(options: AuthorityOptions): Promise<Examined> {
   const { place, kept } = placesOf(options);
   const witnessed = (typeof kept === 'string' ? fileWitness(kept) : kept).read()?.sequence;

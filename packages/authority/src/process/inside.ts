@@ -1,4 +1,4 @@
-/** Whether a path lies in a folder, however both are written. */
+/** Tests whether a path is inside a folder, for any spelling of both. */
 import { isAbsolute, relative, resolve } from 'node:path';
 
 export function isInside(folder: string, path: string): boolean {

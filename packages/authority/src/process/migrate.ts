@@ -1,9 +1,9 @@
-/** Makes or changes the tables of the database that an authority's nodes share: an operator's step, before they start. */
+/** Creates or changes the tables of the database that an authority's nodes share: an operator's step, before they start. */
 import { migratePostgres, wrongConfiguration } from '@basa/service';
 import { AUTHORITY_DATABASE } from '../store/store.ts';
 import { type AuthorityPlaces, readDatabaseUrl } from './config.ts';
 
-/** Gives the format before and after. */
+/** Returns the format before and after. */
 export async function migrateAuthority(places: AuthorityPlaces): ReturnType<typeof migratePostgres> {
   const databaseUrl = readDatabaseUrl(places);
   if (databaseUrl === undefined)

@@ -1,4 +1,4 @@
-/** Another passphrase or key file for an authority: everything that is sealed is sealed anew, all of it or nothing. */
+/** Changes the passphrase or key file of an authority: everything that is sealed is sealed again, in one transaction. */
 import { equalBytes } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
@@ -14,7 +14,10 @@ export interface Rotated {
   readonly masterKeys: number;
 }
 
-/** The authority is stopped: its data folder is locked, and nodes on a database would refuse to go on with the old secret. */
+/**
+ * The authority must be stopped: its data folder is locked, and nodes on a database would refuse to continue with the
+ * old secret.
+ */
 export async function rotateVault(places: AuthorityPlaces, fresh: VaultSecret): Promise<Rotated> {
   const options = readAuthorityConfig(places);
   const store = await openStore(placesOf(options).place, { clock: options.clock });
@@ -27,7 +30,7 @@ export async function rotateVault(places: AuthorityPlaces, fresh: VaultSecret): 
   }
 }
 
-/** What takes long comes first: the transaction itself is short. */
+/** The slow work comes first, so that the transaction itself is short. */
 async function resealAll(store: AuthorityStore, secret: VaultSecret, fresh: VaultSecret): Promise<Rotated> {
   const stored = await store.transaction((tables) => tables.vault());
   if (stored === undefined)

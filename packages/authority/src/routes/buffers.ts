@@ -1,4 +1,4 @@
-/** Buffers: drawn for the server, keys for devices, closed once, and their outcome for anybody. */
+/** Buffers: drawn for the server, keys for devices, closed once, and their outcome for anyone. */
 import { equalBytes } from '@basa/masking';
 import {
   AUTHORITY_PATH,
@@ -34,7 +34,7 @@ import { closeBuffer } from '../steps/close-buffer.ts';
 import { bufferParams, ctxOfPath } from './names.ts';
 import type { RouteTools } from './route-tools.ts';
 
-/** Of all authorities on one statement. */
+/** The signatures of all authorities on one statement. */
 const SIGNATURES_BYTES = 65 * MAX_AUTHORITIES;
 /** Certificate, ticket and one (g, D) for each earlier slot. */
 const maxKeyRequestBytes = (bufferSize: number): number => 2048 + SIGNATURES_BYTES + 64 * bufferSize;
@@ -44,7 +44,7 @@ const maxCloseRequestBytes = (bufferSize: number): number =>
 
 export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimits, watch }: RouteTools): void {
   const { app, requireDevice } = service;
-  /** A buffer's size is part of its name: what is in memory needs no second look. */
+  /** A buffer's size is part of its name, so a size in memory is never outdated. */
   const sizeOf = async (ctx: Ctx): Promise<number> => {
     const { core } = authority;
     const buffer = core.isOpen(ctx) ? core.buffer(ctx) : await authority.look((newest) => newest.buffer(ctx));

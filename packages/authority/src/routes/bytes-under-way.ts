@@ -1,11 +1,14 @@
-/** Bounds the bytes of long requests that are read or worked on at the same time, for each task: memory does not grow with their number. */
+/** Bounds the bytes of long requests that are read or processed at the same time, for each task, so that memory does not grow with their number. */
 import { toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 
 export class BytesUnderWay {
   readonly #bytes = new Map<string, number>();
 
-  /** Undefined if there is no room now: one request always has room. Else call what is returned when the request is over. */
+  /**
+   * Returns undefined if there is no room now; a single request always has room. Otherwise call the returned function
+   * when the request is over.
+   */
   take(task: TaskId, bytes: number, most: number): (() => void) | undefined {
     const name = toHex(task);
     const before = this.#bytes.get(name) ?? 0;

@@ -1,4 +1,4 @@
-/** Heads in both directions: whoever asks may show the newest one it saw, and every answer carries ours. */
+/** Heads in both directions: a request may show the newest head its sender saw, and every answer carries ours. */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import { HEADER, headCodec } from '@basa/protocol';
 import { fail } from '@basa/service';
@@ -9,7 +9,7 @@ export function exchangeHeads({ service, authority }: RouteTools): void {
     const text = request.headers[HEADER.head];
     if (text === undefined) return;
     const seen = fromHex(String(text)) ?? fail('malformed', { detail: `${HEADER.head}: not lower-case hexadecimal` });
-    // The one we gave last needs no check.
+    // The head that we sent last needs no check.
     if (!equalBytes(seen, authority.headBytes())) await authority.meet(headCodec.decode(seen));
   });
   service.app.addHook('onSend', async (_, reply) => {

@@ -15,7 +15,7 @@ export async function taskOf(authority: DurableAuthority, { task }: { readonly t
   return authority.directory.task(name) ?? fail('task-unknown');
 }
 
-/** A message that says once more which task it is about: that of the path. */
+/** Checks that a message which repeats its task names the task of the path. */
 export function ofPathTask<Message extends { readonly task: TaskId }>(
   name: string,
   message: Message,
@@ -28,7 +28,7 @@ export function ctxOfPath({ ctx }: { readonly ctx: string }): Ctx {
   return named(ctx) as Ctx;
 }
 
-/** The schema has seen the text. */
+/** The schema has checked the text. */
 function named(hex: string): Uint8Array {
   return fromHex(hex) ?? fail('malformed', { detail: 'a name is lower-case hexadecimal' });
 }

@@ -54,7 +54,7 @@ export function unsafePaperRoutes({ service, authority, epochs, keyLimits }: Rou
     },
     async (request, reply) => {
       const sealingKey = await sealingKeyOf(await taskOf(authority, request.params));
-      await authority.look(() => undefined); // unlocks the key where it is new here
+      await authority.look(() => undefined); // unlocks the key if it is new here
       const known = await taskOf(authority, request.params);
       const { user } = deviceOf(request);
       if (authority.directory.isRevoked(user)) fail('revoked');

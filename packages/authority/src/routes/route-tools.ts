@@ -1,4 +1,4 @@
-/** What every route of the authority works with. */
+/** The tools of every route of the authority. */
 import type { Millis } from '@basa/protocol';
 import type { Service, TokenBuckets } from '@basa/service';
 import type { KeyEpochs } from '../keys/key-epochs.ts';
@@ -21,6 +21,6 @@ export interface RouteTools {
   readonly standings: SignedStandings;
   readonly keyLimits: TokenBuckets;
   readonly watch: AuthorityWatch;
-  /** Of this node; steps go by the clock of the database. */
+  /** The clock of this node; steps use the clock of the database. */
   now(): Millis;
 }

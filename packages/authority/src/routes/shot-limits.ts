@@ -1,4 +1,4 @@
-/** How long the requests of the one-shot mode may be, by the policy of their task. */
+/** The maximum lengths of the requests of the one-shot mode, by the policy of their task. */
 
 import { slotSealedBytes } from '@basa/masking';
 import {
@@ -28,11 +28,11 @@ export const shotLimits: Readonly<
   inspection: (policy: TaskPolicy): number => STATEMENTS_BYTES + MAX_INSPECTED * uploadBytes(policy),
   vote: ({ bufferSize }: TaskPolicy): number => 65_536 + 32 * bufferSize,
   release: (policy: TaskPolicy): number => STATEMENTS_BYTES + policy.bufferSize * (32 + uploadBytes(policy)),
-  /** Of all requests of a task together: the largest one, and inspections beside it. */
+  /** The limit for all requests of a task together: the largest one, and inspections beside it. */
   together: (policy: TaskPolicy): number => shotLimits.release(policy) + 2 * shotLimits.inspection(policy),
 };
 
-/** Above every task's: what Fastify is told before the task is known. */
+/** Above every task's limit: the bound for Fastify before the task is known. */
 const LARGEST_UPLOAD = headBytes(MAX_AUTHORITIES) + MAX_PARTS * slotSealedBytes(MAX_AUTHORITIES);
 export const SHOT_BODY_LIMIT = {
   inspection: STATEMENTS_BYTES + MAX_INSPECTED * LARGEST_UPLOAD,

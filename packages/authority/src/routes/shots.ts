@@ -1,4 +1,4 @@
-/** The one-shot mode: standings for anybody, inspections, votes and sums for the server, and what became of an upload for its device. */
+/** The one-shot mode: standings for anyone, inspections, votes and sums for the server, and the outcome of an upload for its device. */
 import { Readable } from 'node:stream';
 import { fromHex, toHex } from '@basa/masking';
 import {
@@ -187,7 +187,7 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
   );
 }
 
-/** Vectors are not copied into one answer: each leaves as the connection takes it. */
+/** Vectors are not copied into one answer: each is sent as the connection accepts it. */
 function sendReleased(reply: FastifyReply, { answer, vectors }: Released): FastifyReply {
   const parts = [frameHeader(releaseAnswerCodec.encode(answer)), ...vectors];
   const length = parts.reduce((sum, part) => sum + part.length, 0);
@@ -195,7 +195,7 @@ function sendReleased(reply: FastifyReply, { answer, vectors }: Released): Fasti
   return reply.type(BYTES_MEDIA_TYPE).header('content-length', length).send(Readable.from(buffers));
 }
 
-/** The schema has seen the text. */
+/** The schema has checked the text. */
 function named(hex: string): Uint8Array {
   return fromHex(hex) ?? fail('malformed', { detail: 'a name is lower-case hexadecimal' });
 }

@@ -1,4 +1,4 @@
-/** Tasks: their policies, the append-only logs of their models, and which of their devices were revoked. */
+/** Tasks: their policies, the append-only logs of their models, and their revoked devices. */
 import { fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,

@@ -1,4 +1,4 @@
-/** Buffers and the key epochs they belong to: drawn with the epoch's key, and the key destroyed when nothing needs it. */
+/** Buffers and their key epochs: buffers are drawn with the epoch's key, and the key is destroyed when nothing needs it. */
 import { equalBytes, type RandomBytes } from '@basa/masking';
 import {
   type AttributeAuthority,
@@ -24,7 +24,7 @@ export interface BufferEpochTools {
   readonly epochs: KeyEpochs;
   readonly randomBytes: RandomBytes;
   readonly epochMs: number;
-  /** How long the keys of a closed buffer can be asked for again, if its sum never became a model. */
+  /** The time for which the keys of a closed buffer can be requested again, if its sum never became a model. */
   readonly closedGraceMs: number;
 }
 
@@ -35,7 +35,7 @@ interface MadeKeys extends FreshKeys {
   readonly slotKeys: Uint8Array;
 }
 
-/** What this authority brings to a buffer that it draws together with others. */
+/** Makes this authority's offer for a buffer that it draws together with others. */
 export async function makeOffer(tools: BufferEpochTools, request: OfferRequest): Promise<Offer | Refused> {
   let made: MadeKeys | undefined;
   const part = await withFreshKeys(tools, request.task, (core, fresh, now) => {
@@ -59,7 +59,7 @@ export async function drawBuffer(tools: BufferEpochTools, request: BufferRequest
   const own = ownPart(core.publicKey, drawn);
   if (own === undefined) throw new Error('a buffer was drawn without a part of this authority');
   if (made !== undefined && equalBytes(made.offer, own.offer)) return { descriptor, slotKeys: made.slotKeys };
-  // One that was offered before, or a request that is repeated and gets the earlier buffer, as long as its keys are there.
+  // An earlier offer, or a repeated request, which gets the earlier buffer as long as its keys exist.
   const { task, bufferSize, engine } = drawn;
   const source = { task, bufferSize, offer: own.offer };
   const [slotKeys] =
@@ -68,8 +68,8 @@ export async function drawBuffer(tools: BufferEpochTools, request: BufferRequest
 }
 
 /**
- * A step with keys of the current epoch for a buffer to come. The random bytes that they hang on are drawn here: a nonce of the server
- * could repeat them after a roll-back.
+ * A step with keys of the current epoch for a new buffer. The random bytes behind the keys are drawn here: a nonce of
+ * the server could repeat them after a roll-back.
  */
 function withFreshKeys<Answer>(
   { authority, epochs, randomBytes, epochMs }: BufferEpochTools,
@@ -85,13 +85,13 @@ function withFreshKeys<Answer>(
     const offer = randomBytes(16);
     const keys = await epochs.draw(epoch, { task, offer, bufferSize: policy.bufferSize });
     const decided = await compute(() => step(core, { offer, ...keys }, now));
-    // An offer has no record, but its keys must be there when it is drawn with.
+    // An offer has no record, but its keys must be in the database when it is drawn with.
     if (!isRefused(decided.answer)) await epochs.store(tables, epoch);
     return decided;
   });
 }
 
-/** Aborts what is overdue, forgets tokens that have ended, and destroys the keys of epochs that nothing needs any more. */
+/** Aborts overdue buffers, forgets expired tokens, and destroys the keys of epochs that nothing needs any more. */
 export async function tick({ authority, store, epochs, epochMs, closedGraceMs }: BufferEpochTools): Promise<void> {
   await authority.step((core, now) => core.tick(now));
   const destroyed = await authority.locked(async ({ tables, directory, now }) => {
@@ -100,5 +100,5 @@ export async function tick({ authority, store, epochs, epochMs, closedGraceMs }:
     return epochs.destroyOver(tables, Math.floor(now / epochMs), (epochKey) => !directory.needs(epochKey));
   });
   if (destroyed > 0) await store.purge();
-  await authority.look(() => undefined); // wipes what was destroyed, here or by another node
+  await authority.look(() => undefined); // wipes keys that this or another node destroyed
 }

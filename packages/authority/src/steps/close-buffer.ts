@@ -1,4 +1,4 @@
-/** Closes a buffer: the set is durable first; its keys are computed afterwards, while other steps are taken. */
+/** Closes a buffer: the set is durable first; its keys are computed afterwards, while other steps run. */
 import { type CloseAnswer, type CloseRequest, ownPart, type Refused } from '@basa/protocol';
 import type { KeyEpochs } from '../keys/key-epochs.ts';
 import type { DurableAuthority } from './durable-authority.ts';

@@ -1,8 +1,9 @@
 /**
- * One node of the authority with its database. A step locks the log, takes in what other nodes have appended, is computed, and
- * is durable before it is witnessed, and witnessed before it is true here; only then may the answer leave. One step at a time on a node,
- * by its queue, and one at a time on all nodes, by the lock. Steps that wait are taken together: each is computed on what those before
- * it make true, and one transaction and one witness stand for all of them.
+ * One node of the authority with its database. A step locks the log, reads the records that other nodes have appended,
+ * is computed, and is durable before it is witnessed, and witnessed before it is true here; only then may the answer
+ * leave. There is one step at a time on a node, by its queue, and one at a time on all nodes, by the lock. Waiting
+ * steps are taken together: each is computed on the results of those before it, and one transaction and one witness
+ * cover all of them.
  */
 import { equalBytes, type RandomBytes, type Signer } from '@basa/masking';
 import {
@@ -32,7 +33,7 @@ import { type Step, type Taken, tried, WaitingSteps } from './waiting-steps.ts';
 export interface DurableAuthorityTools {
   readonly store: AuthorityStore;
   readonly signer: Signer;
-  /** As it is sealed in the vault: it says whose log the database holds. */
+  /** In its sealed form from the vault: it identifies the log in the database. */
   readonly sealedSigner: Uint8Array;
   readonly epochs: KeyEpochs;
   readonly shotSecrets: ShotSecrets;
@@ -41,14 +42,14 @@ export interface DurableAuthorityTools {
   onEvent(event: BasaEvent): void;
 }
 
-/** What a step works with, while the log is locked. It may be called again: it must look before it writes. */
+/** The tools of a step, while the log is locked. It may be called again: it must read before it writes. */
 export interface LogTransaction {
   readonly tables: AuthorityTables;
   readonly core: AttributeAuthority;
   readonly directory: Directory;
   /** On the clock that all nodes share. */
   readonly now: Millis;
-  /** For what the core looks up in its log; records with these names are read together before. */
+  /** For computations in which the core looks up records in its log; records with these names are read together first. */
   compute<Result>(compute: () => Result, names?: readonly Uint8Array[]): Promise<Result>;
 }
 
@@ -63,12 +64,12 @@ export class DurableAuthority {
   readonly #queue = createQueue();
   readonly #waiting = new WaitingSteps((steps) => this.#queued(() => this.#takenTogether(steps())));
   #view: LogView;
-  /** How far the witness has come; before the start it is not known. */
+  /** The position of the witness; unknown before the start. */
   #witnessed = -1;
   #head: KnownHead | undefined;
-  /** The last head of a log that is not in the database any more, until it was met. */
+  /** The last head of a log that is no longer in the database, until it was met. */
   #lost: Head | undefined;
-  /** How much work was ever given to the queue, and how much of it the last outage has ended. */
+  /** The number of work items ever queued, and the number that the last outage has ended. */
   #asked = 0;
   #outage: { readonly error: DatabaseUnavailable; readonly last: number } | undefined;
 
@@ -88,7 +89,7 @@ export class DurableAuthority {
     return this.#view.core;
   }
 
-  /** How many records of the log this node knows. */
+  /** The number of records of the log that this node knows. */
   get sequence(): number {
     return this.#view.sequence;
   }
@@ -98,20 +99,21 @@ export class DurableAuthority {
   }
 
   /**
-   * Compares the log with the witness: what others may have seen and is not here any more, was rolled back. Without a
-   * witness, only a log without records or a new node (its operator's word) has nothing to compare.
+   * Compares the log with the witness: records that others may have seen but that are missing here were rolled back.
+   * Without a witness, only a log without records or a new node (confirmed by its operator) has nothing to compare.
    */
   async start({ isNewNode }: { readonly isNewNode: boolean }): Promise<void> {
     const { witness, randomBytes, shotSecrets } = this.#tools;
     const kept = witness.read();
     if (kept === undefined && (isNewNode || this.#view.sequence === 0)) await this.#witness();
     else await this.step((core, now) => core.start(kept, randomBytes(16), now));
-    // Secrets of epochs are in no backup: one that is missing shows a database that was restored, whatever the witness says.
+    // Secrets of epochs are in no backup: a missing one shows that the database was restored, even if the witness
+    // agrees.
     const isRestored = await this.look((core) => !shotSecrets.hasAll(core.liveEpochs));
     if (isRestored) await this.step((core, now) => core.start(undefined, randomBytes(16), now));
   }
 
-  /** Takes a step: durable, then true; gives its answer. */
+  /** Takes a step: makes it durable, then true; returns its answer. */
   step<Answer>(step: Step<Answer>): Promise<Answer | Refused> {
     return this.#waiting.add(step);
   }
@@ -121,13 +123,13 @@ export class DurableAuthority {
     return this.#queued(() => this.#taken(work));
   }
 
-  /** A step that seldom changes anything: the log is locked only where it does. */
+  /** A step that rarely changes anything: the log is locked only if it does. */
   async ask<Answer>(step: Step<Answer>): Promise<Answer | Refused> {
     const { records, answer } = await this.#look(step);
     return records.length === 0 ? answer : this.step(step);
   }
 
-  /** An answer as new as the database when it was asked for. Records with these names are read together before. */
+  /** Computes an answer on the database's state at the time of the call. Records with these names are read together first. */
   look<Result>(
     compute: (core: AttributeAuthority, now: Millis) => Result,
     names?: readonly Uint8Array[],
@@ -135,12 +137,12 @@ export class DurableAuthority {
     return this.#look(compute, names);
   }
 
-  /** What is in memory is now as new as the database was when this was called. */
+  /** Brings the memory up to the database's state at the time of the call. */
   catchUp(): Promise<void> {
     return this.#tools.store.catchUp(() => this.#look(() => undefined));
   }
 
-  /** Work on other tables than the log's, while the log is locked. */
+  /** Runs work on tables other than the log's, while the log is locked. */
   locked<Result>(work: (log: LogTransaction) => Promise<Result>): Promise<Result> {
     return this.#queued(() => this.#tools.store.transaction(async (tables) => work(await this.#lock(tables))));
   }
@@ -150,7 +152,7 @@ export class DurableAuthority {
     return this.#currentHead().bytes;
   }
 
-  /** Somebody shows a head it was given. */
+  /** A party shows a head it was given. */
   async meet(seen: Head): Promise<void> {
     if (this.#view.isRecent(seen, this.#currentHead().head.branch)) return;
     const branch = this.#tools.randomBytes(16);
@@ -177,7 +179,7 @@ export class DurableAuthority {
     });
   }
 
-  /** What is added is durable, then witnessed, then true. The core of `work` is a draft, which goes on with what is added. */
+  /** New records are durable, then witnessed, then true. The core of `work` is a draft, which continues with the new records. */
   async #commit<Result>(
     work: (log: LogTransaction, add: (step: AuthorityStep<unknown>) => void) => Promise<Result>,
   ): Promise<Result> {
@@ -215,11 +217,11 @@ export class DurableAuthority {
     });
   }
 
-  /** When all earlier work has ended. A log that was rolled back is read anew, and meets the head of the one that is lost. */
+  /** Runs when all earlier work has ended. A log that was rolled back is read again, and meets the head of the lost one. */
   #queued<Result>(work: () => Promise<Result>): Promise<Result> {
     const number = ++this.#asked;
     return this.#queue(async () => {
-      // Whoever waited while the database was waited for in vain does not wait for it once more.
+      // Work that was queued during a failed wait for the database does not wait for it again.
       if (this.#outage !== undefined && number <= this.#outage.last) throw this.#outage.error;
       for (;;) {
         try {
@@ -274,7 +276,7 @@ export class DurableAuthority {
     });
   }
 
-  /** The witness follows before an answer leaves, also where it could not the last time. */
+  /** The witness is written before an answer leaves, also if the last attempt failed. */
   async #witness(core: AttributeAuthority = this.core, sequence: number = this.#view.sequence): Promise<void> {
     if (this.#witnessed === sequence) return;
     const head = headAt(core, sequence);

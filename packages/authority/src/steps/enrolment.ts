@@ -1,4 +1,4 @@
-/** Who may enrol: a device on the allow-list of the task, or one that brings a token that nobody used. Who is enrolled renews. */
+/** Enrolment: admits a device on the allow-list of the task, or one with an unused token. An enrolled device renews. */
 import { type RandomBytes, toHex } from '@basa/masking';
 import { type Certificate, isDueForRenewal, millis, type TaskId } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -13,16 +13,16 @@ export interface EnrolmentTools {
   readonly authority: DurableAuthority;
   readonly randomBytes: RandomBytes;
   readonly certificateMs: number;
-  /** How often a device gets other words than those it has: each stands in the log for good. */
+  /** Limits how often a device gets a certificate with other words than its last: each stays in the log for good. */
   readonly otherWords: TokenBuckets;
 }
 
-/** Authorities whose clocks or answers differ make a device ask a few times; one that asks on and on only fills the log. */
+/** Authorities whose clocks or answers differ make a device ask a few times; a device that keeps asking only fills the log. */
 export const OTHER_WORDS: RateLimit = { burst: 20, perSecond: 1 / 600 };
 
 const TOKEN_BYTES = 24;
 
-/** Fresh tokens, or those that another authority of the task made; the store keeps their hashes alone. */
+/** Makes fresh tokens, or takes those that another authority of the task made; the store keeps only their hashes. */
 export async function makeTokens(
   { store, randomBytes }: EnrolmentTools,
   { task }: KnownTask,
@@ -32,21 +32,21 @@ export async function makeTokens(
     endsAt,
   }: { readonly count?: number; readonly tokens?: readonly string[]; readonly endsAt: number },
 ): Promise<readonly string[]> {
-  // People type tokens behind a flag: one that begins like a flag would be taken for one.
+  // People type tokens after a flag: a token that begins like a flag would be read as one.
   const make = (): string => {
     const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
     return token.startsWith('-') ? make() : token;
   };
   return store.transaction(async (tables) => {
-    const tokens = given ?? Array.from({ length: count ?? 0 }, make); // again where this is run again: others may be there by now
+    const tokens = given ?? Array.from({ length: count ?? 0 }, make); // drawn again on a retry, because others may be in the table by now
     for (const token of tokens) await tables.addToken(hashOf(token), task, endsAt);
     return tokens;
   });
 }
 
 /**
- * The same device again gets its certificate, or another one once that is due for renewal: who is enrolled stays so until it is
- * revoked, and needs no second token. A token is used up with the enrolment or not at all.
+ * The same device again gets its certificate, or a new one once that is due for renewal: a device stays enrolled until
+ * it is revoked, and needs no second token. A token is used up with the enrolment or not at all.
  */
 export async function enrol(
   { authority, certificateMs, otherWords }: EnrolmentTools,
@@ -75,7 +75,7 @@ export async function enrol(
   return granted(answer);
 }
 
-/** From when to when a certificate holds: all authorities sign the same words, so the first one that is asked says it. */
+/** The validity of a certificate: all authorities sign the same words, so the first one that is asked decides it. */
 export interface Term {
   readonly issuedAt: number;
   readonly notAfter: number;
@@ -83,7 +83,7 @@ export interface Term {
 
 const CLOCK_SLACK_MS = 10 * 60_000;
 
-/** No longer than this authority would have it, and not from long ago or from tomorrow. */
+/** No longer than this authority would allow, and neither long ago nor in the future. */
 function isAllowedTerm({ issuedAt, notAfter }: Term, now: number, certificateMs: number): boolean {
   return (
     issuedAt <= now + CLOCK_SLACK_MS &&

@@ -1,4 +1,4 @@
-/** Uploads of the one-shot mode, inspected and voted for. What takes long runs in threads, outside of any step. */
+/** Inspects uploads of the one-shot mode and votes for them. Slow work runs in threads, outside any step. */
 import {
   type BatchVoteAnswer,
   type BatchVoteRequest,
@@ -25,7 +25,7 @@ import type { KnownTask } from '../log/directory.ts';
 import type { Examination } from '../masks/work/tasks.ts';
 import { meetEpochs, type ShotTools, uploadsWork } from './shot-work.ts';
 
-/** `bytes` is the encoded request. Nothing is recorded; what was found good is remembered for the vote. */
+/** `bytes` is the encoded request. Nothing is recorded; good uploads are remembered for the vote. */
 export async function inspectUploads(
   tools: ShotTools,
   known: KnownTask,
@@ -43,7 +43,7 @@ export async function inspectUploads(
   return tools.authority.look((core, now) => core.inspect(request, examined, now), pastNames(known, headers));
 }
 
-/** Two batches, and pieces that are under way. */
+/** Room for two batches, and for pieces that are under way. */
 function mostOf({ policy }: KnownTask): number {
   return 2 * policy.bufferSize + 4 * MAX_INSPECTED;
 }
@@ -69,7 +69,7 @@ function judged({ certificate, header }: ShownUpload, found: Examination): Exami
   return { kind: 'examined', name: uploadNameOf(nodeSuite, header), header, notAfter, guards: found };
 }
 
-/** What the core will ask its log about these uploads. */
+/** The names that the core will look up in its log for these uploads. */
 function pastNames({ task }: KnownTask, headers: readonly ShotHeader[]): readonly Uint8Array[] {
   return [
     ...headers.map((header) => usedNameOf(nodeSuite, task, header)),

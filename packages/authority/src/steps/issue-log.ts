@@ -5,7 +5,7 @@ import type { DurableAuthority } from './durable-authority.ts';
 
 const PAGE = 256;
 
-/** The records up to the head as it stands now; what comes later is not in it. */
+/** Yields the records up to the current head, without later ones. */
 export async function* logChunks(store: AuthorityStore, authority: DurableAuthority): AsyncGenerator<Buffer> {
   const head = await authority.look((core) => core.head());
   for (let from = 1; from <= head.sequence; from += PAGE) {

@@ -1,4 +1,4 @@
-/** The sums of the masks of a batch of the one-shot mode: the batch is final and durable first, then they are summed in threads. */
+/** The sums of the masks of a batch of the one-shot mode: the batch is made final and durable first, then they are summed in threads. */
 import { toHex } from '@basa/masking';
 import {
   batchCtxOf,
@@ -26,7 +26,7 @@ export interface Released {
   readonly vectors: readonly Uint8Array[];
 }
 
-/** `bytes` is the encoded request. Asked again, it gives the same bytes. */
+/** `bytes` is the encoded request. A repeated request gives the same bytes. */
 export async function releaseSums(
   tools: ShotTools,
   known: KnownTask,
@@ -54,7 +54,7 @@ export async function releaseSums(
   return { answer: { vote, sums: named.map((body) => signed(tools, body)) }, vectors };
 }
 
-/** In a task whose one authority adds the noise: the secret of the newest of its epochs that the uploads name. */
+/** In a task whose only authority adds the noise: the secret of the newest of its epochs that the uploads name. */
 async function noiseSource(
   tools: ShotTools,
   known: KnownTask,
@@ -77,7 +77,7 @@ async function noiseSource(
   return { secret, ctx };
 }
 
-/** Only parts that this authority holds, each once. */
+/** Allows only parts that this authority holds, each once. */
 function wantedProblem(authority: number, { policy }: KnownTask, wanted: readonly WantedSum[]): Refused | undefined {
   if (policy.oneShot === undefined) return refused('policy-invalid', { detail: 'not of the one-shot mode' });
   const held = taskParts(policy).filter((part) => isHolder(part, authority));

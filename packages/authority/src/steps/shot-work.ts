@@ -1,4 +1,4 @@
-/** What inspections and releases of the one-shot mode share: the work for the threads, and epochs that prove a roll-back. */
+/** The common parts of inspections and releases in the one-shot mode: the work for the threads, and epochs that prove a roll-back. */
 import { type RandomBytes, type Signer, toHex } from '@basa/masking';
 import { type Epoch, encodePolicy, epochCodec, indexOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -32,7 +32,7 @@ export async function uploadsWork(
   return { request, policy: encodePolicy(known.policy), authority: ownIndex(tools, known), secrets, count };
 }
 
-/** An epoch that this authority signed and that is not in its log shows that the log was rolled back: then every epoch is dead. */
+/** An epoch that this authority signed but that is not in its log shows that the log was rolled back: then every epoch is dead. */
 export async function meetEpochs(
   { authority, signer, randomBytes }: ShotTools,
   shown: readonly Epoch[],

@@ -1,4 +1,4 @@
-/** What the authority tells devices about itself in the one-shot mode, signed anew when the log has moved or a second has passed. */
+/** The authority's statements to devices in the one-shot mode, signed again when the log has moved or a second has passed. */
 import { toHex } from '@basa/masking';
 import { isRefused, type Refused, standingCodec, type TaskId } from '@basa/protocol';
 import { openEpochIfDue, type ShotEpochTools } from './shot-epochs.ts';

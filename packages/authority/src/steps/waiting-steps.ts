@@ -4,7 +4,7 @@ import { NotLookedUp } from '../log/looked-up-log.ts';
 
 export type Step<Answer> = (core: AttributeAuthority, now: Millis) => AuthorityStep<Answer>;
 
-/** What a step came to: it threw and wrote nothing, or it is durable. */
+/** The result of a step: it threw and wrote nothing, or it is durable. */
 export type Taken = { readonly step: AuthorityStep<unknown> } | { readonly error: unknown };
 
 interface WaitingStep {
@@ -13,14 +13,14 @@ interface WaitingStep {
   reject(error: unknown): void;
 }
 
-/** So that the lock, and whoever came first, does not wait for all who come later. */
+/** Bounds the time that the lock, and the first caller, wait for later callers. */
 const MAX_TOGETHER = 64;
 
 export class WaitingSteps {
   readonly #take: (steps: () => readonly Step<unknown>[]) => Promise<readonly Taken[]>;
   readonly #waiting: WaitingStep[] = [];
 
-  /** `take` asks for the steps when their turn has come; it may ask again for the same. */
+  /** `take` requests the steps when their turn has come; it may request the same ones again. */
   constructor(take: (steps: () => readonly Step<unknown>[]) => Promise<readonly Taken[]>) {
     this.#take = take;
   }
@@ -46,7 +46,7 @@ export class WaitingSteps {
         }
       },
       (error: unknown) => {
-        // Where their turn never came, it does not come for those behind them.
+        // If their turn never came, it does not come for those behind them.
         for (const { reject } of together ?? this.#waiting.splice(0)) reject(error);
       },
     );
@@ -59,7 +59,7 @@ export class WaitingSteps {
   }
 }
 
-/** What the step itself throws is its own affair; what a look into the database throws is everybody's. */
+/** An error of the step itself ends only this step; an error of a database read ends all of them. */
 export function tried(step: () => AuthorityStep<unknown>): Taken {
   try {
     return { step: step() };

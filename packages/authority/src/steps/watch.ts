@@ -1,4 +1,4 @@
-/** What an authority lets operators see of itself: metrics and traces, fed by what it is told after it happened. */
+/** The metrics and traces of an authority for operators, updated after each event. */
 import { AUTHORITY_PATH, type BasaEvent } from '@basa/protocol';
 import { type Answer, BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
 import type { Witness } from '../store/witness.ts';

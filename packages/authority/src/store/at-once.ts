@@ -1,11 +1,11 @@
 /** Many values in few statements. */
 
-/** A statement takes so many values. */
+/** The largest number of values in a statement. */
 const MOST_AT_ONCE = 1024;
 
 /**
- * Values for one statement each, the last one repeated up to a power of two: a batch has thousands of names, and the database remembers a
- * statement for each number of values.
+ * Splits values into one list per statement, the last value repeated up to a power of two: a batch has thousands of
+ * names, and the database caches a statement for each number of values.
  */
 export function atOnce<Value>(values: readonly Value[]): readonly (readonly Value[])[] {
   return Array.from({ length: Math.ceil(values.length / MOST_AT_ONCE) }, (_, n) => {

@@ -1,4 +1,4 @@
-/** Where an authority keeps its log and its sealed keys: a data folder of its own, or a database that its nodes share. */
+/** The store of an authority's log and sealed keys: its own data folder, or a database that its nodes share. */
 import {
   type DatabaseOptions,
   openDatabase,
@@ -13,17 +13,17 @@ import {
 import { migrationsFor } from './schema.ts';
 import { AuthorityTables } from './tables.ts';
 
-/** One of both. */
+/** One of the two. */
 export type StorePlace = { readonly dataFolder: string } | { readonly databaseUrl: string };
 
 export interface AuthorityStore {
-  /** What it is called in sentences to people: never an address, which may hold a password. */
+  /** Its name in messages to people: never an address, which may hold a password. */
   readonly place: string;
-  /** Reads what other nodes may have written, by `look`. Does nothing where this node is alone with its records. */
+  /** Reads records that other nodes may have written, by `look`. Does nothing if only this node has the records. */
   catchUp(look: () => Promise<void>): Promise<void>;
-  /** All of `work` or nothing of it, and durable when this ends. It may be run again: it must read before it writes. */
+  /** Runs all of `work` or nothing, and is durable when it ends. It may run again: it must read before it writes. */
   transaction<Result>(work: (tables: AuthorityTables) => Promise<Result>): Promise<Result>;
-  /** After something was destroyed: what is ours to empty holds it no longer. */
+  /** Called after something was destroyed: removes it from the files that we can empty. */
   purge(): Promise<void>;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface StoreOptions extends SqlWatch {
   onTrouble?(error: unknown): void;
 }
 
-/** Records of the first format have no names, by which they are found. */
+/** Records of the first format have no names, so they cannot be looked up. */
 const OLDEST = 2;
 
 /** The tables in a data folder. */
@@ -61,7 +61,7 @@ export async function openStore(
     return { ...storeOf(database), place: place.dataFolder, catchUp: async () => {}, purge };
   }
   const database = await openPostgres({ url: place.databaseUrl, ...AUTHORITY_DATABASE, ...watch, onTrouble });
-  // Deleted rows go when PostgreSQL tidies up; its log and backups keep them, sealed.
+  // PostgreSQL removes deleted rows when it vacuums; its log and backups keep them, sealed.
   return { ...storeOf(database, clock), place: 'the database', catchUp: (look) => look(), purge: async () => {} };
 }
 

@@ -1,4 +1,4 @@
-/** What the authority reads and writes inside one transaction: the log, sealed keys, enrolment tokens and the allow-list. */
+/** The authority's reads and writes inside one transaction: the log, sealed keys, enrolment tokens and the allow-list. */
 import { EMPTY_LOG_HASH, type TaskId, type UserId } from '@basa/protocol';
 import { column, type Dialect, type Row, type SqlSession } from '@basa/service';
 import { atOnce } from './at-once.ts';
@@ -15,7 +15,7 @@ export interface StoredRecord {
   readonly hash: Uint8Array;
 }
 
-/** How long the log is, and its hash. */
+/** The length of the log, and its hash. */
 export interface LogEnd {
   readonly sequence: number;
   readonly hash: Uint8Array;
@@ -60,7 +60,7 @@ export class AuthorityTables {
     return row === undefined ? undefined : readVault(row);
   }
 
-  /** The first one stays. */
+  /** An existing one stays. */
   async createVault({ parameters, signingKey }: StoredVault): Promise<void> {
     const { kind, salt, cost, blockSize, parallel } = parameters;
     const insert = 'INSERT INTO vault VALUES (1, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
@@ -79,7 +79,10 @@ export class AuthorityTables {
     await this.#session.query('UPDATE epochs SET sealed = ? WHERE task = ? AND epoch = ?', sealed, task, epoch);
   }
 
-  /** Until this transaction ends, no other node appends to the log. Gives the sealed signing key: whose log it is. */
+  /**
+   * Prevents other nodes from appending to the log until this transaction ends. Returns the sealed signing key, which
+   * identifies the log.
+   */
   async lockLog(): Promise<Uint8Array | undefined> {
     const [row] = await this.#session.query(`SELECT signing_key FROM vault WHERE id = 1${this.#dialect.forUpdate}`);
     return row === undefined ? undefined : column.bytes(row, 'signing_key');
@@ -95,7 +98,7 @@ export class AuthorityTables {
     await this.#session.query('INSERT INTO records VALUES (?, ?, ?)', sequence, bytes, hash);
   }
 
-  /** The record is found by these names, if it was not before. */
+  /** Makes the record findable by these names, unless it already is. */
   async name(sequence: number, names: readonly Uint8Array[]): Promise<void> {
     for (const some of atOnce(names)) {
       const rows = some.map(() => '(?, ?)').join();
@@ -104,7 +107,7 @@ export class AuthorityTables {
     }
   }
 
-  /** Which records have one of these names, the oldest first. */
+  /** Returns the records that have one of these names, the oldest first. */
   async sequencesNamed(names: readonly Uint8Array[]): Promise<readonly NamedSequence[]> {
     const found: NamedSequence[] = [];
     for (const some of atOnce(names)) {
@@ -132,7 +135,7 @@ export class AuthorityTables {
     return row === undefined ? undefined : column.bytes(row, 'hash');
   }
 
-  /** Records `from` and after, at most so many. */
+  /** Returns the records from `from` on, at most `most`. */
   async records(from: number, most: number): Promise<readonly StoredRecord[]> {
     const select = 'SELECT bytes, hash FROM records WHERE sequence >= ? ORDER BY sequence LIMIT ?';
     const rows = await this.#session.query(select, from, most);
@@ -148,13 +151,13 @@ export class AuthorityTables {
     return row === undefined ? undefined : readEpoch(row);
   }
 
-  /** The first one stays. */
+  /** An existing one stays. */
   async addEpoch({ task, epoch, engine, publicKey, sealed }: StoredEpoch): Promise<void> {
     const insert = 'INSERT INTO epochs VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
     await this.#session.query(insert, task, epoch, engine, publicKey, sealed);
   }
 
-  /** Overwrites the sealed key and deletes it; the store's `purge` does what must follow the transaction. */
+  /** Overwrites the sealed key and deletes it; the store's `purge` does the part that must follow the transaction. */
   async destroyEpoch({ task, epoch, sealed }: StoredEpoch): Promise<void> {
     const overwrite = 'UPDATE epochs SET sealed = ? WHERE task = ? AND epoch = ?';
     await this.#session.query(overwrite, new Uint8Array(sealed.length), task, epoch);
@@ -177,7 +180,7 @@ export class AuthorityTables {
     await this.#session.query('UPDATE shot_secrets SET sealed = ? WHERE public_key = ?', sealed, publicKey);
   }
 
-  /** Overwritten, then deleted; the store's `purge` does what must follow the transaction. */
+  /** Overwrites it, then deletes it; the store's `purge` does the part that must follow the transaction. */
   async destroyShotSecret({ publicKey, sealed, task }: StoredShotSecret): Promise<void> {
     await this.resealShotSecret({ publicKey, task, sealed: new Uint8Array(sealed.length) });
     await this.#session.query('DELETE FROM shot_secrets WHERE public_key = ?', publicKey);
@@ -187,7 +190,7 @@ export class AuthorityTables {
     await this.#session.query('INSERT INTO tokens VALUES (?, ?, ?, NULL)', hash, task, endsAt);
   }
 
-  /** Whether the token was good; it is used up now. */
+  /** Returns true if the token was valid; it is used up now. */
   async useToken(hash: Uint8Array, task: TaskId, user: UserId, now: number): Promise<boolean> {
     const good = 'FROM tokens WHERE hash = ? AND task = ? AND ends_at > ? AND used_by IS NULL';
     const found = await this.#session.query(`SELECT hash ${good}${this.#dialect.forUpdate}`, hash, task, now);

@@ -1,6 +1,6 @@
 /**
- * Secrets at rest. A passphrase (scrypt) or a key file gives the vault's key; every secret is sealed under a key of its own,
- * derived from it, a fresh salt and the secret's name, so that none can stand in another's place.
+ * Secrets at rest. A passphrase (scrypt) or a key file gives the vault's key; every secret is sealed under its own key,
+ * derived from it, a fresh salt and the secret's name, so that no secret can take another's place.
  */
 import { scryptSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { StartError } from '@basa/service';
 
 export type VaultSecret = { readonly passphrase: string } | { readonly keyFile: string };
 
-/** How the vault's key is made; stored beside what it seals. */
+/** The parameters from which the vault's key is derived; stored beside the sealed secrets. */
 export interface VaultParameters {
   readonly kind: 'passphrase' | 'key-file';
   readonly salt: Uint8Array;
@@ -21,9 +21,9 @@ export interface VaultParameters {
 }
 
 export interface Vault {
-  /** `name` is authenticated: it says what the secret is for. */
+  /** `name` is authenticated: it states the purpose of the secret. */
   seal(name: string, secret: Uint8Array): Uint8Array;
-  /** Undefined where this vault did not seal it under this name. */
+  /** Returns undefined if this vault did not seal it under this name. */
   open(name: string, sealed: Uint8Array): Uint8Array | undefined;
   wipe(): void;
 }
@@ -48,7 +48,7 @@ export function openVault(secret: VaultSecret, parameters: VaultParameters, rand
   const aead = (name: string, salt: Uint8Array) => {
     const info = ascii(`basa-authority-v1 ${name}`);
     const sealingKey = nodeSuite.hkdf({ secret: key.reveal(), salt, info, length: KEY_BYTES });
-    // The key seals once: its salt is fresh.
+    // The key seals only once, because its salt is fresh.
     return { key: sealingKey, nonce: new Uint8Array(12), associatedData: info };
   };
   return {

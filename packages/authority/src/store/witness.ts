@@ -1,13 +1,13 @@
-/** The witness: the newest head of the log, kept outside of the data folder, so that a rolled-back folder is noticed. */
+/** The witness: the newest head of the log, kept outside the data folder, so that a rolled-back folder is noticed. */
 import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { DecodeError, fromHex, toHex } from '@basa/masking';
 import { type Head, headCodec } from '@basa/protocol';
 
 export interface Witness {
-  /** Undefined where there is none, or what is there is no head. */
+  /** Undefined if there is no witness, or if it is not a head. */
   read(): Head | undefined;
-  /** It may lag behind the log, never run ahead: it is written when the records are durable. One at a time. */
+  /** It may lag behind the log but never runs ahead: it is written when the records are durable. One write at a time. */
   write(head: Head): void | Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function fileWitness(path: string): Witness {
       const file = await open(fresh, 'w', 0o600);
       try {
         await file.write(`${toHex(headCodec.encode(head))}\n`);
-        await file.datasync(); // else a power cut after the rename could leave an empty file
+        await file.datasync(); // otherwise a power cut after the rename could leave an empty file
       } finally {
         await file.close();
       }

@@ -182,7 +182,7 @@ export function testEnrolment(freshHome: NewHome): void {
       const like = (n: number) => ({ like: { issuedAt: time.now - n, notAfter: time.now + DAY_MS } });
       for (let n = 1; n <= 20; n++) expect((await askAs(device, authority, path, like(n))).status).toBe(200);
       expect((await askAs(device, authority, path, like(21))).code).toBe('rate-limited');
-      // What it has it gets as often as it asks.
+      // It gets its existing certificate as often as it asks.
       expect((await askAs(device, authority, path, like(20))).status).toBe(200);
     });
 

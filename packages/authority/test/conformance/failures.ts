@@ -1,4 +1,4 @@
-/** What cannot be written: a witness that fails holds answers back, a database that fails changes nothing. */
+/** Failed writes: a witness that fails holds answers back, a database that fails changes nothing. */
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, type Head, headCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';

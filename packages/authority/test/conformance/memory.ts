@@ -1,4 +1,4 @@
-/** What has ended is in the log alone: it takes no memory, and is answered for as long as before. */
+/** Ended buffers are only in the log: they take no memory, and requests about them are still answered. */
 import { AUTHORITY_PATH, drawnBufferCodec } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { afterEach, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What the authority refuses, over real HTTP: nothing changes by it. */
+/** The refusals of the authority, over real HTTP: they change nothing. */
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, ENGINE, encodePolicy, revocationRequestCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it } from 'vitest';

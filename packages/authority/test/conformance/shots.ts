@@ -31,7 +31,7 @@ export function testShots(freshHome: NewHome): void {
     time.now = begun;
   });
   afterAll(cleanUp);
-  /** An authority of its own where the clock moves; else the one that tests share. */
+  /** Its own authority if the clock moves; otherwise the one that tests share. */
   let shared: Promise<Authority> | undefined;
   const sharedAuthority = (): Promise<Authority> => {
     shared ??= Promise.resolve(freshHome()).then((home) => start(home));

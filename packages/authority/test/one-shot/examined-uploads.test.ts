@@ -1,4 +1,4 @@
-/** What a node remembers of good uploads: so many and no more, and nothing of an epoch that has ended. */
+/** A node's memory of good uploads: a bounded number, and nothing of an epoch that has ended. */
 import type { Ctx, ExaminedUpload, JoinTag, TaskId, UserId } from '@basa/protocol';
 import { expect, it } from 'vitest';
 import { ExaminedUploads } from '../../src/masks/examined-uploads.ts';

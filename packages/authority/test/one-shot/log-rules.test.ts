@@ -1,4 +1,4 @@
-/** The rules of the one-shot mode in a log: each of them bites, and an honest log breaks none. */
+/** The rules of the one-shot mode in a log: each of them detects a violation, and an honest log breaks none. */
 import {
   type AuthorityRecord,
   type Batch,

@@ -1,4 +1,4 @@
-/** What survives in the one-shot mode: crashes between record and answer, lost secrets, backups that were restored, and rolled-back logs. */
+/** Durability in the one-shot mode: crashes between record and answer, lost secrets, backups that were restored, and rolled-back logs. */
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -37,7 +37,7 @@ function secretsIn(dataFolder: string, change?: string): readonly { readonly sea
   return rows;
 }
 
-/** Whether a file below the folder holds these bytes. */
+/** True if a file below the folder holds these bytes. */
 function holds(folder: string, bytes: Uint8Array): boolean {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(Buffer.from(bytes)));

@@ -36,7 +36,7 @@ export interface Enrolled {
   readonly certificate: Certificate;
 }
 
-/** What the server has of an upload, and what nobody else has. */
+/** The server's part of an upload, and the part that only the device has. */
 export interface TestUpload {
   readonly shown: ShownUpload;
   /** y. */

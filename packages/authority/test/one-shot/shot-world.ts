@@ -149,7 +149,7 @@ export function openRelease({ bytes }: Answer): { readonly answer: ReleaseAnswer
   return { answer: releaseAnswerCodec.decode(header), vectors: bytes.subarray(bodyStart) };
 }
 
-/** Authorities with a task, version 0 of its model, and so many devices with certificates of all of them. */
+/** Authorities with a task, version 0 of its model, and this many devices with certificates of all of them. */
 export async function shotStage(
   authorities: readonly Authority[],
   count: number,

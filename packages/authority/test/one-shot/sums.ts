@@ -1,4 +1,4 @@
-/** What a server makes of a batch: votes of all authorities, sums of masks by the plan, and the sum of the inputs that is left. */
+/** A server's work on a batch: votes of all authorities, sums of masks by the plan, and the remaining sum of the inputs. */
 import { addInPlace, subtractInPlace, unpackVector } from '@basa/masking';
 import {
   agreedSum,

@@ -45,7 +45,7 @@ it('three nodes that start at once are one authority: what is asked of all at on
     const { bytes } = only(await fromAll((node) => ask(node, AUTHORITY_PATH.buffers, { body })), hexOf);
     drawn.push(drawnBufferCodec.decode(bytes));
   }
-  // One master key for the task and epoch, whoever draws.
+  // One master key for the task and epoch, whichever node draws.
   only(drawn, ({ descriptor }) => toHex(epochKeyOf(world.server.policy, descriptor.parts[0] as BufferPart)));
 
   await Promise.all(
@@ -74,7 +74,7 @@ it('three nodes that start at once are one authority: what is asked of all at on
   const two = await Promise.all(requests.map((request, n) => contested.askKey(nodes[n] ?? first, 0, request)));
   expect(two.map(({ code }) => code ?? 'issued').sort()).toEqual(['issued', 'slot-registered']);
 
-  // What one node has acknowledged holds on the others at once.
+  // An acknowledgement of one node holds on the others at once.
   const user = toHex(userOf((world.enrolled[1] as (typeof world.enrolled)[0]).device));
   await ask(first, AUTHORITY_PATH.revocations, { body: { user }, token: OPERATOR });
   expect((await contested.askKey(second, 1)).code).toBe('revoked');

@@ -2,7 +2,7 @@
 import { type DatabaseProxy, databaseProxy } from '@basa/testkit/processes/database-proxy.ts';
 
 export interface CuttingProxy extends DatabaseProxy {
-  /** How many answers to a commit will be lost. */
+  /** The number of answers to a commit that will be lost. */
   cutCommits: number;
 }
 

@@ -80,7 +80,7 @@ it('a node that stood still in the midst of a step has changed nothing', async (
   });
   const late = buffer.askKey(first, 0, buffer.otherKeyRequest(0));
   await stands;
-  // What PostgreSQL does by itself after five seconds.
+  // PostgreSQL does this by itself after five seconds.
   const database = await backdoor(home);
   await database.transaction((session) =>
     session.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity

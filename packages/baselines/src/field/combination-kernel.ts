@@ -5,7 +5,7 @@ import { FIELD_PRIME } from '@basa/masking';
 export interface CombinationKernel {
   readonly name: string;
   readonly order: number;
-  /** outputs[j] = sum_m rows[j][m] * inputs[m]. Outputs are overwritten, and are none of the inputs. */
+  /** outputs[j] = sum_m rows[j][m] * inputs[m]. Outputs are overwritten and must not be among the inputs. */
   combine(rows: readonly Uint32Array[], inputs: readonly Uint32Array[], outputs: readonly Uint32Array[]): void;
 }
 

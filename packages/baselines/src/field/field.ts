@@ -4,7 +4,7 @@ export interface Field {
   readonly order: number;
   add(a: number, b: number): number;
   subtract(a: number, b: number): number;
-  /** The second factor is public: where the field says so, time depends on it alone. */
+  /** The second factor is public: in a field that promises it, the time depends only on that factor. */
   multiply(a: number, publicFactor: number): number;
   /** Of a public element other than zero. */
   invert(a: number): number;

@@ -6,7 +6,7 @@ export interface Interpolation {
   coefficientsAt(at: number): Uint32Array;
 }
 
-/** The part that depends on the nodes alone is computed once: 1 / prod_{l != j} (x_j - x_l). */
+/** Computes the part that depends only on the nodes once: 1 / prod_{l != j} (x_j - x_l). */
 export function interpolation(field: Field, nodes: readonly number[]): Interpolation {
   const weights = nodes.map((node, j) => {
     let product = 1;

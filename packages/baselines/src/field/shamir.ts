@@ -1,12 +1,12 @@
-/** Shamir's secret sharing: t points of a random polynomial give its value at 0, t - 1 say nothing. */
+/** Shamir's secret sharing: t points of a random polynomial give its value at 0, t - 1 points reveal nothing. */
 import { ByteReader, ByteWriter, type RandomBytes, Secret } from '@basa/masking';
 import { BINARY_FIELD, type Field } from './field.ts';
 import { interpolation } from './lagrange.ts';
 
-/** Uniform elements of a field, as many as asked for. */
+/** Returns `count` uniform elements of a field. */
 export type RandomElements = (count: number) => Uint32Array;
 
-/** Element after element of the secret has a polynomial of its own: f(0) is the element, f(point) the share. */
+/** Shares each element of the secret with its own polynomial: f(0) is the element, f(point) the share. */
 export function shareElements(
   field: Field,
   secret: Uint32Array,
@@ -31,7 +31,7 @@ export function shareElements(
   return shares;
 }
 
-/** f(0) = sum_j lambda_j(0) f(x_j), with coefficients that whoever has many secrets computes once. */
+/** f(0) = sum_j lambda_j(0) f(x_j). The coefficients are an argument, so that a caller with many secrets computes them once. */
 export function reconstructElements(
   field: Field,
   coefficients: Uint32Array,
@@ -46,7 +46,7 @@ export function reconstructElements(
   return secret;
 }
 
-/** Shares of a byte string of even length, as long as it. */
+/** Returns shares of a byte string of even length; each share is as long as the string. */
 export function shareSecret(
   secret: Secret,
   scheme: { readonly threshold: number; readonly points: readonly number[] },
@@ -58,11 +58,14 @@ export function shareSecret(
   return shares.map((share) => new Secret(toBytes(share)));
 }
 
-/** Reconstructs many secrets; who answered decides the coefficients, and the same set is asked for again and again. */
+/**
+ * Reconstructs many secrets. The set of responders decides the coefficients, and the same set occurs again and again,
+ * so they are cached.
+ */
 export class Reconstruction {
   readonly #known = new Map<string, Uint32Array>();
 
-  /** The secret whose shares at these points are given: exactly as many as its threshold. */
+  /** Returns the secret whose shares at these points are given: exactly as many as its threshold. */
   secretOf(points: readonly number[], shares: readonly Secret[]): Secret {
     const elements = shares.map((share) => toElements(share.reveal()));
     const secret = reconstructElements(BINARY_FIELD, this.#coefficients(points), elements);

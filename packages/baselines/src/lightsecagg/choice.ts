@@ -1,12 +1,12 @@
-/** What tells rounds and buffers apart. */
+/** The settings in which rounds and buffers differ. */
 import type { CodeParameters } from './parameters.ts';
 
 export interface LightSecAggChoice {
   readonly code: CodeParameters;
-  /** How many updates a sum has at least and at most. */
+  /** The smallest and the largest number of updates in a sum. */
   readonly fewest: number;
   readonly most: number;
   readonly staleness: (user: number) => number;
-  /** 1 where it is not given. */
+  /** 1 if it is not given. */
   readonly weightOf?: (staleness: number) => number;
 }

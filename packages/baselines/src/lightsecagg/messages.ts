@@ -1,4 +1,4 @@
-/** What crosses in LightSecAgg, byte by byte. */
+/** The messages of LightSecAgg, byte by byte. */
 import { ByteWriter, concatBytes, FIELD, packedLength, packVector, unpackVector } from '@basa/masking';
 import { listOf } from '../list-message.ts';
 import { TAG_BYTES } from '../pairwise.ts';
@@ -16,7 +16,7 @@ export interface SealedShare {
   readonly sealed: Uint8Array;
 }
 
-/** A masked update among those whose masks are opened together: whose, of which version, how often it counts. */
+/** A masked update among those whose masks are opened together: its user, its version and its weight. */
 export interface MaskEntry {
   readonly user: number;
   readonly stamp: number;

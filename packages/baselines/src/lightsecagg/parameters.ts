@@ -1,16 +1,16 @@
-/** N, U and T of LightSecAgg (So et al. 2022), and how long a piece of a mask is. */
+/** N, U and T of LightSecAgg (So et al. 2022), and the length of a piece of a mask. */
 
 export interface CodeParameters {
-  /** N: everybody who gets a share of every mask. */
+  /** N: the number of users; each of them gets a share of every mask. */
   readonly users: number;
-  /** U: how many answers open a sum of masks. */
+  /** U: the number of answers that open a sum of masks. */
   readonly survivors: number;
-  /** T: how many colluding users learn nothing of a mask. */
+  /** T: the number of colluding users that together learn nothing about a mask. */
   readonly privacy: number;
 }
 
 export interface LightSecAggParameters extends CodeParameters {
-  /** 32 bytes that no other training run, or round where keys are fresh each time, has. */
+  /** 32 bytes that no other training run has, and no other round if keys are fresh each time. */
   readonly session: Uint8Array;
   readonly dimension: number;
   /** The fewest masks a user lets the server open together: U in rounds, K with a buffer. */
@@ -23,7 +23,7 @@ export function publishedCode(users: number): CodeParameters {
   return { users, survivors: Math.max(privacy + 1, Math.floor((7 * users) / 10)), privacy };
 }
 
-/** LSA-B, what FedML runs: U = N, T = floor(N / 2). Nobody may drop, and pieces are shorter. */
+/** LSA-B, the setting of FedML: U = N, T = floor(N / 2). No user may drop, and pieces are shorter. */
 export function fedmlCode(users: number): CodeParameters {
   return { users, survivors: users, privacy: Math.floor(users / 2) };
 }

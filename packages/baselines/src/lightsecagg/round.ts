@@ -7,7 +7,7 @@ import { LightSecAggParties } from './parties.ts';
 import { LIGHTSECAGG_PHASES } from './phases.ts';
 import type { SynchronisationReading } from './synchronisation.ts';
 
-/** In rounds: the sum of all survivors, who must be U at least. */
+/** In rounds: the sum of all survivors, of whom there must be at least U. */
 export function lightSecAgg(
   tools: AggregationTools,
   codeFor: (users: number) => CodeParameters,
@@ -37,12 +37,12 @@ export interface BufferedChoice {
   /** The largest |X| of an input, for the proof that weighted sums do not wrap. */
   readonly inputBound: number;
   readonly reading: SynchronisationReading;
-  /** How many versions passed while a user trained. */
+  /** The number of versions that passed while a user trained. */
   readonly stalenessOf?: (user: number) => number;
 }
 
 export interface BufferedProtocol extends AggregationProtocol {
-  /** For whoever simulates time: what the others do while the server waits for U answers. */
+  /** For simulations of time: what the other users do while the server waits for U answers. */
   readonly reading: SynchronisationReading;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The server of one sum in LightSecAgg: which masked updates are in, and the sum of their masks from any U answers. It
- * holds no update: whoever runs it adds up what `receiveMasked` lets in, each times its weight.
+ * The server of one sum in LightSecAgg: the masked updates that are in, and the sum of their masks from any U answers.
+ * It holds no update: its caller adds up the updates that `receiveMasked` accepts, each times its weight.
  */
 import type { CombinationKernel } from '../field/combination-kernel.ts';
 import { type Refused, refused } from '../refusals.ts';
@@ -20,7 +20,7 @@ export class LightSecAggServer {
     this.#code = code;
   }
 
-  /** Whether a masked update may enter the sum: once. */
+  /** Accepts a masked update into the sum, once. */
   receiveMasked(entry: MaskEntry): Refused | undefined {
     const isThere = this.#entries.some(({ user, stamp }) => user === entry.user && stamp === entry.stamp);
     if (this.#isClosed || isThere) return refused('not-expected', `the update of user ${entry.user}`);
@@ -28,7 +28,7 @@ export class LightSecAggServer {
     return undefined;
   }
 
-  /** The set is complete: what every reachable user is asked about. */
+  /** Closes the set; returns the entries that every reachable user is asked about. */
   close(): { readonly kind: 'entries'; readonly entries: readonly MaskEntry[] } | Refused {
     const { fewest } = this.#parameters;
     if (this.#entries.length < fewest) return refused('too-few', `${this.#entries.length} updates of ${fewest}`);
@@ -49,7 +49,7 @@ export class LightSecAggServer {
     return undefined;
   }
 
-  /** One-shot recovery: sum_i S_i z_i from the first U answers, whoever they are. */
+  /** One-shot recovery: sum_i S_i z_i from the first U answers, from any users. */
   open(kernel: CombinationKernel): { readonly kind: 'mask'; readonly mask: Uint32Array } | Refused {
     const { survivors, dimension } = this.#parameters;
     if (!this.isOpenable) return refused('too-few-shares', `${this.#answers.size} answers of ${survivors}`);

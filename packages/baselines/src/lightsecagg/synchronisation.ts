@@ -1,11 +1,11 @@
-/** What happens while asynchronous LightSecAgg waits for U answers: the literature does not say, so it is a choice. */
+/** The behaviour of users while asynchronous LightSecAgg waits for U answers. The literature does not specify it, so it is a choice. */
 
 export interface SynchronisationReading {
-  /** Whether the server waits for users that answer only when their own training ends. */
+  /** True if the server waits for users that answer only when their own training ends. */
   readonly waits: boolean;
-  /** An update that arrives during the wait: lost, in the next buffer, or kept at the door until a buffer has room. */
+  /** The fate of an update that arrives during the wait: lost, counted in the next buffer, or held until a buffer has room. */
   readonly arrival: 'lost' | 'counted' | 'held';
-  /** When its user starts on its next trip. */
+  /** The time at which its user starts its next trip. */
   readonly restart: 'at-once' | 'after-the-wait' | 'when-accepted';
 }
 

@@ -20,9 +20,9 @@ export class LightSecAggUser {
   readonly #code: MaskCode;
   readonly #keys: KeyPair;
   readonly #channels = new Map<number, Secret>();
-  /** Of each stamp: the seed of the own mask until it has been added. */
+  /** By stamp: the seed of this user's own mask until it has been added. */
   readonly #seeds = new Map<number, Secret>();
-  /** e_{i -> this} by user and stamp, until it has been answered about. */
+  /** e_{i -> this} by user and stamp, until this user has answered about it. */
   readonly #shares = new Map<string, Uint32Array>();
   readonly #answered = new Set<string>();
 
@@ -38,7 +38,7 @@ export class LightSecAggUser {
     return { user: this.id, channelKey: this.#keys.publicKey };
   }
 
-  /** Agrees with all others, once for a training run. */
+  /** Agrees on keys with all others, once for each training run. */
   connect(roster: readonly ChannelKey[]): Refused | undefined {
     for (const { user, channelKey } of roster) {
       if (user === this.id) continue;
@@ -72,7 +72,7 @@ export class LightSecAggUser {
     });
   }
 
-  /** Keeps what the others made for this user; `peer` is who made it. */
+  /** Keeps the share that `peer` made for this user. */
   receiveShare({ peer, sealed }: SealedShare, stamp: number): Refused | undefined {
     const channel = this.#channels.get(peer);
     if (channel === undefined) return refused('not-expected', `a share of user ${peer}`);

@@ -21,7 +21,7 @@ export class WeightedSum {
     this.#sum = next;
   }
 
-  /** What is left without the masks. */
+  /** Returns the sum without the masks. */
   without(mask: Uint32Array): Uint32Array {
     subtractInPlace(this.#sum, mask, FIELD, this.#tools.masks.kernel);
     return this.#sum;

@@ -1,4 +1,4 @@
-/** Who masks with whom, and who holds shares of whom: everybody (SecAgg), or the neighbours on a ring (SecAgg+). */
+/** The graph of users that mask together and hold each other's shares: complete (SecAgg), or neighbours on a ring (SecAgg+). */
 import type { RandomBytes } from '@basa/masking';
 
 export interface Graph {
@@ -8,7 +8,7 @@ export interface Graph {
 
 export type GraphChoice = { readonly kind: 'complete' } | { readonly kind: 'harary'; readonly degree: number };
 
-/** The graph over these users; a degree that no regular graph of this size has is made the complete graph. */
+/** Draws the graph over these users; a degree that no regular graph of this size has gives the complete graph. */
 export function drawGraph(users: readonly number[], choice: GraphChoice, randomBytes: RandomBytes): Graph {
   if (choice.kind === 'harary' && hasRegularGraph(users.length, choice.degree)) {
     return hararyGraph(shuffled(users, randomBytes), choice.degree);

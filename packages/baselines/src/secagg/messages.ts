@@ -1,4 +1,4 @@
-/** What crosses in SecAgg and SecAgg+, byte by byte. Users count from 0 in two bytes; a list is as long as its message. */
+/** The messages of SecAgg and SecAgg+, byte by byte. Users count from 0 in two bytes; a list is as long as its message. */
 import { ByteWriter, DecodeError, Secret } from '@basa/masking';
 import { listOf, MAX_ENTRIES } from '../list-message.ts';
 import { TAG_BYTES } from '../pairwise.ts';
@@ -8,9 +8,9 @@ const SHARE_BYTES = 32;
 
 export interface PublicKeys {
   readonly user: number;
-  /** c^PK: for what users send each other. */
+  /** c^PK: for messages between users. */
   readonly channelKey: Uint8Array;
-  /** s^PK: for the masks two users have in common. */
+  /** s^PK: for the masks that two users have in common. */
   readonly maskKey: Uint8Array;
 }
 
@@ -20,7 +20,7 @@ export interface SealedShares {
   readonly sealed: Uint8Array;
 }
 
-/** A share of v's self seed, where v survived, or of its mask key, where it dropped; never both. */
+/** A share of v's self seed if v survived, or of its mask key if it dropped; never both. */
 export interface RevealedShare {
   readonly about: number;
   readonly of: 'self-seed' | 'mask-key';
@@ -54,7 +54,7 @@ export function decodeShares(bytes: Uint8Array): SealedShares[] {
   }));
 }
 
-/** A bit for each user, lowest first, in as few bytes as it takes. */
+/** Encodes one bit for each user, lowest first, in as few bytes as possible. */
 export function encodeUsers(users: readonly number[]): Uint8Array {
   const bits = new Uint8Array(Math.floor(Math.max(-1, ...users) / 8) + 1);
   for (const user of users) bits[user >> 3] = (bits[user >> 3] as number) | (1 << (user & 7));

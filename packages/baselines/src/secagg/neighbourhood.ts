@@ -1,4 +1,4 @@
-/** How many neighbours SecAgg+ needs, and how many of them open a secret: the exact rule of Bell et al. 2020. */
+/** The number of neighbours SecAgg+ needs, and how many of them open a secret: the exact rule of Bell et al. 2020. */
 import { hasRegularGraph } from './graph.ts';
 
 export interface Risk {
@@ -20,7 +20,7 @@ export interface Neighbourhood {
  * The smallest k, and with it the smallest t, such that
  *   (i)  P[Hyper(n-1, gamma n, k) >= t] + (gamma + delta)^(k/2) < 2^-sigma / n, and
  *   (ii) P[Hyper(n-1, (1-delta) n, k) <= t] < 2^-eta / n;
- * undefined where no k < n does, and the complete graph must be used.
+ * undefined if no k < n satisfies both, and the complete graph must be used.
  */
 export function chooseNeighbourhood(
   users: number,
@@ -40,7 +40,7 @@ export function chooseNeighbourhood(
   return undefined;
 }
 
-/** P[X = i], i = 0 .. draws: how many marked ones are among so many drawn without putting back. */
+/** P[X = i], i = 0 .. draws: the number of marked items among `draws` drawn without replacement. */
 export function hypergeometric(population: number, marked: number, draws: number): number[] {
   const rest = population - marked;
   const logChance = (i: number): number =>

@@ -1,4 +1,4 @@
-/** What all users and the server of one SecAgg round agree on. */
+/** The parameters that all users and the server of one SecAgg round agree on. */
 import type { Modulus } from '@basa/masking';
 import type { GraphChoice } from './graph.ts';
 import { chooseNeighbourhood, type Risk } from './neighbourhood.ts';
@@ -8,7 +8,7 @@ export interface SecAggParameters {
   readonly session: Uint8Array;
   readonly modulus: Modulus;
   readonly graph: GraphChoice;
-  /** t: how many holders open a secret; fewer learn nothing. */
+  /** t: the number of holders that open a secret; fewer learn nothing. */
   readonly threshold: number;
 }
 
@@ -17,12 +17,12 @@ export function defaultThreshold(users: number): number {
   return Math.floor((2 * users) / 3) + 1;
 }
 
-/** SecAgg: everybody with everybody. */
+/** SecAgg: every user is a neighbour of every other. */
 export function secAggParameters(users: number, base: Pick<SecAggParameters, 'session' | 'modulus'>): SecAggParameters {
   return { ...base, graph: { kind: 'complete' }, threshold: defaultThreshold(users) };
 }
 
-/** SecAgg+: the smallest neighbourhood that carries the risk, or SecAgg where there is none. */
+/** SecAgg+: the smallest neighbourhood within the accepted risk, or SecAgg if there is none. */
 export function secAggPlusParameters(
   users: number,
   risk: Risk,
@@ -43,7 +43,7 @@ export function maskSign(user: number, peer: number): 1 | -1 {
   return user < peer ? 1 : -1;
 }
 
-/** Where a user's polynomial is evaluated for this holder; never at 0, where the secret is. */
+/** The point at which a user's polynomial is evaluated for this holder; never 0, because the value there is the secret. */
 export function sharePoint(user: number): number {
   return user + 1;
 }

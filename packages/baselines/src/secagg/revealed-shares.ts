@@ -1,4 +1,4 @@
-/** The shares that came back to a SecAgg server, and the secrets they give. */
+/** The shares that came back to a SecAgg server, and the secrets reconstructed from them. */
 import type { Secret } from '@basa/masking';
 import { Reconstruction } from '../field/shamir.ts';
 import { type Refused, refused } from '../refusals.ts';
@@ -27,7 +27,7 @@ export class RevealedShares {
     }
   }
 
-  /** From the shares of the first t holders. */
+  /** Reconstructs a secret from the shares of the first t holders. */
   secretOf(user: number, of: RevealedShare['of']): Secret | Refused {
     const held = (this.#held[of].get(user) ?? []).sort((a, b) => a.holder - b.holder).slice(0, this.#threshold);
     if (held.length < this.#threshold) {

@@ -22,7 +22,7 @@ export function secAgg(
   });
 }
 
-/** With the neighbourhood that carries a risk, or with one that was chosen elsewhere. */
+/** Uses the neighbourhood computed for a risk, or a given one. */
 export function secAggPlus(
   tools: AggregationTools,
   { modulus = FIELD, ...choice }: (Risk | Neighbourhood) & { readonly modulus?: Modulus },

@@ -1,6 +1,6 @@
 /**
  * The server of one SecAgg round. It forwards, counts, and opens the sum from the shares that come back; it never
- * holds a vector: whoever runs it adds up what `receiveMasked` lets in.
+ * holds a vector: its caller adds up the vectors that `receiveMasked` accepts.
  *
  *     keys (U1) -> shares (U2) -> masked inputs (U3) -> answers -> opening       each set closes with at least t
  */
@@ -36,7 +36,7 @@ export class SecAggServer {
     return undefined;
   }
 
-  /** U1 is complete: what each of its users is told of its neighbours. */
+  /** U1 is complete: returns the keys of its neighbours for each of its users. */
   closeKeys(): { readonly kind: 'rosters'; readonly rosterOf: (user: number) => PublicKeys[] } | Refused {
     if (this.#keys.size < this.#parameters.threshold) return refused('too-few', `${this.#keys.size} users have keys`);
     const users = [...this.#keys.keys()].sort((a, b) => a - b);
@@ -55,7 +55,7 @@ export class SecAggServer {
     return undefined;
   }
 
-  /** U2 is complete: what each of its users receives from its neighbours in it. */
+  /** U2 is complete: returns the shares that each of its users receives from its neighbours in it. */
   closeShares(): { readonly kind: 'inboxes'; readonly inboxOf: (user: number) => SealedShares[] } | Refused {
     if (this.#shares.size < this.#parameters.threshold) return refused('too-few', `${this.#shares.size} users shared`);
     const inboxOf = (user: number): SealedShares[] =>
@@ -66,14 +66,14 @@ export class SecAggServer {
     return { kind: 'inboxes', inboxOf };
   }
 
-  /** Whether y of this user may enter the sum: once. */
+  /** Accepts y of this user into the sum, once. */
   receiveMasked(user: number): Refused | undefined {
     if (!this.#shares.has(user) || this.#survivors.has(user)) return refused('not-expected', `the input of ${user}`);
     this.#survivors.add(user);
     return undefined;
   }
 
-  /** U3 is complete: the survivors each of its users is asked about, which are its neighbours and itself. */
+  /** U3 is complete: returns the survivors each of its users is asked about, which are its neighbours and itself. */
   closeInputs(): { readonly kind: 'survivors'; readonly survivorsFor: (user: number) => number[] } | Refused {
     const { size } = this.#survivors;
     if (size < this.#parameters.threshold) return refused('too-few', `${size} users sent their inputs`);
@@ -94,8 +94,8 @@ export class SecAggServer {
   }
 
   /**
-   * What turns the sum of y over U3 into the sum of x: - PRG(b_v) for every survivor, and for every v that dropped
-   * between shares and input what its neighbours u in U3 had added, sign(u, v) PRG(s_uv).
+   * Returns the masks that turn the sum of y over U3 into the sum of x: - PRG(b_v) for every survivor, and for every v
+   * that dropped between shares and input the masks sign(u, v) PRG(s_uv) that its neighbours u in U3 had added.
    */
   open(): { readonly kind: 'plan'; readonly plan: MaskPlan } | Refused {
     const terms: MaskTerm[] = [];

@@ -102,7 +102,7 @@ export class SecAggUser {
     return { kind: 'plan', plan: { modulus, salt: session, terms } };
   }
 
-  /** Round 4, Unmasking: of each peer in U2 the share of b where it is in U3, of s^SK where it dropped; once. */
+  /** Round 4, Unmasking: for each peer in U2 the share of b if it is in U3, or of s^SK if it dropped; once. */
   answer(survivors: readonly number[]): { readonly kind: 'answer'; readonly revealed: RevealedShare[] } | Refused {
     if (this.#answered) return refused('already-answered', `user ${this.id}`);
     const alive = new Set(survivors);
@@ -124,7 +124,7 @@ export class SecAggUser {
     return { kind: 'answer', revealed };
   }
 
-  /** In SecAgg the user counts itself, among neighbours it does not. */
+  /** In SecAgg the user counts itself; among neighbours it does not. */
   #counted(others: number): number {
     return holdsOwnShare(this.#parameters) ? others + 1 : others;
   }

@@ -1,4 +1,4 @@
-/** Measures what a contribution costs a device, beside the operations it cannot do without. */
+/** Measures the cost of a contribution for a device, beside the operations that it needs at least. */
 import { createCipheriv } from 'node:crypto';
 import { ENGINES, type EngineName } from '@basa/client/operator';
 import {
@@ -35,7 +35,7 @@ import { ENGINE_NAMES, type Way } from '../flags/engines.ts';
 export interface Measured {
   readonly name: string;
   readonly ms: number;
-  /** What it is compared with, and how many times as long it took. */
+  /** The operation it is compared with, and the ratio of the times. */
   readonly peer: string;
   readonly ratio: number;
 }
@@ -53,7 +53,7 @@ export async function measureContribution(choice: {
   return [...(await measureSealing(engine, bufferSize)), measureMasks(bufferSize, parameters, RING_32)];
 }
 
-/** What the last slot of a buffer seals and opens, beside the operations that the engine cannot do without. */
+/** The sealing and opening of the last slot of a buffer, beside the operations that the engine needs at least. */
 async function measureSealing(engine: EngineName, bufferSize: number): Promise<readonly Measured[]> {
   const { peer, peerMs, destroy, ...sealings } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
   const trial = sealingTrial(sealings, bufferSize, nodeRandomBytes);
@@ -67,23 +67,23 @@ async function measureSealing(engine: EngineName, bufferSize: number): Promise<r
   ];
 }
 
-/** What one contribution takes a device: in sealed mode the last slot of a buffer, which has most to do. */
+/** The cost of one contribution for a device: in sealed mode of the last slot of a buffer, which has the most work. */
 export interface WayCost {
   readonly way: Way;
   /** Milliseconds to seal and open all its seeds. */
   readonly sealingMs: number;
   /** Milliseconds to expand and add its masks: the same with every engine of sealed mode. */
   readonly maskingMs: number;
-  /** Of the sealed seeds that it sends. */
+  /** The bytes of the sealed seeds that it sends. */
   readonly sealedBytes: number;
-  /** How often it asks a service, from its place to its upload, with one authority. */
+  /** The number of requests to a service, from its place to its upload, with one authority. */
   readonly requests: number;
 }
 
 /** Place, newest version, model, seat, deposit, key, upload; place, model, upload. */
 const REQUESTS = { sealed: 7, oneShot: 3 };
 
-/** Both engines and the one-shot mode for one task, measured here and now. */
+/** Measures both engines and the one-shot mode for one task on this machine. */
 export async function compareWays({
   bufferSize,
   dimension,
@@ -101,7 +101,7 @@ export async function compareWays({
   return [...costs, shotCost(dimension, modulus)];
 }
 
-/** With one authority: one part, whose seed is sealed to the one epoch key. */
+/** With one authority: one part, whose seed is sealed to the only epoch key. */
 function shotCost(dimension: number, modulus: Modulus): WayCost {
   const key = nodeSuite.x25519(nodeRandomBytes(32)).publicKey;
   const name = {

@@ -9,10 +9,16 @@ import type { VersionSettings } from '../flags/modes.ts';
 import type { LocalServices } from '../local/local-services.ts';
 import type { FleetWork } from './fleet-messages.ts';
 
-/** What learnt steadily in virtual time: all of MNIST over the fleet, one epoch an update, a whole step for fresh updates. */
+/**
+ * Settings that learned steadily in virtual time: all of MNIST over the fleet, one epoch per update, a whole step for
+ * fresh updates.
+ */
 const TRAINING: TaskTraining = { epochs: 1, batchSize: 32, learningRate: 0.1, loss: 'softmaxCrossEntropy' };
 export const SERVER_STEP: ServerStepOptions = { kind: 'fedbuff', rate: 1 };
-/** How alike the devices' shares of digits are (Dirichlet): 5 is a mild skew; at 0.5 single versions fall by up to 8 points. */
+/**
+ * The similarity of the devices' shares of digits (Dirichlet): 5 is a mild skew; at 0.5 single versions fall by up to 8
+ * points.
+ */
 const SKEW = 5;
 /** As many places as two buffers: while one of them is summed, the other fills, and updates are one version old. */
 const PLACES_A_SLOT = 2;
@@ -27,19 +33,22 @@ const METRICS: readonly MetricRange[] = [{ name: 'loss', low: 0, high: 5 }];
 export interface DemoTaskOptions {
   readonly name: string;
   readonly bufferSize: number;
-  /** Sealed mode with slot keys where nothing is said. */
+  /** Sealed mode with slot keys by default. */
   readonly way?: Way;
-  /** One-shot: how many batches make a version, and how. */
+  /** One-shot: the number of batches that make a version, and their combination. */
   readonly version?: VersionSettings | undefined;
-  /** How many authorities every step needs. */
+  /** The number of authorities that every step needs. */
   readonly threshold?: number;
   readonly seed: number;
   readonly stop: { readonly accuracy?: number; readonly version?: number };
-  /** What the page Watch draws. */
+  /** The target that the page Watch draws. */
   readonly target?: number;
 }
 
-/** At the authorities, then at the server, with MNIST's test set to evaluate on. The same again is the same task. */
+/**
+ * Creates the task at the authorities, then at the server, with MNIST's test set to evaluate on. The same settings give
+ * the same task.
+ */
 export async function createDemoTask(
   services: LocalServices,
   { name, bufferSize, way = 'slot-keys', version, threshold, seed, stop, target }: DemoTaskOptions,

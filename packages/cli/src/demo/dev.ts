@@ -9,7 +9,7 @@ import { text, texts, whole } from '../shell/flag.ts';
 import { counted } from '../shell/terminal.ts';
 import type { Fleet as DeviceFleet } from './fleet.ts';
 
-/** The page that joins takes one for each new device, so that opening it is enough. */
+/** The page that joins uses one for each new device, so that opening it is enough. */
 const PAGE_TOKENS = 200;
 const TOKEN_MS = 24 * 3_600_000;
 
@@ -134,7 +134,7 @@ export const dev: Command = command({
   },
 });
 
-/** What a page of one's own reads behind the #, which browsers send to nobody (docs/guides/browser-app.md). */
+/** The values that a user's own page reads after the #, which browsers send to no server (docs/guides/browser-app.md). */
 function pagePins({ serverUrl, authorityUrl, authorityKey }: LocalServices, task: string, token: string): string {
   return String(new URLSearchParams({ server: serverUrl, authority: authorityUrl, authorityKey, task, token }));
 }
@@ -146,7 +146,7 @@ function originsOf(origins: readonly string[]): readonly string[] {
   return origins;
 }
 
-/** Until Ctrl-C, or something fails. */
+/** Waits until Ctrl-C, or until something fails. */
 async function until(signal: AbortSignal, check: () => void): Promise<void> {
   while (!signal.aborted) {
     check();

@@ -1,4 +1,4 @@
-/** What the demo tells its fleet workers, and what they tell back: plain data between threads. */
+/** The messages between the demo and its fleet workers: plain data between threads. */
 import type { Costs } from '@basa/client/node';
 
 export interface FleetDevice {
@@ -18,17 +18,17 @@ export interface FleetWork {
   readonly seed: number;
   /** Mean of the pause between two contributions of a device. */
   readonly pauseMs: number;
-  /** The share of contributions that are given up before they are sent, for good. */
+  /** The share of contributions that are given up for good before they are sent. */
   readonly dropShare: number;
 }
 
-/** An update that a buffer took: what it was trained on and with, so that the run can be repeated without security. */
+/** An update that a buffer accepted, with its training settings, so that the run can be repeated without security. */
 export interface AcceptedNews {
   readonly kind: 'accepted';
   readonly device: number;
   readonly round: number;
   readonly trainedOn: number;
-  /** Of the buffer, or in the one-shot mode of the upload, which has no slot. */
+  /** The name of the buffer, or in the one-shot mode of the upload, which has no slot. */
   readonly ctx: string;
   readonly slot: number | undefined;
   readonly costs: Costs;

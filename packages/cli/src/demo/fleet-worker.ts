@@ -42,7 +42,7 @@ async function live(device: FleetDevice): Promise<void> {
   }
 }
 
-/** One contribution of `run`, which asks for a place, fetches, trains and uploads. Gives whether the task is over. */
+/** One contribution of `run`, which asks for a place, fetches, trains and uploads. Returns true if the task is over. */
 async function contributeOnce(
   client: BasaClient,
   { number, indices }: FleetDevice,
@@ -80,7 +80,7 @@ async function contributeOnce(
   }
 }
 
-/** Exponential: devices come when they come. */
+/** Exponential, so that devices come at random times. */
 function pause(chance: RandomStream): Promise<void> {
   const ms = -Math.log(1 - chance.unit()) * work.pauseMs;
   return sleep(ms, undefined, { signal: ending.signal }).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** The fleet of the demo: devices spread over worker threads, and what they report. */
+/** The fleet of the demo: devices spread over worker threads, and their reports. */
 import { Worker } from 'node:worker_threads';
 import { workerModule } from '@basa/runtime/node';
 import type { AcceptedNews, FleetNews, FleetWork } from './fleet-messages.ts';
@@ -38,12 +38,12 @@ export class Fleet {
     return { ready, dropped, rejected, retries: retry, accepted: this.#accepted };
   }
 
-  /** Throws what a worker failed with. */
+  /** Throws the error with which a worker failed. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Devices end what they are at, wipe their secrets and close. */
+  /** Devices end their current work, wipe their secrets and close. */
   async stop(): Promise<void> {
     for (const { worker } of this.#workers) worker.postMessage('stop');
     await Promise.all(this.#workers.map(({ ended }) => ended));

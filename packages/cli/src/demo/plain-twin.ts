@@ -1,6 +1,6 @@
 /**
- * The same run without security: the same devices, seeds, staleness, buffers and damped steps, with updates added as floats.
- * What differs from the secure run is quantisation alone, and what follows from it.
+ * The same run without security: the same devices, seeds, staleness, buffers and damped steps, with updates added as
+ * floats. It differs from the secure run only in quantisation and its consequences.
  */
 import {
   combineMeans,
@@ -28,9 +28,9 @@ export interface PlainTwin {
   readonly seed: number;
   readonly staleness: Staleness;
   readonly serverStep: ServerStepOptions;
-  /** How the sums of a version are combined. */
+  /** The combination of the sums of a version. */
   readonly combine: Combination;
-  /** The sums of each version, in the order of the versions; none for one that repeats the version before it. */
+  /** The sums of each version, in the order of the versions; empty for one that repeats the version before it. */
   readonly versions: readonly (readonly TwinBuffer[])[];
   samplesOf(device: number): Samples;
 }

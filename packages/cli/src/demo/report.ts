@@ -1,4 +1,4 @@
-/** What the demo draws while it runs and says at its end. */
+/** The demo's display while it runs, and its report at the end. */
 import type { Step } from '@basa/client/node';
 import { WAY_TITLE } from '../flags/engines.ts';
 import { counted, plot, table } from '../shell/terminal.ts';
@@ -8,7 +8,7 @@ import type { DemoProgress, DemoResult } from './run-demo.ts';
 
 const STEPS: readonly Step[] = ['seat', 'deposit', 'key', 'mask', 'upload'];
 
-/** Buffers to the target in most runs: for the estimate of the time that is left. */
+/** The usual number of buffers to the target, for the estimate of the remaining time. */
 const USUAL_BUFFERS = 10;
 
 export interface DemoGoal {
@@ -118,7 +118,7 @@ export function summaryOf(result: DemoResult, { target, further }: DemoGoal): st
   ].join('\n');
 }
 
-/** The cost of the cryptography alone, without network and disk: of what this run used, and of what it could have used. */
+/** The cost of only the cryptography, without network and disk: of the mode of this run, and of the alternatives. */
 function waysOf({ way, wayCosts }: DemoResult): readonly string[] {
   const row = (title: string, cell: (cost: WayCost) => string): readonly string[] => [title, ...wayCosts.map(cell)];
   return [
@@ -144,7 +144,7 @@ function usedLine(way: DemoResult['way']): string {
   return `This run used sealed mode with ${WAY_TITLE[way]}. To try ${WAY_TITLE[other]}: npm start -- --engine ${other}. To try one-shot mode: npm start -- --mode one-shot`;
 }
 
-/** Why the target was missed, and what to do. */
+/** The reason why the target was missed, and the advice. */
 function missOf({ ending, versions, accuracy, seconds, tally }: DemoResult, target: number): string {
   const stood = `Did not reach ${percent(target)}: ${percent(accuracy)} after ${counted(versions.length - 1, 'buffer')} and ${seconds.toFixed(0)} s`;
   if (ending === 'buffers')
@@ -158,7 +158,7 @@ function newestOf(versions: DemoProgress['versions']): number {
   return versions.at(-1)?.accuracy ?? 0;
 }
 
-/** Of the newest version: a private metric, before each device's own training. */
+/** The loss of the newest version: a private metric, before each device's own training. */
 function lossOf(versions: DemoProgress['versions']): string {
   return versions.at(-1)?.metrics?.['loss']?.toFixed(2) ?? '-';
 }
@@ -170,7 +170,7 @@ interface StepCost {
   readonly received: number;
 }
 
-/** Means over the contributions that were taken. */
+/** Means over the accepted contributions. */
 function costsOf(accepted: readonly AcceptedNews[]): readonly StepCost[] {
   return STEPS.map((step) => {
     const costs = accepted.flatMap((news) => news.costs[step] ?? []);

@@ -22,7 +22,7 @@ export interface DemoOptions {
   readonly way: Way;
   readonly version: VersionSettings | undefined;
   readonly target: number;
-  /** Versions after the target, to show that it stays. */
+  /** Versions after the target, to show that it stays reached. */
   readonly further: number;
   readonly maxBuffers: number;
   readonly maxSeconds: number;
@@ -51,7 +51,7 @@ export interface DemoResult extends DemoProgress {
   readonly plainAccuracy: number;
   readonly ending: DemoEnding;
   readonly way: Way;
-  /** What one contribution costs with each. */
+  /** The cost of one contribution with each. */
   readonly wayCosts: readonly WayCost[];
 }
 
@@ -61,7 +61,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { folder, signal, terminal } = options;
   terminal.line(`Starting the authority and the server in ${folder} ...`);
   const starting = startLocalServices({ folder, signal });
-  // Read while they start, as processes of their own.
+  // Loaded while the services start, which are separate processes.
   const loading = loadMnist({ signal }).catch(async (error: unknown) => {
     await (await starting).stop();
     throw error;
@@ -128,13 +128,13 @@ async function watch(
   }
 }
 
-/** Evaluation follows the versions: those before the first that still waits for it. */
+/** Evaluation lags behind the versions: returns those before the first that still waits for it. */
 function evaluatedOf(versions: readonly VersionState[]): readonly EvaluatedVersion[] {
   const waiting = versions.findIndex(({ accuracy }) => accuracy === undefined);
   return versions.slice(0, waiting < 0 ? undefined : waiting) as readonly EvaluatedVersion[];
 }
 
-/** Whether enough versions followed the first one that reached the target. */
+/** True if enough versions followed the first one that reached the target. */
 function hasStayed(
   versions: readonly EvaluatedVersion[],
   { target, further }: Pick<DemoOptions, 'target' | 'further'>,

@@ -1,4 +1,4 @@
-/** The demo's trainer: logistic regression on MNIST, with the wasm engine where there is one. */
+/** The demo's trainer: logistic regression on MNIST, with the wasm engine if it is available. */
 
 import { type TrainerOptions, trainerFor } from '@basa/client/node';
 import { logisticRegression, type Trainer } from '@basa/learning';

@@ -1,4 +1,4 @@
-/** Which updates of the fleet made which version, by the server's books and the fleet's. */
+/** Finds the updates of the fleet that made each version, from the records of the server and of the fleet. */
 import type { ServerOperator, VersionState } from '@basa/client/operator';
 import type { Way } from '../flags/engines.ts';
 import type { AcceptedNews } from './fleet-messages.ts';
@@ -8,11 +8,11 @@ export interface DemoBooks {
   readonly task: string;
   readonly way: Way;
   readonly versions: readonly VersionState[];
-  /** All that the fleet was told of. */
+  /** All acceptances that the fleet reported. */
   readonly accepted: readonly AcceptedNews[];
 }
 
-/** The sums of each version, without the first, which comes from nobody. */
+/** Returns the sums of each version, without the first, which has none. */
 export async function twinVersions(
   server: ServerOperator,
   books: DemoBooks,
@@ -37,7 +37,7 @@ function buffers(server: ServerOperator, { accepted: all }: DemoBooks): SumOf {
   };
 }
 
-/** One-shot: the server tells of each upload in which batch it is. All updates of a batch are trained on one version. */
+/** One-shot: the server gives the batch of each upload. All updates of a batch are trained on one version. */
 async function batches(server: ServerOperator, { task, accepted }: DemoBooks): Promise<SumOf> {
   const found = new Map<string, AcceptedNews[]>();
   for (const news of accepted) {

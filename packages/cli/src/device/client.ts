@@ -1,4 +1,4 @@
-/** `basa client`: one device that takes part in a task, with a share of MNIST, data of one's own, or an update from a file. */
+/** `basa client`: one device that takes part in a task, with a share of MNIST, its own data, or an update from a file. */
 import { readFile } from 'node:fs/promises';
 import type { BasaClient, ClientEvents, RunSummary } from '@basa/client/node';
 import { PLAIN_HTTP_FLAGS } from '../flags/connection.ts';
@@ -69,7 +69,7 @@ export const client: Command = command({
   },
 });
 
-/** The update is offered as one that was trained on the newest model. */
+/** Offers the update as one that was trained on the newest model. */
 async function offer(input: Input, file: string): Promise<CommandResult> {
   const { terminal, signal } = input;
   const bytes = new Uint8Array(await readFile(file));
@@ -109,7 +109,7 @@ async function train(input: Input): Promise<CommandResult> {
       terminal.line(`accepted: ${slot === undefined ? 'upload' : `slot ${slot} of buffer`} ${short(ctx)}`),
     );
     device.on('rejected', ({ reason, detail }) => {
-      if (problemOf(reason).nothingNew !== undefined) return; // `idle` says so
+      if (problemOf(reason).nothingNew !== undefined) return; // `idle` reports it
       terminal.line(reason === 'version-over' ? LATE : `rejected: ${refusalText(reason, detail)}`);
     });
     device.on('idle', ({ version, why }) =>
@@ -140,7 +140,7 @@ async function summaryText({ accepted, rejected, idle, ended }: RunSummary): Pro
   return `${accepted} accepted, ${rejected} rejected${nothingNew}${await whyEnded(ended)}`;
 }
 
-/** Nothing where all rounds were made, as asked. */
+/** Returns an empty text if all rounds were made, as asked. */
 async function whyEnded(ended: RunSummary['ended']): Promise<string> {
   if (ended === 'rounds') return '';
   if (ended === 'nothing-new') return '; ended: no newer version of the model came';

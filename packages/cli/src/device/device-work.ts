@@ -1,11 +1,11 @@
-/** What a device of the command line trains: a share of MNIST, or a model and data of one's own. */
+/** The training data of a command-line device: a share of MNIST, or a user's own model and data. */
 import type { Samples, Trainer } from '@basa/learning';
 import { shareOf, trainerOf } from '../flags/own-data.ts';
 import { loadOwnModel } from '../flags/own-model.ts';
 import type { CommandInput } from '../shell/command.ts';
 import { text, whole, within, yes } from '../shell/flag.ts';
 
-/** Devices that MNIST is shared among. */
+/** The number of devices that share MNIST. */
 const MNIST_USERS = 1000;
 
 export const DATA_FLAGS = {

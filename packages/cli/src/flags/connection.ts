@@ -1,10 +1,10 @@
-/** How commands find the services: flags, or the variables that `basa dev` prints. */
+/** The addresses of the services: from flags, or from the variables that `basa dev` prints. */
 
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { CommandError, type CommandInput } from '../shell/command.ts';
 import { needed, text, yes } from '../shell/flag.ts';
 
-/** For whoever owns the network between, for example one of containers. */
+/** For the owner of the network in between, for example one of containers. */
 export const PLAIN_HTTP_FLAGS = {
   'unsafe-plain-http': yes('let addresses be plain http to another machine', 'BASA_UNSAFE_PLAIN_HTTP'),
 };
@@ -41,7 +41,7 @@ export async function serverOperator({ flags, signal }: ServerInput): Promise<Se
   return new ServerOperator({ url, token, signal });
 }
 
-/** `whenBack`: what to do about an authority that was missed. */
+/** `whenBack`: the advice about an authority that was missed. */
 export async function authorityOperator(
   { flags, signal, terminal }: AuthorityInput,
   whenBack = 'give this command again when it is back',
@@ -57,7 +57,7 @@ export async function authorityOperator(
   });
 }
 
-/** Whoever has an operator's token controls the service: it never goes over plain http to another machine. */
+/** A holder of an operator's token controls the service, so the token never goes over plain http to another machine. */
 async function checkAddress(
   flags: CommandInput<typeof PLAIN_HTTP_FLAGS>['flags'],
   name: string,
@@ -79,7 +79,7 @@ function urlOf(address: string, name: string): URL {
   }
 }
 
-/** One for all authorities, or one each with commas between them. */
+/** One token for all authorities, or one each, comma-separated. */
 export function authorityTokenOf(flags: AuthorityInput['flags']): string | undefined {
   return flags['authority-token'] ?? flags.token;
 }

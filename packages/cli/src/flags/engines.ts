@@ -2,15 +2,15 @@
 import type { EngineName } from '@basa/client/operator';
 import { choice, type Flag } from '../shell/flag.ts';
 
-/** The paper's first. */
+/** The paper's engine first. */
 export const ENGINE_NAMES: readonly EngineName[] = ['cp-abe', 'slot-keys'];
 
-/** How the masks of an update are kept: an engine of sealed mode, or the one-shot mode. */
+/** The protection of an update's masks: an engine of sealed mode, or the one-shot mode. */
 export type Way = EngineName | 'one-shot';
 
 const HELP = 'how sealed mode seals seeds: slot-keys, as new tasks do, or cp-abe, as in the paper';
 
-/** For readers. */
+/** Titles for readers. */
 export const WAY_TITLE: Readonly<Record<Way, string>> = {
   'cp-abe': 'CP-ABE',
   'slot-keys': 'slot keys',
@@ -21,7 +21,7 @@ export function engineFlag(fallback: EngineName): Flag<EngineName> {
   return choice(ENGINE_NAMES, { help: HELP, default: fallback });
 }
 
-/** Beside a choice of the mode: undefined where nobody chose an engine. */
+/** Used beside a choice of the mode: undefined if no engine was chosen. */
 export function sealedEngineFlag(usual: EngineName): Flag<EngineName | undefined> {
   return choice(ENGINE_NAMES, { help: HELP, without: usual });
 }

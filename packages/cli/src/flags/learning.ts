@@ -1,4 +1,4 @@
-/** The flags of `task create` that say how the server steps and how many devices it lets in. */
+/** The flags of `task create` for the server's step and the number of admitted devices. */
 import type { TaskSettings } from '@basa/client/operator';
 import type { Damping, ServerStepOptions } from '@basa/learning';
 import { CommandError, type CommandInput } from '../shell/command.ts';

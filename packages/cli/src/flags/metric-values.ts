@@ -7,7 +7,7 @@ export const METRIC_FLAGS = {
   metric: texts({ value: 'name=value', help: 'with --update: a number for a metric that the task names' }),
 };
 
-/** Throws a sentence if a metric is missing, is not of the task, or is not a number. */
+/** Throws a sentence if a metric is missing, is not part of the task, or is not a number. */
 export function metricValues(
   typed: readonly string[],
   asked: readonly Pick<MetricRange, 'name'>[],

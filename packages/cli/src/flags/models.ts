@@ -1,4 +1,4 @@
-/** The models the command line knows by name, and how a task of each is trained by default (the paper's settings). */
+/** The models the command line knows by name, with their default training settings (the paper's). */
 import type * as Models from '@basa/learning';
 import type { Dataset, Model } from '@basa/learning';
 import type { Loss, TaskTraining } from '@basa/protocol';
@@ -10,13 +10,13 @@ interface KnownModel {
   readonly training: TaskTraining;
   /** Without one, the default of new tasks. */
   readonly blockFloor?: number;
-  /** What versions are evaluated on. */
+  /** The data on which versions are evaluated. */
   readonly test?: (signal: AbortSignal) => Promise<Dataset>;
 }
 
 /**
- * Of 2000 updates of 1000 users over 200 versions the smallest norm on MNIST's weights was 0.029, a quarter of it where an update is
- * as stale as may be; rounding alone makes at most 0.0007. Not measured for the others.
+ * Of 2000 updates of 1000 users over 200 versions the smallest norm on MNIST's weights was 0.029, and a quarter of it
+ * for the stalest update allowed; rounding by itself makes at most 0.0007. Not measured for the others.
  */
 export const MNIST_BLOCK_FLOOR = 0.005;
 
@@ -27,7 +27,7 @@ const training = (batchSize: number, learningRate: number): TaskTraining => ({
   loss: 'softmaxCrossEntropy',
 });
 
-/** For a model of one's own whose file does not say how to train. */
+/** For a user's own model whose file does not give training settings. */
 export const OWN_TRAINING: TaskTraining = training(20, 0.1);
 
 const MODELS: Readonly<Record<string, KnownModel>> = {
@@ -44,7 +44,7 @@ const MODELS: Readonly<Record<string, KnownModel>> = {
 
 export const MODEL_NAMES: readonly string[] = Object.keys(MODELS);
 
-/** By name, or of a file of one's own. */
+/** Loads a model by name, or from a user's own file. */
 export async function chosenModel(name: string): Promise<Omit<KnownModel, 'make'> & { readonly model: Model }> {
   if (isModelFile(name)) {
     const { model, training: own, test } = await loadModel(name);

@@ -1,11 +1,11 @@
-/** How updates reach a sum, by the names that people type, and what each mode allows. */
+/** The modes by which updates reach a sum, by the names that people type, and the limits of each mode. */
 import { CommandError } from '../shell/command-error.ts';
 import { choice, type Flag, whole, within, yes } from '../shell/flag.ts';
 
 const MODES = ['sealed', 'one-shot'] as const;
 export type ModeChoice = (typeof MODES)[number];
 
-/** The most updates of a sum; said here because no package is loaded before a command has its flags. */
+/** The largest number of updates in a sum; repeated here because no package is loaded before a command has its flags. */
 export const MOST_UPDATES: Readonly<Record<ModeChoice, number>> = { sealed: 1024, 'one-shot': 10_000 };
 
 export const modeFlag: Flag<ModeChoice> = choice(MODES, {
@@ -17,13 +17,13 @@ export const uncheckedSumsFlag: Flag<boolean> = yes(
   'one-shot: allow sums that only one authority vouches for, which can then shift the model unnoticed',
 );
 
-/** The most sums of a version, and the fewest that a trimmed mean is made of. */
+/** The largest number of sums in a version, and the smallest number for a trimmed mean. */
 const MOST_SUMS = 64;
 const LEAST_TRIMMED = 5;
 
 const COMBINATIONS = ['mean', 'trimmed'] as const;
 
-/** H, and what a version makes of so many sums. */
+/** H, and the combination of that many sums into a version. */
 export const VERSION_FLAGS = {
   'sums-per-version': whole({
     help: 'one-shot: H, batches that make one version of the model',
@@ -43,7 +43,7 @@ export interface VersionSettings {
   readonly combine: (typeof COMBINATIONS)[number];
 }
 
-/** Nothing in sealed mode, in which every buffer makes a version. */
+/** Returns nothing in sealed mode, in which every buffer makes a version. */
 export function versionSettings(flags: {
   readonly mode: ModeChoice;
   readonly 'sums-per-version': number;
@@ -63,12 +63,12 @@ export function versionSettings(flags: {
   return { sumsPerVersion, combine };
 }
 
-/** K, where it fits the mode. */
+/** Returns K if it fits the mode; otherwise throws. */
 export function bufferWithin(bufferSize: number, mode: ModeChoice): number {
   return within(bufferSize, 'buffer', { min: 2, max: MOST_UPDATES[mode] });
 }
 
-/** The mode, with the engine that sealed mode has. */
+/** Returns the mode, with the engine of sealed mode. */
 export function modeOf<Engine extends string>(
   { mode, engine }: { readonly mode: ModeChoice; readonly engine: Engine | undefined },
   usual: Engine,

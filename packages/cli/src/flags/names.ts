@@ -1,7 +1,7 @@
-/** Names of 64 hexadecimal digits, as people say them: a task by its own name, and anything by the first digits that no other has. */
+/** Names of 64 hexadecimal digits in short form: a task by its own name, and anything by the first digits that no other has. */
 import { CommandError } from '../shell/command.ts';
 
-/** Shown wherever a whole name is not needed: here, on the pages and in metrics. */
+/** Shown if a whole name is not needed: here, on the pages and in metrics. */
 const SHORT_DIGITS = 8;
 const MIN_DIGITS = 4;
 
@@ -11,18 +11,18 @@ export function short(hex: string): string {
 
 export interface Named {
   readonly hex: string;
-  /** What people call it, if anything. */
+  /** The name that people use, if there is one. */
   readonly name?: string;
 }
 
 export interface Kind {
-  /** What is looked for: "task". */
+  /** The kind of thing that is looked for: "task". */
   readonly kind: string;
   /** The command that lists them, in backticks. */
   readonly listed: string;
 }
 
-/** Takes a whole name as it is, and asks nobody. */
+/** Returns a whole name as it is, without a request. */
 export async function wholeName(
   text: string,
   { kind, listed }: Kind,

@@ -1,4 +1,4 @@
-/** Trainer and examples of a model of one's own, checked when they are loaded: what is wrong is told with its place and remedy. */
+/** Trainer and examples of a user's own model, checked when they are loaded: an error gives the place and the remedy. */
 import type { OwnModel, Samples, Share, Trainer } from '@basa/learning';
 import { CommandError } from '../shell/command.ts';
 
@@ -25,7 +25,7 @@ export async function trainerOf(
   }
 }
 
-/** A loss that only the file names is the one of its trainer. */
+/** A loss that only the file names belongs to its trainer. */
 function checkedTrainer(file: string, trainer: Trainer, loss: string | undefined): Trainer {
   const missing = METHODS.find((name) => typeof trainer?.[name] !== 'function');
   if (missing !== undefined)
@@ -64,7 +64,7 @@ export async function checkExamples(place: string, samples: Samples, { model, lo
   const beyond = indices.find((index) => index >= dataset.labels.length);
   if (beyond !== undefined)
     throw new CommandError(`${place}: there is no example ${beyond}; ${dataset.name} has ${dataset.labels.length}`);
-  // Only a trainer of your own knows what a loss of its own takes.
+  // Only a user's own trainer knows what its loss takes.
   if (loss === undefined || !isLossName(loss)) return;
   try {
     checkDataset(dataset, model, loss);

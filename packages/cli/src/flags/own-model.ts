@@ -1,4 +1,4 @@
-/** Reads a model of one's own: a module that exports it with its data, or a JSON file that holds the network alone. */
+/** Reads a user's own model: a module that exports it with its data, or a JSON file that holds only the network. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ export function isModelFile(name: string): boolean {
   return MODULE.test(name) || name.endsWith('.json');
 }
 
-/** What a file says; only a module has more than the network. */
+/** The content of a file; only a module has more than the network. */
 export async function loadModel(file: string): Promise<Pick<OwnModel, 'model'> & Partial<OwnModel>> {
   checkThere(file);
   return file.endsWith('.json') ? { model: await readNetwork(file) } : loadOwnModel(file);
@@ -47,7 +47,7 @@ async function readNetwork(file: string): Promise<Model> {
   }
 }
 
-/** Node 22.18 and newer read TypeScript. Older ones need tsx, installed beside the file. In a clone our loader reads it. */
+/** Node 22.18 and newer read TypeScript. Older versions need tsx, installed beside the file. In a clone our loader reads it. */
 async function importModule(path: string): Promise<Record<string, unknown>> {
   const isRead = import.meta.url.endsWith('.ts') || Boolean((process.features as { typescript?: unknown }).typescript);
   if (/\.[cm]?ts$/.test(path) && !isRead) await registerTsx(path);
@@ -63,7 +63,7 @@ async function registerTsx(path: string): Promise<void> {
       `Node ${process.versions.node} does not read TypeScript: run \`npm install --save-dev tsx\` beside ${path}, or give a .js or .mjs file`,
     );
   }
-  await import(pathToFileURL(found).href); // as `node --import tsx/esm` does
+  await import(pathToFileURL(found).href); // like `node --import tsx/esm`
 }
 
 function checkExports(file: string, own: Readonly<Record<string, unknown>>): void {

@@ -1,4 +1,4 @@
-/** Where a service's configuration comes from, as every command about a service takes it. */
+/** The sources of a service's configuration, as flags of every command about a service. */
 import { CommandError, type CommandInput } from '../shell/command.ts';
 import { text, texts } from '../shell/flag.ts';
 
@@ -19,7 +19,7 @@ export function placesOf({ flags, environment }: CommandInput<typeof CONFIG_FLAG
 
 export type ServiceName = 'server' | 'authority';
 
-/** The positional argument that says which service is meant. */
+/** The positional argument that names the service. */
 export function serviceOf({ positionals: [name] }: Pick<CommandInput, 'positionals'>): ServiceName {
   if (name === 'server' || name === 'authority') return name;
   throw new CommandError(`say which service: server or authority${name === undefined ? '' : `, not "${name}"`}`);

@@ -1,4 +1,4 @@
-/** Settings that go together: `paper` as in the paper's experiments, `production` for devices that come and go for months. */
+/** Settings that belong together: `paper` as in the paper's experiments, `production` for devices that come and go for months. */
 import { CommandError } from '../shell/command.ts';
 import type { ServiceName } from './places.ts';
 
@@ -58,7 +58,7 @@ export function taskPreset(name: string = PAPER): Promise<TaskPreset> {
   return (TASK[name] ?? unknown(name))();
 }
 
-/** What a preset writes into the configuration of a service. */
+/** The values that a preset writes into the configuration of a service. */
 export function servicePreset(name: string = PAPER, service: ServiceName): object {
   return (SERVICE[name] ?? unknown(name))[service];
 }

@@ -60,7 +60,7 @@ export const FLOOR_FLAGS = {
   delta: deltaFlag('what that epsilon is reckoned for, whatever the task names'),
 };
 
-/** What a device asks for with `--max-epsilon`; nothing without. */
+/** The demand of a device with `--max-epsilon`; undefined without it. */
 export function privacyFloor(flags: CommandInput<typeof FLOOR_FLAGS>['flags']): PrivacyFloor | undefined {
   const { 'max-epsilon': epsilon, delta } = flags;
   if (epsilon !== undefined) return { epsilon, delta: delta ?? DELTA };

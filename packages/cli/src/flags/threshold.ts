@@ -1,7 +1,7 @@
-/** How many of a task's authorities every step needs, as people say it. */
+/** The number of a task's authorities that every step needs, as a flag. */
 import { whole } from '../shell/flag.ts';
 
-/** As the protocol has it; said here because no package is loaded before a command has its flags. */
+/** The protocol's limit; repeated here because no package is loaded before a command has its flags. */
 export const MAX_AUTHORITIES = 16;
 
 export const thresholdFlag = whole({

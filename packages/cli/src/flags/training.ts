@@ -1,4 +1,4 @@
-/** How the devices of a task train, and what their updates may not be: the flags of `task create` that go into the policy. */
+/** The flags of `task create` that go into the policy: the training of devices, and the limits on their updates. */
 import type { Loss, TaskTraining } from '@basa/protocol';
 import type { CommandInput } from '../shell/command.ts';
 import { choice, parsed, positive, whole } from '../shell/flag.ts';
@@ -7,7 +7,7 @@ const MAX_U16 = 65_535;
 /** Listed here as well as in the protocol, whose code is loaded only when something runs. */
 const TASK_LOSSES = ['softmaxCrossEntropy', 'binaryCrossEntropy', 'mse', 'own'] as const satisfies readonly Loss[];
 
-/** Flags of local training, where `without` says what holds without each. */
+/** Flags of local training; `without` gives the default of each. */
 export function localTrainingFlags(without: {
   readonly batch: string;
   readonly rate: string;
@@ -47,7 +47,7 @@ export const TRAINING_FLAGS = {
   ),
 };
 
-/** Takes from the model what the flags do not say. */
+/** Takes values that the flags do not give from the model. */
 export function trainingOf(
   flags: CommandInput<typeof TRAINING_FLAGS>['flags'],
   { training, blockFloor }: { readonly training: TaskTraining; readonly blockFloor?: number },

@@ -1,4 +1,4 @@
-/** Which task, device or buffer a command is about, by its name or its first digits. */
+/** Finds the task, device or buffer of a command, by its name or its first digits. */
 
 import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { CommandError, type CommandInput } from '../shell/command.ts';
@@ -21,7 +21,7 @@ export function taskArgument(
   return givenTask(positionals[0] ?? environment['BASA_TASK'], server);
 }
 
-/** Takes the first argument alone: what cannot be undone is done only to a task that somebody named. */
+/** Takes only the first argument, never the variable: irreversible actions need an explicitly named task. */
 export function namedTask(
   { positionals: [text] }: Pick<CommandInput, 'positionals'>,
   server: ServerOperator,
@@ -41,7 +41,7 @@ export function taskNamed(text: string, service: Tasks): Promise<string> {
   return wholeName(text, TASK, list);
 }
 
-/** The user id of a device, by the digits of that id or of its key. */
+/** Returns the user id of a device, by the digits of that id or of its key. */
 export async function deviceNamed(
   text: string,
   by: 'user' | 'deviceKey',

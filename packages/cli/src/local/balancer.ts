@@ -1,4 +1,4 @@
-/** A small balancer before nodes on this machine, for development: each request goes to the next node that answers. */
+/** A small balancer in front of nodes on this machine, for development: each request goes to the next node that answers. */
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** How long a node that did not answer is left alone. */
+/** The time for which a node that did not answer is skipped. */
 const PAUSE_MS = 1_000;
 
 export async function startBalancer(targets: readonly string[], port: number): Promise<Balancer> {
@@ -34,7 +34,7 @@ export async function startBalancer(targets: readonly string[], port: number): P
     });
     onward.on('error', () => {
       silentUntil.set(target, Date.now() + PAUSE_MS);
-      // The node may have done what it was sent. Clients repeat it themselves, with the same bytes.
+      // The node may have processed the request. Clients repeat it themselves, with the same bytes.
       if (outgoing.headersSent) outgoing.destroy();
       else outgoing.writeHead(503, { 'retry-after': '1' }).end();
     });

@@ -1,4 +1,4 @@
-/** Several server nodes on this machine: a PostgreSQL of their own, the nodes, and a balancer before them. */
+/** Several server nodes on this machine: their own PostgreSQL, the nodes, and a balancer in front of them. */
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { toHex } from '@basa/masking';
@@ -12,7 +12,7 @@ import { type Balancer, startBalancer } from './balancer.ts';
 export interface LocalCluster {
   /** The balancer's address. */
   readonly url: string;
-  /** After the nodes were stopped. */
+  /** Call it after the nodes were stopped. */
   stop(): Promise<void>;
 }
 
@@ -21,13 +21,13 @@ export interface ClusterOptions {
   readonly nodes: number;
   /** The balancer's. */
   readonly port: number;
-  /** What every node is configured with, besides its port and its database. */
+  /** The configuration of every node, besides its port and its database. */
   readonly config: object;
   start(name: string, own: object, environment: Readonly<Record<string, string>>): Promise<string>;
 }
 
 export async function startCluster({ folder, nodes, port, config, start }: ClusterOptions): Promise<LocalCluster> {
-  // PostgreSQL does not run as root: the user it runs as must be able to pass through this folder to its own.
+  // PostgreSQL does not run as root: its user must be able to pass through this folder to its own.
   if (process.getuid?.() === 0) await chmod(folder, 0o711);
   const postgres = await startLocalPostgres({ folder: resolve(folder, 'postgres') }).catch((error: unknown) => {
     throw error instanceof StartError ? new CommandError(error.message, EXIT_CODE.failed) : error;
@@ -53,7 +53,7 @@ export async function startCluster({ folder, nodes, port, config, start }: Clust
   }
 }
 
-/** Made once for a folder: policies name its public half. */
+/** Made once for each folder: policies name its public half. */
 async function signingKey(path: string): Promise<string> {
   const known = await readFile(path, 'utf8').catch(() => undefined);
   if (known !== undefined) return known.trim();

@@ -1,4 +1,4 @@
-/** Authorities and a server as processes of their own on this machine, on one folder, with an operator's token. */
+/** Authorities and a server as separate processes on this machine, in one folder, with an operator's token. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { localPages } from './pages.ts';
 import { authorityNames, ServiceProcesses } from './service-process.ts';
 
 export interface LocalServices {
-  /** Of several authorities with commas between them, as the keys. */
+  /** Comma-separated for several authorities, like the keys. */
   readonly authorityUrl: string;
   readonly authorityKey: string;
   readonly serverUrl: string;
@@ -18,7 +18,7 @@ export interface LocalServices {
   readonly operatorToken: string;
   readonly authority: AuthorityOperator;
   readonly server: ServerOperator;
-  /** Whether the server serves web pages. */
+  /** True if the server serves web pages. */
   readonly hasPages: boolean;
   stop(): Promise<void>;
 }
@@ -28,15 +28,15 @@ export interface LocalOptions {
   readonly signal: AbortSignal;
   /** 0 takes free ports; the second authority has the next one, and so on. */
   readonly authorityPort?: number;
-  /** How many authorities (1). */
+  /** The number of authorities (1). */
   readonly authorities?: number;
   readonly serverPort?: number;
   readonly unsafePaperMode?: boolean;
-  /** Web pages of these origins may ask both services. */
+  /** Web pages of these origins may call both services. */
   readonly corsOrigins?: readonly string[];
-  /** How many server nodes run on a PostgreSQL of their own, behind a balancer. One embedded server by default. */
+  /** The number of server nodes on their own PostgreSQL, behind a balancer. One embedded server by default. */
   readonly nodes?: number;
-  /** Whether pages hand out the tokens of `offerTokens` to everybody. */
+  /** True if pages hand out the tokens of `offerTokens` to everybody. */
   readonly handsOutTokens?: boolean;
 }
 
@@ -97,7 +97,7 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
     const start: ClusterOptions['start'] = (name, own, environment) =>
       processes.start(name, { role: 'server', config: { ...config, ...own }, environment });
     if (options.nodes !== undefined) {
-      // It brings the whole server with it, which one process of its own has already.
+      // It loads the whole server, which the embedded case does not need here.
       const { startCluster } = await import('./local-cluster.ts');
       cluster = await startCluster({ folder, nodes: options.nodes, port, config, start });
     }
@@ -121,12 +121,12 @@ export async function startLocalServices(options: LocalOptions): Promise<LocalSe
   }
 }
 
-/** Made once for a folder: services that were stopped go on with their data. For trying things out, not for production. */
+/** Made once for each folder, so that stopped services continue with their data. For trying things out, not for production. */
 async function secretsOf(folder: string): Promise<LocalSecrets> {
   const path = join(folder, 'secrets.json');
   const known = await readFile(path, 'utf8').catch(() => undefined);
   if (known !== undefined) return JSON.parse(known) as LocalSecrets;
-  // Random bytes need no scrypt, which takes a passphrase about a second at every start.
+  // Random bytes need no scrypt, which takes about a second for a passphrase at every start.
   const keyFile = 'authority.key';
   await writeFile(join(folder, keyFile), nodeRandomBytes(32), { mode: 0o600 });
   const secrets = { operatorToken: toHex(nodeRandomBytes(16)), keyFile };
@@ -134,7 +134,7 @@ async function secretsOf(folder: string): Promise<LocalSecrets> {
   return secrets;
 }
 
-/** What the authority's keys are sealed with: a key file beside it, or a passphrase in folders that earlier versions made. */
+/** The secret that seals the authority's keys: a key file beside it, or a passphrase in folders of earlier versions. */
 type LocalSecrets = { readonly operatorToken: string } & (
   | { readonly keyFile: string }
   | { readonly passphrase: string }

@@ -1,4 +1,4 @@
-/** What the local services need to show web pages: where they lie, from where they may ask, and data to train on. */
+/** The parts that local services need for web pages: their folder, their origins, and data to train on. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Dataset, encodeDataset, randomStream } from '@basa/learning';
@@ -12,11 +12,11 @@ export interface LocalPages {
   readonly serverPort: number;
   /** Keys of the server's configuration. */
   readonly server: object;
-  /** Pages of the server may ask the authority. */
+  /** Pages of the server may call the authority. */
   readonly origins: readonly string[];
 }
 
-/** Undefined where no pages were built. */
+/** Undefined if no pages were built. */
 export async function localPages(
   folder: string,
   serverPort: number,
@@ -35,7 +35,7 @@ export async function localPages(
   };
 }
 
-/** Writes shares of a training set for tabs that join, each drawn by itself. The server reads them when it starts. */
+/** Writes shares of a training set for tabs that join, each drawn independently. The server reads them when it starts. */
 export async function writeShares(
   folder: string,
   { name, shape, classes, inputs, labels, normal }: Dataset,
@@ -60,7 +60,7 @@ export async function writeShares(
   }
 }
 
-/** Writes the tokens that the server hands out in its pages. They replace those that were left. */
+/** Writes the tokens that the server hands out in its pages. They replace the remaining ones. */
 export async function offerTokens(folder: string, task: string, tokens: readonly string[]): Promise<void> {
   const offered = join(tokensBelow(folder), task);
   await rm(tokensBelow(folder), { recursive: true, force: true });
@@ -73,7 +73,7 @@ interface Pins {
   readonly authorityKey: string;
 }
 
-/** The address of the page that joins a task: what a device pins, and its token, behind the # that is sent to nobody. */
+/** The address of the page that joins a task: a device's pins, and its token, after the #, which is sent to no server. */
 export function joinLink(serverUrl: string, pins: Pins & { readonly token: string }): string {
   return `${serverUrl}/join.html#${new URLSearchParams({ ...pins })}`;
 }

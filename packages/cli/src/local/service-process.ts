@@ -1,4 +1,4 @@
-/** Services as processes of their own on one folder: started until they say where they listen, stopped in order or killed. */
+/** Services as separate processes in one folder: started until they report their address, stopped in an orderly way or killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,17 +10,17 @@ import { STOP_WITH_PARENT } from './stop-with-parent.ts';
 
 interface ProcessOptions {
   readonly name: string;
-  /** What follows `node` on the command line. */
+  /** The arguments of `node`. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** The file that its words are added to. */
+  /** The file to which its output is appended. */
   readonly logFile: string;
   readonly signal: AbortSignal;
-  /** Told of the process before it listens. */
+  /** Called with the process before it listens. */
   onChild(child: ChildProcess): void;
 }
 
-/** Gives the address it says it listens at. */
+/** Returns the address at which it reports to listen. */
 export function startProcess({
   name,
   command,
@@ -32,7 +32,7 @@ export function startProcess({
   const child = spawn(process.execPath, command, {
     env: { ...process.env, ...environment, [STOP_WITH_PARENT]: '1' },
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // Ctrl-C goes to us alone, and we stop them in order
+    detached: true, // Ctrl-C reaches only this process, which stops them in order
   });
   onChild(child);
   const log = createWriteStream(logFile, { flags: 'a', mode: 0o600 });
@@ -51,7 +51,7 @@ export function startProcess({
     signal.addEventListener('abort', onAbort, { once: true });
     child.once('exit', (code) => {
       signal.removeEventListener('abort', onAbort);
-      const isTold = code !== null && code > EXIT_CODE.failed; // one sentence, and a code that says what kind of trouble it is
+      const isTold = code !== null && code > EXIT_CODE.failed; // one sentence, and a code for the kind of trouble
       const words = isTold ? `the ${name} does not start: ` : `the ${name} ended with code ${code}: `;
       give(new CommandError(`${words}${errors.trim().replace(`${name}: `, '')}`, isTold ? code : EXIT_CODE.failed));
     });
@@ -74,7 +74,7 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
 
 export type Role = 'authority' | 'server';
 
-/** What a service is started with. */
+/** The start options of a service. */
 export interface Launch {
   readonly role: Role;
   readonly config: object;
@@ -87,11 +87,11 @@ export interface ServiceProcessesOptions {
   readonly folder: string;
   readonly operatorToken: string;
   readonly signal: AbortSignal;
-  /** What follows `node` on the command line of a service, with the file of its configuration. */
+  /** The arguments of `node` for a service, with the file of its configuration. */
   command(role: Role, file: string): readonly string[];
 }
 
-/** Each has a name of its own, which its files in the folder have as well. */
+/** Each process has its own name, which its files in the folder have as well. */
 export class ServiceProcesses {
   readonly children = new Map<string, ChildProcess>();
   readonly #options: ServiceProcessesOptions;
@@ -100,7 +100,7 @@ export class ServiceProcesses {
     this.#options = options;
   }
 
-  /** Gives the address that it says it listens at. The process is among the children at once. */
+  /** Returns the address at which it reports to listen. The process is among the children at once. */
   start(name: string, { role, config, environment = {}, preloads = [] }: Launch): Promise<string> {
     const { folder, signal, command } = this.#options;
     const file = this.configure(name, config);
@@ -134,7 +134,7 @@ export class ServiceProcesses {
   }
 }
 
-/** The names of so many authorities: the first one is called as the only one is, so that a folder can go on with more of them. */
+/** The names of the authorities: the first has the same name as a single one, so that a folder can continue with more of them. */
 export function authorityNames(count: number): readonly string[] {
   return Array.from({ length: count }, (_, n) => (n === 0 ? 'authority' : `authority-${n + 1}`));
 }

@@ -17,7 +17,7 @@ const APART: Readonly<Record<ServiceName, string>> = {
     'It holds neither the key file or passphrase nor the witness: keep the first apart from it, and never restore the second.',
 };
 
-/** What a restored folder has forgotten (docs/operations.md). */
+/** The data that a restored folder lacks (docs/operations.md). */
 const FORGETS: Readonly<Record<ServiceName, readonly string[]>> = {
   server: [
     'A restored folder is a rollback: what happened since the backup is forgotten.',

@@ -1,4 +1,4 @@
-/** The machine: versions, the folder's disk, and whether the port is free. */
+/** Checks of the machine: versions, the folder's disk, and the port. */
 import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, open, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -44,7 +44,7 @@ async function checkSpace(place: string): Promise<Finding> {
   return free < LOW_BYTES ? warning('disk space', says, todo) : fine('disk space', says);
 }
 
-/** How long the disk takes to make a write durable: every acknowledgement waits for it. */
+/** Measures the time the disk takes to make a write durable: every acknowledgement waits for it. */
 async function checkFlush(place: string): Promise<Finding> {
   let folder: string;
   try {
@@ -73,7 +73,7 @@ async function checkFlush(place: string): Promise<Finding> {
   }
 }
 
-/** `answers`: whether it is the service itself that holds the port. */
+/** `answers`: true if the service itself holds the port. */
 export async function checkPort(
   { host, port }: { readonly host: string; readonly port: number },
   answers: () => Promise<boolean>,

@@ -1,4 +1,4 @@
-/** A service's own checks: its configuration, its records, and those it depends on. */
+/** Checks of a service: its configuration, its records, and the services it depends on. */
 import { existsSync } from 'node:fs';
 import { get as httpGet } from 'node:http';
 import { get as httpsGet } from 'node:https';
@@ -71,7 +71,7 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
   ];
 }
 
-/** Fewer devices than a sum needs never close a buffer; fewer than two buffers' worth fill one after the other. */
+/** Fewer devices than a sum needs never close a buffer; with fewer than two buffers' worth, buffers fill one after the other. */
 function fleetFinding({ name, devices, minimum, bufferSize }: TaskFleet): Finding {
   const check = `devices of ${name}`;
   const says = `${devices} enrolled, a buffer has ${bufferSize} slots and closes with ${minimum} updates`;
@@ -97,7 +97,7 @@ function witnessFinding(logLength: number, witnessed: number | undefined): Findi
   return fine('witness', `it has seen ${witnessed ?? 0} records`);
 }
 
-/** Without its key file an authority does not start; of a passphrase nothing can be said here. */
+/** Without its key file an authority does not start; a passphrase cannot be checked here. */
 function keyFileFindings(secret: { readonly keyFile: string } | object): readonly Finding[] {
   if (!('keyFile' in secret)) return [];
   if (existsSync(secret.keyFile)) return [fine('key file', secret.keyFile)];
@@ -110,7 +110,7 @@ function configFindings(risks: readonly string[]): readonly Finding[] {
   return [read, ...risks.map((risk) => warning('configuration', risk, '`basa config print` explains each key'))];
 }
 
-/** What stops a service is a failed check here, whatever it is. */
+/** Any error that would stop a service is a failed check here. */
 async function tried(check: string, work: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   try {
     return await work();
@@ -128,7 +128,7 @@ async function isOurs({ listen, tls }: { readonly listen: { host: string; port: 
   const host = listen.host === '0.0.0.0' || listen.host === '::' ? 'localhost' : listen.host;
   const url = `${tls === undefined ? 'http' : 'https'}://${host}:${listen.port}/v1/health`;
   return new Promise<boolean>((resolve) => {
-    // Only whether it answers: whose certificate it has, also one of its own making, is the devices' to judge.
+    // Checks only that it answers: devices judge its certificate, which may be self-signed.
     const asked = tls === undefined ? httpGet(url) : httpsGet(url, { rejectUnauthorized: false });
     asked.setTimeout(PATIENCE_MS, () => asked.destroy());
     asked.on('response', (answer) => {

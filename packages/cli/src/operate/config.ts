@@ -1,4 +1,4 @@
-/** `basa config ...`: what a service would run with, and what it could be told. */
+/** `basa config ...`: the configuration of a service in force, and all its keys. */
 import { writeFile } from 'node:fs/promises';
 import { CONFIG_FLAGS, type Places, placesOf, type ServiceName, serviceOf } from '../flags/places.ts';
 import { PRESET_NAMES, servicePreset } from '../flags/presets.ts';
@@ -81,7 +81,7 @@ export const configPrint: Command = command({
   },
 });
 
-/** Most terminals show that many columns without breaking lines. */
+/** Most terminals show this many columns without breaking lines. */
 const COLUMNS = 100;
 
 interface Setting {
@@ -90,7 +90,7 @@ interface Setting {
   readonly from?: string;
 }
 
-/** One line for a key; where it would be too long, value and origin stand below it, and a long word is cut in pieces. */
+/** One line for each key; if it would be too long, value and origin are below it, and a long word is cut into pieces. */
 function settingLines(settings: readonly Setting[]): readonly string[] {
   const rows = [
     ['key', 'value', 'from'],
@@ -105,7 +105,7 @@ function settingLines(settings: readonly Setting[]): readonly string[] {
   });
 }
 
-/** Short values alone decide how wide the columns are. */
+/** Only short values decide the width of the columns. */
 function isShort([key = '', value = '', from = '']: readonly string[]): boolean {
   return value.length <= COLUMNS / 3 && key.length + value.length + from.length <= COLUMNS - 20;
 }

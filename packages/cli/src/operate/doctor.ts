@@ -1,4 +1,4 @@
-/** `basa doctor`: looks at everything a service needs, and says what to do about what is not right. */
+/** `basa doctor`: checks everything a service needs, and gives advice on every problem. */
 
 import { CONFIG_FLAGS, placesOf, serviceOf } from '../flags/places.ts';
 import { type Command, command, EXIT_CODE } from '../shell/command.ts';

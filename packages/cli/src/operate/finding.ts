@@ -1,4 +1,4 @@
-/** What a check found: fine, worth a look, or in the way; then with what to do. */
+/** The result of a check: fine, worth a look, or blocking; the last two with advice. */
 
 export interface Finding {
   readonly check: string;
@@ -20,7 +20,7 @@ export function failed(check: string, says: string, todo: string): Finding {
 }
 
 const LATE_MS = 30_000;
-/** What a service bears between its clock and that of whoever signs. */
+/** The largest clock difference that a service accepts from a signer. */
 const TOO_LATE_MS = 300_000;
 
 export function clockFinding(check: string, aheadMs: number): Finding {

@@ -1,4 +1,4 @@
-/** `basa init`: a folder from which both services start: configurations, keys and an operator's token. */
+/** `basa init`: creates a folder from which both services start: configurations, keys and an operator's token. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -49,7 +49,7 @@ export const init: Command = command({
     await writeFile(keyFile, nodeRandomBytes(32), PRIVATE);
     await writeFile(join(folder, 'operator.token'), `${token}\n`, PRIVATE);
     const { createAuthority } = await import('@basa/authority');
-    // It makes its signing key when it starts for the first time.
+    // The authority makes its signing key at its first start.
     const made = await createAuthority({ dataFolder, secret: { keyFile } });
     await made.close();
     const authorityKey = toHex(made.publicKey);
@@ -66,7 +66,7 @@ interface InitPlaces {
   readonly folder: string;
   readonly serverUrl: string;
   readonly authorityUrl: string;
-  /** Where each listens. */
+  /** The address of each service. */
   readonly server: object;
   readonly authority: object;
 }

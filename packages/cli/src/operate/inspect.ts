@@ -1,4 +1,4 @@
-/** `basa inspect buffer` and `basa authority verify-log`: looks at what happened. */
+/** `basa inspect buffer` and `basa authority verify-log`: inspect past events. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { LogReport } from '@basa/authority';
 import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';

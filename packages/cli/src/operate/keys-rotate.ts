@@ -1,4 +1,4 @@
-/** `basa keys rotate-vault`: another passphrase or key file for what the authority keeps sealed. */
+/** `basa keys rotate-vault`: changes the passphrase or key file of the authority's sealed keys. */
 import { readFile } from 'node:fs/promises';
 import { CONFIG_FLAGS, placesOf } from '../flags/places.ts';
 import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';

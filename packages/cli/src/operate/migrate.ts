@@ -1,4 +1,4 @@
-/** `basa migrate ...`: the tables of a database that several nodes share, before they start with a new version. */
+/** `basa migrate ...`: brings the tables of a shared database to a new version, before its nodes start. */
 
 import { CONFIG_FLAGS, type Places, placesOf, type ServiceName } from '../flags/places.ts';
 import { type Command, command } from '../shell/command.ts';

@@ -1,4 +1,4 @@
-/** `basa server` and `basa authority`: one service each, as a process of its own. */
+/** `basa server` and `basa authority`: each runs one service in this process. */
 
 import { CONFIG_FLAGS, type Places, placesOf, type ServiceName } from '../flags/places.ts';
 import { stopWithParent } from '../local/stop-with-parent.ts';
@@ -25,7 +25,7 @@ function service(name: ServiceName, summary: string, load: () => Promise<Run>): 
     async run(input) {
       stopWithParent(input.environment);
       const run = await load();
-      input.signal.throwIfAborted(); // a signal, or an end of the parent, while the modules were loaded
+      input.signal.throwIfAborted(); // a signal, or the end of the parent, while the modules were loaded
       const exitCode = await run(placesOf(input));
       return { json: { stopped: exitCode === 0, exitCode }, exitCode };
     },

@@ -1,4 +1,4 @@
-/** `basa new`: writes a project that runs: model, data, device, and a page that says what to type. */
+/** `basa new`: writes a project that runs: model, data, device, and a README with the commands. */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** Finds our packages for a new project: in a clone, or as this command was installed. */
+/** Finds our packages for a new project: in a clone, or in the installation of this command. */
 import { existsSync } from 'node:fs';
 import { readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -26,7 +26,7 @@ export async function placeOf(folder: string): Promise<ProjectPlace> {
   return { name, packages, run, basa: `${run} ${seen('packages/cli/src/main.ts')}` };
 }
 
-/** npm links a folder outside of the project and installs nothing for it, so its own dependencies stay where they are. */
+/** npm links a folder outside the project and installs nothing for it, so its own dependencies stay in place. */
 function linked(folder: string, foldersOfPackages: string): Record<string, string> {
   return Object.fromEntries(
     USED.map((one) => [`@basa/${one}`, `file:${relative(folder, join(foldersOfPackages, one))}`]),
@@ -40,14 +40,14 @@ async function packagesFor(folder: string): Promise<Readonly<Record<string, stri
   return sourcesOf(known, installedIn, folder) ?? linked(folder, join(installedIn, 'node_modules/@basa'));
 }
 
-/** npm's own account of what it installed. */
+/** npm's own record of what it installed. */
 interface InstalledPackages {
   readonly packages: Readonly<Record<string, { readonly version?: string; readonly resolved?: string }>>;
 }
 
 /**
- * Our packages as a package.json in `folder` names them: by version if they came from a registry, otherwise by the files that they came
- * from. Undefined if npm kept no account, or if a file is gone.
+ * Our packages for a package.json in `folder`: by version if they came from a registry, otherwise by the files that
+ * they came from. Undefined if npm kept no record, or if a file is gone.
  */
 export function sourcesOf(
   known: InstalledPackages | undefined,
@@ -67,8 +67,8 @@ export function sourcesOf(
 }
 
 /**
- * Returns whether all that its package.json names is installed already. A project beside a clone with the tools of development
- * gets a link to what the clone has installed.
+ * Returns true if everything in its package.json is installed already. A project beside a clone with the development
+ * tools gets a link to the clone's installed packages.
  */
 export async function findPackages(folder: string, files: ProjectFiles): Promise<boolean> {
   const parts = JSON.parse(files['package.json'] ?? '{}') as Record<string, Record<string, string>>;

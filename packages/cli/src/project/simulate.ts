@@ -1,4 +1,4 @@
-/** `basa simulate`: a model and data of one's own with virtual devices, under any protocol. */
+/** `basa simulate`: a user's own model and data with virtual devices, under any protocol. */
 
 import type * as Learning from '@basa/learning';
 import type { OwnModel, Samples } from '@basa/learning';
@@ -84,7 +84,7 @@ async function sharesOf(
   return shares;
 }
 
-/** A bar where somebody watches; elsewhere a line for every tenth of the way. */
+/** A bar on a terminal; otherwise a line for every tenth of the run. */
 function tellProgress(
   terminal: Terminal,
   versions: number,

@@ -1,4 +1,4 @@
-/** A simulation as people type it: devices, protocols, delays, how long it goes on. */
+/** The flags of a simulation: devices, protocols, delays, and its duration. */
 import type { OwnModel } from '@basa/learning';
 import type { SimulateOptions } from '@basa/virtual-time';
 import { OWN_TRAINING } from '../flags/models.ts';
@@ -100,7 +100,7 @@ export function simulationOf(flags: SimulationFlags): Simulation {
   };
 }
 
-/** Takes from the file what the flags do not say. */
+/** Takes values that the flags do not give from the file. */
 export function localTrainingOf(
   { epochs, batch, rate }: SimulationFlags,
   { training = {} }: OwnModel,

@@ -1,4 +1,4 @@
-/** What a simulation leaves behind: a table and a plot for people, a CSV, a picture and the model as files. */
+/** The results of a simulation: a table and a plot for people, a CSV, a picture and the model as files. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as Learning from '@basa/learning';
@@ -6,7 +6,7 @@ import type { Model } from '@basa/learning';
 import type { OwnRun, SimulatedVersion } from '@basa/virtual-time';
 import { counted, percent, plot, table } from '../shell/terminal.ts';
 
-/** More points of a line than this cannot be told apart. */
+/** More points of a line than this cannot be distinguished. */
 const MAX_POINTS = 40;
 
 export async function writeSimulation(folder: string, model: Model, runs: readonly OwnRun[]): Promise<void> {
@@ -55,18 +55,18 @@ export function simulationTable(runs: readonly OwnRun[], scoreText: typeof Learn
   return table([['protocol', ...measures], ...rows]);
 }
 
-/** As devices say it, which wait for a newer version then. */
+/** The same sentence as for devices, which then wait for a newer version. */
 export function nothingNewSentence({ protocol, nothingNew, isConverged, curve }: OwnRun): string {
   const told = `${protocol}: ${counted(nothingNew, 'update')} had nothing new to contribute (zero, or the same as before)`;
   return isConverged ? `${told}, and fewer than two were left after version ${curve.length}: the run ends there` : told;
 }
 
-/** Of the last protocol, with the target across. */
+/** The plot of the last protocol, with the target as a line. */
 export function simulationPlot(runs: readonly OwnRun[], target: number | undefined): string {
   const name = scoreNameOf(runs);
   const course = runs.at(-1)?.curve.map(({ score }) => score.value) ?? [];
   const isShare = name === ACCURACY || name === 'r2';
-  // Scores of your own may lie anywhere: the plot goes from the least to the most.
+  // A user's own scores may have any range: the plot goes from the smallest to the largest.
   const [low, high] = isShare ? [0, 1] : [Math.min(...course), Math.max(...course)];
   const scaled = (value: number): number => (high > low ? (value - low) / (high - low) : 0);
   const label = (share: number): string => {

@@ -4,7 +4,7 @@ import { tools } from './tools.ts';
 
 const ORIGIN = 'http://127.0.0.1:8080';
 
-const MODEL = `/** The network, how devices train it, and what on. \`basa simulate\`, create-task.ts and the worker all read this file. */
+const MODEL = `/** The network, its training and its data. \`basa simulate\`, create-task.ts and the worker all read this file. */
 import type { Dataset, Samples, Share } from '@basa/learning';
 import { allSamples, defineModel, dense, randomStream, relu } from '@basa/learning';
 
@@ -16,10 +16,10 @@ export const model = defineModel('my-network', { height: 1, width: 1, channels: 
 /** Part of the task's policy: no server can change it. */
 export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
 
-/** The examples of one device. In place of these drawn ones: what the page collected, a file the person chose, a sensor. */
+/** The examples of one device. Replace these generated ones with data that the page collected, a file the person chose, or a sensor. */
 export const data = ({ device }: Share): Samples => allSamples(draw(1 + device, 90));
 
-/** What every version of the model is evaluated on. It goes to the server: nothing private. */
+/** The examples on which every version of the model is evaluated. They go to the server, so use no private data. */
 export const test = (): Dataset => draw(0, 300);
 
 function draw(seed: number, count: number): Dataset {
@@ -33,7 +33,7 @@ function draw(seed: number, count: number): Dataset {
 }
 `;
 
-const DEVICE = `/** The device, in a worker: masking, pairings and training take a while on a phone, and stay off the page. */
+const DEVICE = `/** The device, in a worker: masking, pairings and training take a while on a phone and must not block the page. */
 import { BasaClient } from '@basa/client/web';
 import { createKernelBackend, createReferenceBackend, createTrainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/web';
@@ -45,12 +45,12 @@ interface Join {
   readonly authorityKey: string;
   readonly task: string;
   readonly token?: string;
-  /** Which device of three this tab is. */
+  /** The number of this tab among three devices. */
   readonly device: string;
 }
 
 addEventListener('message', async ({ data: { device, ...pins } }: MessageEvent<Join>) => {
-  const kernel = createTrainingKernel({ equalBits: false }); // wasm SIMD; undefined where there is none
+  const kernel = createTrainingKernel({ equalBits: false }); // wasm SIMD; undefined if there is none
   const trainer = createTrainer(kernel === undefined ? createReferenceBackend(model) : createKernelBackend(model, kernel));
   try {
     const client = await BasaClient.connect({ ...pins, identity: \`\${pins.task.slice(0, 16)}-\${device}\` }); // a name in IndexedDB
@@ -65,9 +65,9 @@ addEventListener('message', async ({ data: { device, ...pins } }: MessageEvent<J
 });
 `;
 
-const APP = `/** The page: starts the worker with what stands behind the # of its address, and shows what it says. */
+const APP = `/** The page: starts the worker with the values after the # of its address, and shows its messages. */
 const pins = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-// The token lets one device in; it does not stay in the address for whoever uses this browser next.
+// The token admits one device; it must not stay in the address for the next user of this browser.
 const { token: _, ...rest } = pins;
 history.replaceState(null, '', \`#\${new URLSearchParams(rest)}\`);
 const say = (text: string): void => {

@@ -13,7 +13,7 @@ import {
   TRAINING_AND_DATA,
 } from './template.ts';
 
-const MODEL = `/** The network, how devices train it, and what on. \`basa simulate\`, \`basa task create\` and device.ts all read this file. */
+const MODEL = `/** The network, its training and its data. \`basa simulate\`, \`basa task create\` and device.ts all read this file. */
 import { fileURLToPath } from 'node:url';
 import { loadCsv } from '@basa/datasets';
 import type { Dataset, Samples, Share } from '@basa/learning';
@@ -25,11 +25,11 @@ const CLASSES = 3;
 export const model = defineModel('my-network', { height: 1, width: 1, channels: 4 }, [dense(16), relu, dense(CLASSES)]);
 
 ${TRAINING_AND_DATA}
-/** What every version of the model is evaluated on. It goes to the server: nothing private. */
+/** The examples on which every version of the model is evaluated. They go to the server, so use no private data. */
 export const test = (): Promise<Dataset> => load('data/test.csv');
 `;
 
-/** `about`: what this device does; `client` and `model`: what it imports from there; `trainer`: what it trains with. */
+/** `about`: the purpose of this device; `client` and `model`: its imports; `trainer`: its trainer. */
 interface DeviceParts {
   readonly about: string;
   readonly client: string;
@@ -77,11 +77,11 @@ interface NodeParts {
   readonly device: DeviceParts;
   readonly isEvaluated: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
-  /** The README's words on taking the model along, if it is not of our layers. */
+  /** The README's section on exporting the model, if it is not made of our layers. */
   readonly taken?: string;
 }
 
-/** A project on Node, whatever its network is made with. */
+/** The files of a project on Node, for any kind of network. */
 export function nodeFiles(
   place: ProjectPlace,
   { model, device, isEvaluated, dependencies = {}, taken }: NodeParts,

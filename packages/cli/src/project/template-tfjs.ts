@@ -3,7 +3,7 @@ import { type Template, TRAINING_AND_DATA } from './template.ts';
 import { nodeFiles } from './template-node.ts';
 import { tools } from './tools.ts';
 
-const MODEL = `/** A network of TensorFlow.js, how devices train it, and what on. \`basa simulate\` and device.ts read this file. */
+const MODEL = `/** A network of TensorFlow.js, its training and its data. \`basa simulate\` and device.ts read this file. */
 import { fileURLToPath } from 'node:url';
 import { loadCsv } from '@basa/datasets';
 import type { Dataset, Samples, Share, Trainer } from '@basa/learning';
@@ -30,7 +30,7 @@ export const model = own.model;
 export const trainer = (): Trainer => own;
 
 ${TRAINING_AND_DATA}
-/** What a simulation evaluates on; a server cannot run a network of TensorFlow.js. */
+/** The examples on which a simulation evaluates; a server cannot run a network of TensorFlow.js. */
 export const test = (): Promise<Dataset> => load('data/test.csv');
 `;
 

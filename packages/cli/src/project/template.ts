@@ -1,14 +1,14 @@
-/** What every project of `basa new` has: its package, its data, the operator's program and a page that says what to type. */
+/** The common files of every project of `basa new`: its package, its data, the operator's program and a README with the commands. */
 import { randomStream } from '@basa/learning';
 import { tools } from './tools.ts';
 
 export interface ProjectPlace {
   readonly name: string;
-  /** Where npm finds our packages, by name. */
+  /** The places from which npm gets our packages, by name. */
   readonly packages: Readonly<Record<string, string>>;
-  /** How programs are started: with the packages from a clone, or as they are installed. */
+  /** The command that starts programs: with the packages from a clone, or as they are installed. */
   readonly run: string;
-  /** How `basa` is started. */
+  /** The command that starts `basa`. */
   readonly basa: string;
 }
 
@@ -26,17 +26,17 @@ export interface PackageParts {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Of a model.ts on Node: how devices train, and which examples of the CSV files each of them has. */
+/** The part of a model.ts on Node about training, and the examples of each device in the CSV files. */
 export const TRAINING_AND_DATA = `/** Part of the task's policy: no server can change it. */
 export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
 
-/** One line an example: its label, then its numbers. */
+/** One line per example: its label, then its numbers. */
 const load = (name: string): Promise<Dataset> =>
   loadCsv(fileURLToPath(new URL(name, import.meta.url)), { shape: model.input, classes: CLASSES });
 
 const train = load('data/train.csv');
 
-/** The examples of one device. A real device reads a file of its own here, and needs no share of another. */
+/** The examples of one device. A real device reads its own file here, and needs no share of another. */
 export async function data({ device, devices }: Share): Promise<Samples> {
   const dataset = await train;
   return { dataset, indices: partitionEvenly(dataset.labels.length, devices, 1)[device] ?? new Uint32Array() };
@@ -82,20 +82,20 @@ export function compilerFile({ run }: ProjectPlace): string {
   });
 }
 
-/** Task and tokens belong to one deployment, and devices keep their keys beside them: none of it goes into git. */
+/** Task and tokens belong to one deployment, and devices keep their keys beside them: none of it belongs in git. */
 export const IGNORED = 'node_modules/\ntask.json\ndevices/\nbasa-simulation/\n.basa-dev/\npublic/*.js\n';
 
 export interface OperatorParts {
-  /** Whether the server can evaluate the network. */
+  /** True if the server can evaluate the network. */
   readonly isEvaluated: boolean;
-  /** What becomes of the task and its tokens. */
+  /** The code that stores the task and its tokens. */
   readonly imports: string;
   readonly end: string;
 }
 
-/** The operator's part. */
+/** The operator's program. */
 export function createTaskFile({ isEvaluated, imports, end }: OperatorParts): string {
-  return `/** What an operator does once: creates the task, and makes a token for each device. */
+  return `/** Run this once as the operator: it creates the task, and makes a token for each device. */
 ${imports}import { createTask } from '@basa/client/operator';
 import { model, ${isEvaluated ? 'test, ' : ''}training } from './model.ts';
 
@@ -119,7 +119,7 @@ console.log(\`task \${task}\`);
 ${end}`;
 }
 
-/** For devices that read a file: what they pin, and a token each. */
+/** For devices that read a file: their pins, and a token each. */
 export const TO_FILE: Pick<OperatorParts, 'imports' | 'end'> = {
   imports: "import { writeFile } from 'node:fs/promises';\n",
   end: `await writeFile('task.json', \`\${JSON.stringify({ server, authority, authorityKey, task, tokens }, null, 2)}\\n\`, { mode: 0o600 });
@@ -127,7 +127,7 @@ console.log(\`task.json has what devices pin, and \${tokens.length} tokens: one 
 `,
 };
 
-/** Points around one corner for each class, one line an example: its label, then its numbers. */
+/** Points around one corner for each class, one line per example: its label, then its numbers. */
 export function exampleLines(seed: number, count: number): string {
   const random = randomStream(seed, 'measurements');
   const lines = Array.from({ length: count }, (_, n) => {
@@ -142,7 +142,7 @@ npm run basa -- task export my-network --out model.onnx      # or .safetensors, 
 \`\`\`
 `;
 
-/** `steps` end with three devices that were accepted; `taken` says how the model leaves the server. */
+/** `steps` end with three accepted devices; `taken` describes how the model leaves the server. */
 export function readmeFile({ name }: Pick<ProjectPlace, 'name'>, steps: string, taken = EXPORTED): string {
   return `# ${name}
 

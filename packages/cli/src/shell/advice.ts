@@ -1,4 +1,4 @@
-/** The advice for people at a command line, in place of that which the SDK gives programmers: by the code of the error. */
+/** The advice for people at a command line, in place of the SDK's advice for programmers: by the code of the error. */
 export const INSTEAD: Readonly<Record<string, string>> = {
   unreachable: 'check the address and the network, then run the same command again: it goes on where it stopped',
   'certificate-not-trusted': 'check the address, or name the PEM file of its CA in the variable NODE_EXTRA_CA_CERTS',

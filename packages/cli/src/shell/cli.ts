@@ -1,4 +1,4 @@
-/** `basa <command>`, or another program of commands: finds the command, reads its flags, and turns what happens into words and an exit code. */
+/** `basa <command>`, or another program of commands: finds the command, reads its flags, and turns the result into text and an exit code. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { COMMON_FLAGS, type Command, CommandError, EXIT_CODE, type Typed } from './command.ts';
 import { groupHelp, groupOf, helpOf, overview, type Program } from './help.ts';
@@ -8,16 +8,16 @@ import { sentenceOf } from './sentences.ts';
 import { createTerminal, type OutStream } from './terminal.ts';
 import { versionText } from './version.ts';
 
-/** Ctrl-C, an orderly end, and a terminal that was closed. */
+/** Ctrl-C, a regular stop, and a terminal that was closed. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Where the words go. */
+/** The targets of the output. */
 export interface Streams {
   readonly stdout: OutStream;
   readonly stderr: OutStream;
 }
 
-/** Resolves with the exit code. `typed` is what a person types to start the program; hints are written with it. */
+/** Resolves with the exit code. `typed` is the command that a person types to start the program; hints are written with it. */
 export async function runProgram(
   program: Program,
   args: readonly string[],
@@ -32,7 +32,7 @@ export async function runProgram(
     stdout.write(`${fitted(text, typed)}\n`);
     return code;
   };
-  /** Help is written with `basa`, which is not what everybody types. */
+  /** Help texts use `basa`, which is not the command that everybody types. */
   const explain = (text: string, code: number): number =>
     say(typed === program.name ? text : `${text}\n\nHere basa is started with: ${typed}`, code);
   const fail = (sentence: string, code: number): number => {
@@ -93,7 +93,7 @@ function jsonText(json: object, { isTTY }: OutStream): string {
   return isTTY === true ? JSON.stringify(json, null, 2) : JSON.stringify(json);
 }
 
-/** What comes before `--` is ours; the rest is the command line of somebody else. */
+/** The arguments before `--` are ours; the rest is passed on. */
 function ownArgs(args: readonly string[]): readonly string[] {
   return args.slice(0, args.includes('--') ? args.indexOf('--') : undefined);
 }
@@ -143,7 +143,10 @@ function refuseUnknown(args: readonly string[], options: Options, typed: string)
   throw new CommandError(`there is no flag --${unknown}${didYouMean(names, `--${unknown}`)}; see \`${typed} --help\``);
 }
 
-/** `--noise -1` is `--noise=-1`: `parseArgs` takes the number for a flag, and the command could not say what is wrong with it. */
+/**
+ * Turns `--noise -1` into `--noise=-1`: `parseArgs` would read the number as a flag, and the command could not explain
+ * the error.
+ */
 function joinNegatives(args: readonly string[], options: Options): readonly string[] {
   const joined: string[] = [];
   for (const arg of args) {

@@ -1,4 +1,4 @@
-/** A command: a name, words about it, a table of its flags, and what it does. */
+/** A command: a name, its help texts, a table of its flags, and its function. */
 import type { ParseArgsConfig } from 'node:util';
 import type { Flags, Values } from './flag.ts';
 import type { Terminal } from './terminal.ts';
@@ -26,7 +26,7 @@ export type Typed = Omit<CommandInput, 'flags'> & {
   readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 };
 
-/** What `--json` prints at the end, with the exit code where it is not 0. */
+/** The output of `--json` at the end, with the exit code if it is not 0. */
 export interface CommandResult {
   readonly json: object;
   readonly exitCode?: number;
@@ -36,15 +36,15 @@ interface Described {
   /** One or two words: `demo`, `task create`. */
   readonly name: string;
   readonly summary: string;
-  /** Positional arguments in their order, and what help says of each. */
+  /** Positional arguments in their order, with the help text of each. */
   readonly takes?: Readonly<Record<string, string>>;
   /** The last argument may be any number of words. */
   readonly takesMany?: true;
   /** Lines of help below the flags. */
   readonly notes?: readonly string[];
-  /** Printed before anything is loaded, where its own first words would come later than a second. */
+  /** Printed before anything is loaded, if its own first output would take more than a second. */
   readonly opening?: string;
-  /** Nobody watches it: a fault of the program is written with its stack, for the log. */
+  /** It runs unattended: a fault of the program is logged with its stack. */
   readonly isService?: true;
 }
 

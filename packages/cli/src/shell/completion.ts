@@ -22,7 +22,7 @@ const secondWord = ({ name }: Command): string => name.split(' ')[1] ?? '';
 const longestFirst = (commands: readonly Command[]): readonly Command[] =>
   [...commands].sort((a, b) => b.name.split(' ').length - a.name.split(' ').length);
 
-/** What is said of a first word: a command's summary, or the commands of the group. A hint in backticks loses them. */
+/** The description of a first word: a command's summary, or the commands of the group. A hint in backticks loses them. */
 function aboutFirst(commands: readonly Command[], first: string): string {
   const command = commands.find(({ name }) => name === first);
   return command === undefined ? groupOf(commands, first).map(secondWord).join(', ') : aboutOf(command);
@@ -58,7 +58,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** After compinit, which the person's own .zshrc calls. Words are described, and elsewhere files are completed. */
+/** After compinit, which the user's own .zshrc calls. Words get descriptions, and other positions complete files. */
 function zsh(commands: readonly Command[]): string {
   const described = (word: string, about: string): string => quoted(`${word}:${about.replaceAll(':', '\\:')}`);
   const firsts = firstWords(commands).map((first) => described(first, aboutFirst(commands, first)));

@@ -1,4 +1,4 @@
-/** One flag of a command: how it is read, what holds without it, and what help says of it. A command has a table of them. */
+/** One flag of a command: its parser, its default, and its help text. A command has a table of them. */
 import { CommandError } from './command-error.ts';
 
 export interface Flag<T> {
@@ -7,17 +7,17 @@ export interface Flag<T> {
   readonly value?: string;
   /** It may be given several times. */
   readonly isList?: true;
-  /** The variable of the environment that is read where the flag is not given. */
+  /** The environment variable that is read if the flag is not given. */
   readonly variable?: string;
-  /** Stands in brackets behind the help: what holds without the flag. */
+  /** Shown in brackets after the help: the default. */
   readonly without?: string;
-  /** `given`: every value that was typed, or that of the variable; none where there is neither. */
+  /** `given`: every value that was typed, or that of the variable; empty if there is neither. */
   read(given: readonly string[], name: string): T;
 }
 
 /** A table of flags, by the name that people type after the dashes. */
 export type Flags = Readonly<Record<string, Flag<unknown>>>;
-/** What a command gets: the values of its flags. */
+/** The values of its flags, as a command gets them. */
 export type Values<F extends Flags> = { readonly [Name in keyof F]: F[Name] extends Flag<infer T> ? T : never };
 
 interface Told<T> {
@@ -25,12 +25,12 @@ interface Told<T> {
   readonly value?: string;
   readonly variable?: string;
   readonly default?: T;
-  /** In place of the default, where more is to be said of it. */
+  /** Replaces the default in the help, if it needs more explanation. */
   readonly without?: string;
 }
 type WithDefault<T> = Told<T> & { readonly default: T };
 
-/** A switch: on where it is given. */
+/** A switch: on if it is given. */
 export function yes(help: string, variable?: string): Flag<boolean> {
   return {
     help,
@@ -45,12 +45,12 @@ export function text(told: Told<string>): Flag<string | undefined> {
   return flagOf({ value: 'text', ...told }, (given) => given);
 }
 
-/** Given any number of times. */
+/** May be given any number of times. */
 export function texts({ help, value = 'text' }: Told<string>): Flag<readonly string[]> {
   return { help: `${help}; may be repeated`, value, isList: true, read: (given) => given };
 }
 
-/** Text that a command cannot do without. */
+/** Text that a command requires. */
 export function needed(told: Told<string>): Flag<string> {
   return { ...flagOf({ value: 'text', ...told }, (given) => given), read: neededOf(told) };
 }
@@ -104,7 +104,7 @@ export function choice<T extends string>(names: readonly T[], told: Told<T>): Fl
   return parsed({ value: 'name', ...told }, words, (given) => names.find((name) => name === given));
 }
 
-/** Anything else: `read` gives undefined for what it does not take, and `takes` says in words what it does. */
+/** Anything else: `read` returns undefined for a value it rejects, and `takes` describes the accepted values. */
 export function parsed<T>(told: WithDefault<T>, takes: string, read: (given: string) => T | undefined): Flag<T>;
 export function parsed<T>(told: Told<T>, takes: string, read: (given: string) => T | undefined): Flag<T | undefined>;
 export function parsed<T>(told: Told<T>, takes: string, read: (given: string) => T | undefined): Flag<T | undefined> {
@@ -117,12 +117,12 @@ export function parsed<T>(told: Told<T>, takes: string, read: (given: string) =>
 
 const PINNED = /^[0-9a-f]{64}$/;
 
-/** 64 hexadecimal digits, whole: what is pinned may not be shortened. */
+/** 64 hexadecimal digits, complete: a pinned name must not be shortened. */
 export function pinned(told: Told<string> & { readonly variable: string }): Flag<string> {
   return pinnedBy(told, '64 hexadecimal digits', (all) => (all.length === 1 ? all[0] : undefined));
 }
 
-/** One or several of them, with commas between them. */
+/** One or several of them, comma-separated. */
 export function pinnedList(told: Told<string> & { readonly variable: string }): Flag<readonly string[]> {
   return pinnedBy(told, '64 hexadecimal digits, of several authorities with commas between them', (all) => all);
 }

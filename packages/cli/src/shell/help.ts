@@ -1,10 +1,10 @@
-/** The words of `--help`: of everything, of a group such as `task`, and of one command. */
+/** The texts of `--help`: for the whole program, for a group such as `task`, and for one command. */
 import type { Command } from './command.ts';
 import type { Flag } from './flag.ts';
 
 /** A program of commands: `basa`, and the laboratory's. */
 export interface Program {
-  /** What people call it; hints in backticks begin with it. */
+  /** Its usual name; hints in backticks begin with it. */
   readonly name: string;
   /** The rest of the first line of its `--help`. */
   readonly about: string;
@@ -13,7 +13,7 @@ export interface Program {
   readonly closing: readonly string[];
 }
 
-/** Where the words of help begin, and end. */
+/** The columns at which the help texts begin and end. */
 const [LEFT, WIDTH] = [23, 118];
 
 const COMMON_USAGE = [
@@ -26,7 +26,7 @@ export function overview({ name, about, commands, closing }: Program): string {
   return [`${name}: ${about}`, '', listOf(name, commands), '', ...closing].join('\n');
 }
 
-/** Commands of two words that begin with this one; none where there is no such group. */
+/** Commands of two words that begin with this one; empty if there is no such group. */
 export function groupOf({ commands }: Program, word: string): readonly Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
@@ -64,7 +64,7 @@ function entry(left: string, words: string): string {
   return wrapped(left.length > LEFT - 3 ? `${left}  ` : left.padEnd(LEFT - 2), words, ' '.repeat(LEFT - 2));
 }
 
-/** Breaks a line where it would be too long; what follows stands below its words. */
+/** Breaks a line that would be too long; the rest is aligned below its text. */
 function wrapped(left: string, words: string, indent: string): string {
   const lines = [`  ${left}`];
   for (const word of words.split(' ')) {

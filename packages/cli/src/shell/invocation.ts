@@ -1,4 +1,4 @@
-/** How this process was started, so that a person can paste a hint as it stands. */
+/** The way this process was started, so that a person can paste a hint unchanged. */
 import { join, sep } from 'node:path';
 
 export interface Started {
@@ -8,14 +8,14 @@ export interface Started {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** What one types to start `basa` in the same way again. */
+/** Returns the command that starts `basa` in the same way again. */
 export function programName({ script, folder, environment }: Started): string {
   if (script.endsWith('.ts')) return 'npm run basa --';
   const isInProject = script.startsWith(join(folder, 'node_modules') + sep);
   return environment['npm_command'] === 'exec' || isInProject ? 'npx basa' : 'basa';
 }
 
-/** All hints are written as `basa ...` in backticks; here they become what this person has to type. */
+/** All hints are written as `basa ...` in backticks; here they become the command that this person has to type. */
 export function fitted(text: string, program: string): string {
   return text.replaceAll(/`basa (?=[a-z<-])/g, `\`${program} `);
 }

@@ -12,7 +12,7 @@ function begun(names: readonly string[], typed: string): string | undefined {
   return others.length === 0 ? only : undefined;
 }
 
-/** Two letters may be wrong, in a short name fewer. */
+/** Two letters may be wrong, fewer in a short name. */
 function nearestOf(names: readonly string[], typed: string): string | undefined {
   const [first] = names
     .map((name) => ({ name, distance: editDistance(typed, name) }))

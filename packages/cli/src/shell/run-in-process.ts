@@ -1,14 +1,14 @@
-/** A program of commands as this process: it ends with whoever started it, and in order if nobody reads its words any more. */
+/** Runs a program of commands as this process: it ends with its parent, and in an orderly way if its output is no longer read. */
 import type { Streams } from './cli.ts';
 import { EXIT_CODE } from './command.ts';
 import { startersOf, whenGone } from './starters.ts';
 
-/** In order, as after Ctrl-C: whatever was started is stopped. */
+/** Stops in an orderly way, as after Ctrl-C: everything that was started is stopped. */
 const stop = (): boolean => process.kill(process.pid, 'SIGTERM');
 
 /** `run` resolves with the exit code. */
 export async function runInProcess(run: (streams: Streams) => Promise<number>): Promise<void> {
-  /** Whoever read the output has gone (`basa ... | head`), or the terminal was closed: then nothing more is said. */
+  /** The reader of the output has gone (`basa ... | head`), or the terminal was closed: then nothing more is written. */
   let isUnheard = false;
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -16,7 +16,7 @@ export async function runInProcess(run: (streams: Streams) => Promise<number>): 
       isUnheard = true;
       if (process.listenerCount('SIGTERM') > 0) stop(); // a command is under way
     });
-  /** Standard error, as long as somebody hears us. */
+  /** Standard error, as long as it is read. */
   const stderr = {
     isTTY: process.stderr.isTTY,
     get columns() {

@@ -1,4 +1,4 @@
-/** One sentence for every error: what is wrong and what to do next. A stack is for `--debug` alone. */
+/** One sentence for every error: the problem and the next step. A stack is only for `--debug`. */
 import { fileURLToPath } from 'node:url';
 import type { ClientEvents } from '@basa/client/node';
 import { INSTEAD } from './advice.ts';
@@ -8,11 +8,11 @@ import { thrownIn } from './thrown-in.ts';
 export interface Sentence {
   readonly sentence: string;
   readonly code: number;
-  /** Nobody but us can mend it. */
+  /** Only we can fix it. */
   readonly isFault?: true;
 }
 
-/** Of the SDK, the data loaders or the operating system. */
+/** An error of the SDK, the data loaders or the operating system. */
 interface CodedError extends Error {
   readonly code?: string;
   readonly syscall?: string;
@@ -59,30 +59,30 @@ export function sentenceOf(error: unknown, command: string): Sentence {
   );
 }
 
-/** What `parseArgs` says of a flag; where it is unsure whether a flag or a value follows, the value is what is missing. */
+/** The messages of `parseArgs` about a flag; if it is unsure whether a flag or a value follows, the value is missing. */
 function flagSentence(message: string): string {
   const [, flag] = /^Option '(?:-\w, )?(--[\w-]+)' argument is ambiguous/.exec(message) ?? [];
   if (flag === undefined) return message.split(/\n|\. To specify/)[0] ?? message;
   return `${flag} needs a value, and a flag follows it (a value that begins with a dash is written ${flag}=-value)`;
 }
 
-/** The SDK advises programmers: by the code of the error, a person at a command line gets other advice. */
+/** The SDK advises programmers: a person at a command line gets other advice, by the code of the error. */
 function personalSentence({ message, happened = message, code, next }: CodedError): string {
   const instead = code === undefined ? undefined : INSTEAD[code];
   if (instead !== undefined) return `${happened}; ${instead}`;
   return next === undefined ? message : `${message} ${next}`;
 }
 
-/** Why a device waits, and for how long. */
+/** The reason why a device waits, and the time. */
 export function retrySentence({ service, why, waitMs }: ClientEvents['retry']): string {
   const said = service === 'run' ? why : `${service}: ${why}`;
   return `${said}; trying again in ${(waitMs / 1000).toFixed(1)} s`;
 }
 
-/** What the operating system said about a file or folder. */
+/** The message of the operating system about a file or folder. */
 function systemSentence({ code = '', syscall = '', ...error }: CodedError): Sentence | undefined {
   const isOfFiles = error.path !== undefined || ['EISDIR', 'ENOSPC'].includes(code);
-  if (!isOfFiles) return undefined; // a socket, say
+  if (!isOfFiles) return undefined; // a socket, for example
   const { path = 'a path that was given' } = error;
   const said = (sentence: string, exitCode: number = EXIT_CODE.usage): Sentence => ({ sentence, code: exitCode });
   switch (code) {
@@ -113,7 +113,7 @@ function systemSentence({ code = '', syscall = '', ...error }: CodedError): Sent
   }
 }
 
-/** Codes of sockets, names and TLS; the reason may stand one level down. */
+/** Codes of sockets, names and TLS; the reason may be one level down. */
 const OF_THE_NETWORK = /^(ECONN|EHOST|ENET|EPIPE|ETIMEDOUT|EAI_|ENOTFOUND|UND_ERR_)/;
 
 function networkSentence({ cause, code = (cause as CodedError | undefined)?.code }: CodedError): Sentence | undefined {
@@ -133,7 +133,7 @@ function missingPackage({ code, message }: CodedError): Sentence | undefined {
   };
 }
 
-/** What a file of this person threw, for example the `data` of a model.ts, is theirs to mend: it says where. */
+/** An error from the user's own file, for example the `data` of a model.ts, is theirs to fix: gives its place. */
 function ownFileSentence(error: Error): Sentence | undefined {
   const place = thrownIn(error);
   if (place === undefined || /[\\/]node_modules[\\/]/.test(place) || place.startsWith(HOME)) return undefined;

@@ -1,4 +1,4 @@
-/** Who started this process on a person's behalf: npm and its shell. Neither takes it along when it is killed, so it looks after them. */
+/** The processes that started this one on a person's behalf: npm and its shell. Neither stops it when it is killed, so it watches them. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ interface Started {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Their process ids. A shell or another program that a person started is none of them. */
+/** Their process ids. A shell or another program that a person started is not among them. */
 export function startersOf({ ppid, environment }: Started): readonly number[] {
   if (environment['npm_command'] === undefined) return [];
   const chain: number[] = [];
@@ -21,7 +21,7 @@ export function startersOf({ ppid, environment }: Started): readonly number[] {
     if (found.isNpm) return chain;
     pid = found.parent;
   }
-  return []; // the variable was left by an npm further away
+  return []; // the variable comes from an npm further up
 }
 
 /** Calls back once, when one of them is gone. */

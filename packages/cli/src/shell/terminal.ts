@@ -1,18 +1,18 @@
-/** Words for people: lines and a status that redraws itself on a terminal, and is left out elsewhere. */
+/** Output for people: lines and a status that redraws itself on a terminal, and is left out otherwise. */
 import type { Scores } from '@basa/protocol';
 
 export interface Terminal {
-  /** Whether somebody watches. */
+  /** True if the output is a terminal. */
   readonly isLive: boolean;
   line(text?: string): void;
-  /** To standard error: whoever keeps the lines in a file keeps no warnings with them. */
+  /** Writes to standard error, so that a file with the lines contains no warnings. */
   warn(text: string): void;
   /** Replaces the status drawn before; several lines are fine. */
   status(text: string): void;
   clearStatus(): void;
 }
 
-/** What is written to: a terminal says how wide it is. */
+/** The target of the output: a terminal gives its width. */
 export interface OutStream {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -41,7 +41,7 @@ export function createTerminal(stream: OutStream, warnings: OutStream): Terminal
     status(text) {
       if (!isLive) return;
       clear();
-      // A line that wraps could not be taken back.
+      // A line that wraps could not be erased.
       const lines = text.split('\n').map((line) => [...line].slice(0, (stream.columns ?? 80) - 1).join(''));
       stream.write(lines.join('\n'));
       drawn = lines.length;
@@ -70,7 +70,10 @@ export interface PlotOptions {
   label(value: number): string;
 }
 
-/** Draws values between 0 and 1 as a few rows of characters, with the mark across. Where there are many, it draws the last ones. */
+/**
+ * Draws values between 0 and 1 as a few rows of characters, with the mark as a line. If there are many, it draws the
+ * last ones.
+ */
 export function plot(values: readonly number[], { mark, rows = 8, columns = 60, label }: PlotOptions): string {
   const shown = values.slice(-columns);
   const wide = Math.max(1, Math.floor(columns / Math.max(1, shown.length)));
@@ -90,7 +93,7 @@ export function percent(share: number | undefined): string {
   return share === undefined ? '-' : `${(100 * share).toFixed(2)} %`;
 }
 
-/** The score of a version, as people read it. */
+/** The score of a version, formatted for people. */
 export function scoreCell({ accuracy, r2 }: Scores): string {
   return r2 === undefined ? percent(accuracy) : r2.toFixed(3);
 }

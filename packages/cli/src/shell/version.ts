@@ -1,4 +1,4 @@
-/** Which version this is. */
+/** The version of this program. */
 import { readFile } from 'node:fs/promises';
 
 export async function ownVersion(): Promise<string> {

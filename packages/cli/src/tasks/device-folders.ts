@@ -7,7 +7,7 @@ const KEY_BYTES = 32;
 /** `devices/<task>/<n>` of a new project is three levels down. */
 const MAX_DEPTH = 4;
 
-/** Looks below `root`; gives the folder of each device key, as seen from here. */
+/** Looks below `root`; returns the folder of each device key, relative to the current folder. */
 export async function deviceFolders(root: string): Promise<ReadonlyMap<string, string>> {
   const { createNodeSigner } = await import('@basa/runtime/node');
   const { toHex } = await import('@basa/masking');
@@ -22,7 +22,7 @@ export async function deviceFolders(root: string): Promise<ReadonlyMap<string, s
   return found;
 }
 
-/** Folders with a device key; what may not be read is left out. */
+/** Folders with a device key; unreadable folders are left out. */
 async function foldersBelow(folder: string, depth: number): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   if (entries.some(({ name }) => name === KEY_FILE)) return [folder];

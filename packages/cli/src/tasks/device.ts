@@ -1,4 +1,4 @@
-/** `basa device list`: the devices that are enrolled. */
+/** `basa device list`: lists the enrolled devices. */
 import { AUTHORITY_FLAGS, authorityOperator, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
 import { taskNamed } from '../flags/which.ts';
@@ -66,7 +66,7 @@ export const deviceList: Command = command({
   },
 });
 
-/** Nothing without a server to ask. */
+/** Returns nothing without a server to ask. */
 async function lastOf(
   input: CommandInput<typeof FLAGS>,
   task: string,

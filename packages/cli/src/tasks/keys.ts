@@ -1,4 +1,4 @@
-/** `basa keys ...`: who may take part. */
+/** `basa keys ...`: tokens and lists of devices that may take part. */
 
 import type { AuthorityOperator } from '@basa/client/operator';
 import { AUTHORITY_FLAGS, authorityOperator } from '../flags/connection.ts';
@@ -26,7 +26,7 @@ export const keysEnroll: Command = command({
       input.terminal.line(`${counted(allowed, 'device')} allowed`);
       return { json: { allowed } };
     }
-    // Given again, the command would make other tokens.
+    // A repeated command would make other tokens.
     const authority = await authorityOperator(input, 'devices enrol there, and need no token for this one');
     const task = await taskNamed(named, authority);
     const tokens = await authority.tokens(task, count, Date.now() + hours * 3_600_000);

@@ -1,7 +1,7 @@
 /** The newest version of a task that each device has an update in, from the server's facts about its buffers. */
 import type { ServerOperator } from '@basa/client/operator';
 
-/** Older versions are not asked for: each is a request. */
+/** Older versions are not requested, because each takes a request. */
 const MAX_VERSIONS = 100;
 
 export interface LastContribution {
@@ -9,7 +9,7 @@ export interface LastContribution {
   readonly at: number;
 }
 
-/** By user. A device without an entry was in none of the newest versions, or the server does not keep who was in them. */
+/** By user. A device without an entry was in none of the newest versions, or the server does not record their members. */
 export async function lastContributions(
   server: ServerOperator,
   task: string,

@@ -1,4 +1,4 @@
-/** What K costs a device in each mode, by count: masks that it expands, and bytes that it sends. */
+/** Cost by buffer size for a device in each mode: masks that it expands, and bytes that it sends. */
 import { mostTolerated } from '@basa/client/operator';
 import { type Modulus, packedLength, slotSealedBytes } from '@basa/masking';
 import { defaultThreshold, ONE_SHOT_DEFAULTS, oneShotProblem, partsOf, prefixElements } from '@basa/protocol';
@@ -8,7 +8,7 @@ export interface ModeCost {
   readonly masks: number;
   readonly sealedBytes: number;
   readonly bytesPerUpload: number;
-  /** One-shot: how many seeds a device seals, and how many authorities may collude. */
+  /** One-shot: the number of seeds a device seals, and the number of authorities that may collude. */
   readonly parts?: number;
   readonly tolerated?: number;
 }
@@ -28,7 +28,7 @@ export function modeCosts(task: PlannedTask): ModeCosts {
   return { sealed: sealedCost(task), 'one-shot': shotCost(task) };
 }
 
-/** With slot keys, in the last place of a buffer, which has most to do. */
+/** With slot keys, in the last slot of a buffer, which has the most work. */
 function sealedCost(task: PlannedTask): ModeCosts[ModeChoice] {
   const { bufferSize, authorities } = task;
   const most = MOST_UPDATES.sealed;

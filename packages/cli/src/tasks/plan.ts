@@ -1,4 +1,4 @@
-/** `basa plan`: what a private task would mean, before there is one. */
+/** `basa plan`: the effects of a private task, before it is created. */
 import { chosenModel } from '../flags/models.ts';
 import {
   bufferWithin,

@@ -1,4 +1,4 @@
-/** A private task before there is one: its plan, whether it can learn, and what would help. `plan` and `task create` say the same. */
+/** A private task before it is created: its plan, whether it can learn, and advice. `plan` and `task create` print the same. */
 import type { PrivacyChoice } from '@basa/client/operator';
 import type { PrivatePlan } from '@basa/masking';
 import { MOST_UPDATES, type ModeChoice } from '../flags/modes.ts';
@@ -21,12 +21,12 @@ export interface PlannedPrivacy {
   readonly minimum: number;
   readonly colluders: number;
   readonly delta: number;
-  /** False if the noise drowns everything. */
+  /** False if the noise exceeds the signal by far. */
   readonly works: boolean;
   readonly advice: readonly string[];
 }
 
-/** Gives a sentence if it cannot be at all. */
+/** Returns a sentence if the task is impossible. */
 export async function planPrivacy(request: PrivateRequest): Promise<PlannedPrivacy | string> {
   const { bufferForSignal, planPrivate } = await import('@basa/masking');
   const { defaultMinimum } = await import('@basa/protocol');
@@ -43,7 +43,7 @@ export async function planPrivacy(request: PrivateRequest): Promise<PlannedPriva
   return { plan, minimum, colluders, delta, works, advice: adviceOf(plan, privacy.noiseMultiplier, enough) };
 }
 
-/** What would help, in numbers. */
+/** The advice, in numbers. */
 function adviceOf(
   { noiseToSignal, epsilon }: PrivatePlan,
   noiseMultiplier: number,

@@ -131,7 +131,7 @@ export const taskCreate: Command = command({
       unsafeThreshold: flags['unsafe-threshold'],
       ...modeSettings(flags),
       ...(minimum !== undefined && { minimum: within(minimum, 'minimum', { min: 2, max: bufferSize }) }),
-      // The paper knows no versions of buffers.
+      // The paper has no versions of buffers.
       versions: flags['unsafe-mixed-versions'] || flags['unsafe-paper'] ? 'unsafeMixed' : 'one',
       maxStaleness: flags['max-staleness'] ?? preset.maxStaleness,
       clip: flags.clip,
@@ -161,7 +161,7 @@ export const taskCreate: Command = command({
   },
 });
 
-/** The advice of `basa plan`: the task is created all the same, unless it cannot be. */
+/** Prints the advice of `basa plan`: the task is created anyway, unless it is impossible. */
 async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request: PrivateRequest): Promise<void> {
   const { planPrivacy } = await import('./private-plan.ts');
   const planned = await planPrivacy(request);
@@ -190,7 +190,7 @@ function modeSettings(
   return { engine: chosen.engine, ...(flags['unsafe-paper'] && { mode: 'paper' as const }) };
 }
 
-/** What the server evaluates versions on: a file that `encodeDataset` wrote, or what comes with the model. */
+/** The data on which the server evaluates versions: a file that `encodeDataset` wrote, or the test set of the model. */
 async function testSetOf(
   { flags, signal }: CommandInput<typeof FLAGS>,
   test: ((signal: AbortSignal) => Promise<Dataset>) | undefined,

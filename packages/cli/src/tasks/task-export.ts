@@ -117,7 +117,7 @@ async function curvesAsCsv(versions: readonly VersionState[], path: string): Pro
   return { path, content: csvOf(rows) };
 }
 
-/** TensorBoard finds the file by its name in the folder it is given. The same task again is the same name. */
+/** TensorBoard finds the file by its name in its folder. The same task always has the same name. */
 async function curvesAsEvents(versions: readonly VersionState[], folder: string): Promise<OutFile> {
   const { encodeTensorboard } = await import('@basa/learning/files');
   const points = versions.map(({ version, at, accepted, dropped, meanAge, accuracy, r2, loss, metrics = {} }) => {

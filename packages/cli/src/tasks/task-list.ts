@@ -1,4 +1,4 @@
-/** `basa task ls`. */
+/** `basa task ls`: lists the tasks. */
 
 import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';

@@ -1,4 +1,4 @@
-/** `basa task show`: a task, its last versions, and with --follow those to come. */
+/** `basa task show`: a task, its last versions, and with --follow the next ones. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerOperator, ServerTask, TaskPrivacy, VersionState } from '@basa/client/operator';
 import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
@@ -52,7 +52,7 @@ function lastOf(given: string): number | undefined {
   return Number.isSafeInteger(last) && last >= 1 ? last : undefined;
 }
 
-/** Prints a version once it was evaluated, or once the next one is there. */
+/** Prints a version once it was evaluated, or once the next one exists. */
 async function follow(
   { terminal, signal }: Pick<CommandInput, 'terminal' | 'signal'>,
   server: ServerOperator,
@@ -91,13 +91,13 @@ function rowOf({ version, at, accepted, dropped, meanAge, sums, metrics, ...scor
   ];
 }
 
-/** `loss 0.512, examples 60`; a dash where the task names no metric. */
+/** `loss 0.512, examples 60`; a dash if the task names no metric. */
 function meansOf(metrics: VersionState['metrics'] = {}): string {
   const means = Object.entries(metrics).map(([name, value]) => `${name} ${Number(value.toPrecision(4))}`);
   return means.length === 0 ? '-' : means.join(', ');
 }
 
-/** The loss of the task says which score its versions have. */
+/** The loss of the task determines the score of its versions. */
 async function scoreNameOf({ policy }: ServerTask): Promise<string> {
   const { decodePolicy, SCORE_OF_LOSS } = await import('@basa/protocol');
   const { fromHex } = await import('@basa/masking');
@@ -124,7 +124,7 @@ function linesOf(described: ServerTask, score: string): string[][] {
   ];
 }
 
-/** The server is not told which of the two it is. */
+/** The server does not know which of the two it is. */
 function returnedText(returned: number): string {
   return `${counted(returned, 'place')} since the newest version: devices that had nothing new to contribute, or left`;
 }

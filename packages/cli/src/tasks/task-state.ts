@@ -1,4 +1,4 @@
-/** `basa task pause`, `resume`, `finish` and `delete`: what an operator does with a task that is there. */
+/** `basa task pause`, `resume`, `finish` and `delete`: an operator's actions on an existing task. */
 
 import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { short } from '../flags/names.ts';
@@ -10,7 +10,7 @@ interface Change {
   readonly name: string;
   readonly summary: string;
   readonly state: 'running' | 'paused' | 'finished';
-  /** What it means for devices. */
+  /** The meaning for devices. */
   readonly words: string;
 }
 

@@ -76,12 +76,12 @@ export class DeviceState {
     this.#kept = { ...this.#kept, policy };
   }
 
-  /** New heads go along with the next step that is written anyway, and when the device closes. */
+  /** New heads are written with the next step that is written anyway, and when the device closes. */
   noteHeads(heads: readonly KeptHead[]): void {
     this.#kept = { ...this.#kept, heads };
   }
 
-  /** Makes a step durable, with the input it counts on, and only then takes it. */
+  /** Makes a step durable, with the input it relies on, and only then takes it. */
   async take<Answer>(
     { state: { ledger, session }, records, answer }: DeviceStep<Answer>,
     input?: Uint32Array,
@@ -101,7 +101,7 @@ export class DeviceState {
     return answer;
   }
 
-  /** Ends a session whose bytes nobody wants any more; the ledger remembers what it gave away. */
+  /** Ends a session whose bytes are no longer needed; the ledger remembers what it gave away. */
   dropSession(): Promise<void> {
     return this.#end(this.ledger);
   }
@@ -119,7 +119,7 @@ export class DeviceState {
     return words;
   }
 
-  /** Keeps the head, gives the lock back, and overwrites what memory holds of the session. */
+  /** Keeps the head, releases the lock, and overwrites the session's data in memory. */
   async close(): Promise<void> {
     this.#forget();
     try {
@@ -130,7 +130,7 @@ export class DeviceState {
     }
   }
 
-  /** Heads as entries that the store does not have yet, in their order. */
+  /** Returns heads that the store does not have yet as entries, in their order. */
   #newHeads(): Uint8Array[] {
     return this.heads.filter((head) => !this.#written.includes(head)).map(keptHeadCodec.encode);
   }
@@ -143,7 +143,7 @@ export class DeviceState {
     this.#kept = { ...this.#kept, ledger, session: undefined };
   }
 
-  /** Whether a failed step is on disk nobody knows: nothing goes on until the store is opened anew. */
+  /** After a failed write it is unknown whether the step is on disk: nothing continues until the store is opened again. */
   async #durably(work: (store: DeviceStore) => Promise<void>): Promise<void> {
     if (this.#failure !== undefined) {
       throw new StoreError('the store failed before; close this client and connect again', { cause: this.#failure });

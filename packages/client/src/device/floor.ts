@@ -1,33 +1,33 @@
-/** What an application asks of every policy, by itself: the task is pinned by its name, and a name may be chosen carelessly. */
+/** An application's own demands on every policy: the task is pinned by its name, and a name may be chosen carelessly. */
 import { DEFAULT_MAX_STALENESS, epsilonBudget, type TaskPolicy, vouchersOf } from '@basa/protocol';
 
 export interface Floor {
-  /** The smallest Kmin: so many updates are in a sum at least, of which c_max + 2 withstand c_max colluders. */
+  /** The smallest acceptable Kmin, the minimum of updates in a sum; c_max + 2 of them withstand c_max colluders. */
   readonly minimum: number;
   /** The most versions that an update may be behind. */
   readonly maxStaleness: number;
-  /** Lets a task stand whose sums mix versions of the model: its server can single out an update. */
+  /** Allows a task whose sums mix versions of the model: its server can single out an update. */
   readonly unsafeMixedVersions?: boolean;
   /** One-shot: at least two authorities vouch for every sum of masks, so that none can shift a sum by itself. */
   readonly checkedSums?: boolean;
-  /** One-shot: the devices add the noise of a private task. If its one authority does, that authority can leave the noise out. */
+  /** One-shot: the devices add the noise of a private task. If its only authority does, that authority can leave the noise out. */
   readonly deviceNoise?: boolean;
-  /** What all sums together may tell of this device; without it a task need not be private. */
+  /** The limit on what all sums together may reveal about this device; without it a task need not be private. */
   readonly privacy?: PrivacyFloor;
 }
 
 export interface PrivacyFloor {
   /** The largest epsilon of the task's whole budget. */
   readonly epsilon: number;
-  /** What that epsilon is reckoned for, whatever delta the policy names. */
+  /** The delta for which that epsilon is computed, regardless of the policy's delta. */
   readonly delta: number;
-  /** So many users of a sum may tell the server their noise without epsilon growing; 0 by default. */
+  /** The number of users in a sum that may reveal their noise to the server without epsilon growing; 0 by default. */
   readonly colluders?: number;
 }
 
 export const DEFAULT_FLOOR: Floor = { minimum: 2, maxStaleness: DEFAULT_MAX_STALENESS };
 
-/** What of the policy is below the floor, or undefined. */
+/** Returns the part of the policy that is below the floor, or undefined. */
 export function floorProblem(floor: Floor, policy: TaskPolicy): string | undefined {
   const { minimum, maxStaleness, privacy, unsafeMixedVersions = false } = floor;
   if (policy.versions === 'unsafeMixed' && !unsafeMixedVersions)

@@ -4,7 +4,7 @@ import { type Head, type HeadBody, headCodec, isSigned, type KeptHead } from '@b
 import { decoded } from '../answers.ts';
 import { AnswerError } from '../errors.ts';
 
-/** The pinned key did not sign it. */
+/** A head that the pinned key did not sign. */
 export class ForeignHead extends AnswerError {
   constructor() {
     super('the authority', 'a head of its log that the pinned key did not sign');
@@ -17,19 +17,19 @@ export class Heads {
   readonly #keptHeads = new WeakMap<Head, KeptHead>();
   #seen: readonly Head[];
 
-  /** `kept`: what was seen before, of this authority and others. */
+  /** `kept`: the heads seen before, of this authority and others. */
   constructor(suite: Suite, authorityKey: Uint8Array, kept: readonly KeptHead[]) {
     this.#suite = suite;
     this.#authorityKey = authorityKey;
     this.#seen = headsOf(kept, authorityKey);
   }
 
-  /** The last head of each branch, the current one at the end: heads of the others are old, whoever sends them. */
+  /** The last head of each branch, the current one at the end: heads of the other branches are old, even if they are signed. */
   get seen(): readonly Head[] {
     return this.#seen;
   }
 
-  /** The same as they are kept. */
+  /** The same in the form in which they are kept. */
   get kept(): readonly KeptHead[] {
     return this.#seen.map((head) => this.#keptOf(head));
   }
@@ -38,12 +38,12 @@ export class Heads {
     return this.#seen.at(-1);
   }
 
-  /** What goes into the header. */
+  /** The value of the request header. */
   toHeader(): string | undefined {
     return this.newest === undefined ? undefined : toHex(headCodec.encode(this.newest));
   }
 
-  /** Takes in the head of an answer. */
+  /** Processes the head of an answer. */
   meet(header: string | undefined): void {
     if (header === undefined) return;
     const head = decoded('authority', headCodec, fromHex(header) ?? new Uint8Array());
@@ -53,7 +53,7 @@ export class Heads {
     this.#seen = withHead(this.#seen, head);
   }
 
-  /** The same object for the same head: whoever keeps them sees what is new. */
+  /** Returns the same object for the same head, so that the store can tell which are new. */
   #keptOf(head: Head): KeptHead {
     const known = this.#keptHeads.get(head) ?? { authorityKey: this.#authorityKey, head };
     this.#keptHeads.set(head, known);
@@ -72,22 +72,22 @@ export function withKeptHead(kept: readonly KeptHead[], { authorityKey, head }: 
   return [...others, ...heads.map((one) => ({ authorityKey, head: one }))];
 }
 
-/** Whether the log was further than this when these were seen. */
+/** True if the log was further than this when these were seen. */
 export function isPastHead(seen: readonly Head[], { branch, sequence }: HeadBody): boolean {
   const known = seen.find((head) => equalBytes(head.branch, branch));
   return known !== undefined && (known !== seen.at(-1) || sequence < known.sequence);
 }
 
 /**
- * Whether the log went on in another branch since. Within a branch the statements that a server hands on lag a little behind what the device
- * hears from the authority itself: there the time that is signed with them says how old they are.
+ * True if the log has continued in another branch since. Within a branch, statements that a server passes on lag a
+ * little behind what the device hears from the authority itself: there the signed time says how old they are.
  */
 export function isOfLeftBranch(seen: readonly Head[], { branch }: HeadBody): boolean {
   const known = seen.find((head) => equalBytes(head.branch, branch));
   return known !== undefined && known !== seen.at(-1);
 }
 
-/** These and a further one; the same list where it says nothing new. */
+/** Returns these and a further one; the same list if it is not new. */
 function withHead(seen: readonly Head[], head: Head): readonly Head[] {
   const at = seen.findIndex(({ branch }) => equalBytes(branch, head.branch));
   if (at < 0) return [...seen, head];

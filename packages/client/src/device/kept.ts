@@ -1,4 +1,4 @@
-/** What the entries of a device's store mean: certificate, policy, heads, ledger and the session that is not over. */
+/** The meaning of the entries of a device's store: certificate, policy, heads, ledger and the unfinished session. */
 import { DecodeError, fromHex, type Suite } from '@basa/masking';
 import {
   type Certificate,
@@ -23,9 +23,9 @@ import { withKeptHead } from './heads.ts';
 
 export interface Kept extends Device {
   readonly certificate: Certificate | undefined;
-  /** One-shot: the policy of the task, so that a device that comes back asks no authority. */
+  /** One-shot: the policy of the task, so that a returning device asks no authority. */
   readonly policy: TaskPolicy | undefined;
-  /** Of each authority the last head of each branch of its log, the current one at the end. */
+  /** For each authority the last head of each branch of its log, the current one at the end. */
   readonly heads: readonly KeptHead[];
 }
 
@@ -44,7 +44,7 @@ export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept 
   return kept;
 }
 
-/** Every layout names its kind in its third byte: an entry says by itself what it is. */
+/** Every layout names its kind in its third byte, so an entry identifies itself. */
 const KIND_OFFSET = 2;
 
 function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
@@ -58,7 +58,7 @@ function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
   return { ...kept, ...device };
 }
 
-/** What outlives a session: everything without seeds. */
+/** The entries that outlive a session: everything without seeds. */
 export function lastingEntries({ certificate, policy, heads, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
   const records: LedgerRecord[] = [
     ...[...ledger.entered].map((ctx): LedgerRecord => ({ kind: 'entered', ctx: fromHex(ctx) as Ctx })),

@@ -1,7 +1,7 @@
-/** A store that forgets everything with its process: for tests and trials, never for a device that matters. */
+/** A store that loses everything with its process: for tests and trials, never for a real device. */
 import type { DeviceSigner, DeviceStore } from './device-store.ts';
 
-/** A device that crashes loses its session and its ledger with this store: do not use it where updates matter. */
+/** A device that crashes loses its session and its ledger with this store: do not use it for real updates. */
 export function inMemoryStoreForTests(signer: DeviceSigner): DeviceStore {
   let kept: readonly Uint8Array[] = [];
   let input: Uint8Array | undefined;

@@ -1,10 +1,10 @@
 /**
- * One process a device, by the word of the operating system: a claim is a socket in the device's folder on which its process
- * listens. The kernel says whether somebody does, across containers and their process ids, and stops saying so when the
- * process dies, however it dies (docs/decisions/040).
+ * One process per device, guaranteed by the operating system: a claim is a socket in the device's folder on which its process
+ * listens. The kernel knows whether a process listens, across containers and their process ids, and until the process dies in
+ * any way (docs/decisions/040).
  *
- * First a process makes its own claim, then it looks for others. Of two claims one was made first, and whoever made the
- * other sees it: two can never both find themselves alone. A living claim is never removed by another.
+ * A process first makes its own claim, then it looks for others. Of two claims one was made first, and the process that made
+ * the other sees it: two processes can never both miss each other. No process removes a living claim of another.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, lstat, readdir, unlink, writeFile } from 'node:fs/promises';
@@ -16,26 +16,26 @@ import { type LockPlace, placeOf } from './lock-place.ts';
 import { type Claim, isListening, listenFor, nameOf } from './lock-socket.ts';
 
 const PREFIX = 'lock-';
-/** Lies beside a claim once its process has the device: others need not wait for it to give way. */
+/** A marker file beside a claim once its process has the device: other processes need not wait for it to give way. */
 const heldName = (claim: string): string => `held-${claim}`;
-/** Of several that claim at once the first by name stays, and waits for the others to go. */
+/** Of several processes that claim at once the first by name stays, and waits for the others to leave. */
 const WAIT_MS = 10;
 const MAX_WAITS = 3000;
 
 export interface DeviceLock {
-  /** Rejects where the claim is gone: somebody cleaned it away, and another process may have the device. */
+  /** Rejects if the claim is gone: it was removed from outside, and another process may have the device. */
   check(): Promise<void>;
   release(): Promise<void>;
 }
 
-/** Rejects where another living process has the device, or may have it. */
+/** Rejects if another living process has the device, or may have it. */
 export async function lockDevice(folder: string, place?: LockPlace): Promise<DeviceLock> {
   if (process.platform === 'win32') return lockByPipe(folder);
   const { machine, isShared } = place ?? (await placeOf(folder));
   const name = `${PREFIX}${machine}-${randomBytes(8).toString('hex')}`;
   const mine = await listenFor(folder, name);
   try {
-    // Another may have taken it for a dead one before anybody listened; from here on none can.
+    // Until now another process may have taken the claim for a dead one and removed it; from here on none can.
     if (!(await isThere(() => chmod(join(folder, name), 0o600)))) {
       await mine.close();
       return await lockDevice(folder, place);
@@ -58,7 +58,7 @@ export async function lockDevice(folder: string, place?: LockPlace): Promise<Dev
   };
 }
 
-/** How many others are still trying that will give way; rejects where another has the device, or comes first. */
+/** Returns the number of others that are still trying and will give way; rejects if another has the device, or comes first. */
 async function rivals(folder: string, mine: string, place: LockPlace): Promise<number> {
   let trying = 0;
   for (const name of await readdir(folder)) {
@@ -71,7 +71,7 @@ async function rivals(folder: string, mine: string, place: LockPlace): Promise<n
   return trying;
 }
 
-/** Nobody listens: the process is dead, unless another machine, whose kernel is not asked, uses the same disk. */
+/** No process listens: it is dead, unless another machine with its own kernel uses the same disk. */
 async function sweep(folder: string, name: string, { machine, isShared }: LockPlace): Promise<void> {
   if (isShared && !name.startsWith(`${PREFIX}${machine}-`)) {
     throw new StoreError(
@@ -90,7 +90,7 @@ async function checkClaim(folder: string, name: string): Promise<void> {
   );
 }
 
-/** Whether the file was there for what was done to it. */
+/** Returns true if the file existed for this operation. */
 async function isThere(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();
@@ -101,7 +101,7 @@ async function isThere(work: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Names of pipes are the machine's, and end with their process. */
+/** Names of pipes belong to the machine, and end with their process. */
 async function lockByPipe(folder: string): Promise<DeviceLock> {
   const pipe = `\\\\.\\pipe\\basa-device-${Buffer.from(folder.toLowerCase()).toString('base64url').slice(-180)}`;
   let mine: Claim;

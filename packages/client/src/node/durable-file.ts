@@ -1,20 +1,20 @@
-/** Files that are wholly there after a crash, or not at all, and that only their owner can read. */
+/** Files that are complete after a crash or do not exist, and that only their owner can read. */
 import { mkdir, open, readFile, rename, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
-/** Makes the folder where it is missing. From then on its name, and those above it that were made with it, are durable. */
+/** Creates the folder if it is missing. From then on its name, and those of the parents made with it, are durable. */
 export async function makeFolder(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true, mode: 0o700 });
   const first = made === undefined ? resolve(path) : resolve(made);
   for (let at = resolve(path); ; at = dirname(at)) {
     await syncFolder(dirname(at)).catch((error: unknown) => {
-      if (!isCode(error, 'EACCES')) throw error; // a folder of others, that is there for good
+      if (!isCode(error, 'EACCES')) throw error; // a folder of another user, which exists permanently
     });
     if (at === first) return;
   }
 }
 
-/** Writes and syncs; the caller renames it to where it counts. */
+/** Writes and syncs; the caller renames it to its final name. */
 export async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   const file = await open(path, 'w', 0o600);
   try {
@@ -25,14 +25,14 @@ export async function writeDurably(path: string, bytes: Uint8Array): Promise<voi
   }
 }
 
-/** The new content in one step. */
+/** Replaces the content in one step. */
 export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   await writeDurably(newName(path), bytes);
   await rename(newName(path), path);
   await syncFolder(dirname(path));
 }
 
-/** Overwrites and removes what a crash left of new content that never came to count. */
+/** Overwrites and removes new content that a crash left unfinished. */
 export function wipeUnfinished(path: string): Promise<void> {
   return wipeFile(newName(path));
 }

@@ -1,4 +1,4 @@
-/** A device in a folder: its key, its journal and its input, readable by their owner alone. */
+/** A device in a folder: its key, its journal and its input, readable only by their owner. */
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
@@ -8,7 +8,7 @@ import { type DeviceLock, lockDevice } from './device-lock.ts';
 import { makeFolder, readIfThere, replaceFile, wipeFile, wipeUnfinished } from './durable-file.ts';
 import { Journal } from './journal.ts';
 
-/** Makes the folder and the key where there are none. Holds the device's lock until `close`. */
+/** Creates the folder and the key if they do not exist. Holds the device's lock until `close`. */
 export async function openFolderStore(path: string): Promise<DeviceStore> {
   await makeFolder(path);
   const folder = await realpath(path);

@@ -52,7 +52,7 @@ export class Journal {
     return new Journal(path, file, end, entries);
   }
 
-  /** All entries at opening; they are handed out once. */
+  /** All entries at opening; they are returned once. */
   takeEntries(): readonly Uint8Array[] {
     return this.#entries.splice(0);
   }

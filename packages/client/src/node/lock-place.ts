@@ -1,4 +1,4 @@
-/** What a lock must know of the folder it lies in: which kernel this is, and whether others may use the same disk. */
+/** The facts about a folder that its lock needs: the kernel, and whether other machines may use the same disk. */
 
 import { randomBytes } from 'node:crypto';
 import { readFile, statfs } from 'node:fs/promises';
@@ -7,13 +7,13 @@ import { ascii, toHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 
 export interface LockPlace {
-  /** One name for all containers of a machine, another after it was started anew. */
+  /** One name for all containers of a machine, a different one after a reboot. */
   readonly machine: string;
-  /** Whether the file system may be mounted by several machines. */
+  /** True if several machines may mount the file system. */
   readonly isShared: boolean;
 }
 
-/** Numbers of `statfs(2)` of file systems that one kernel has to itself: a claim there is of this kernel, or of a dead one. */
+/** Numbers of `statfs(2)` of file systems that belong to one kernel: a claim there is of this kernel, or of a dead one. */
 const OF_ONE_KERNEL: ReadonlySet<number> = new Set([
   0xef53, // ext2 to ext4
   0x5846_5342, // XFS
@@ -33,7 +33,7 @@ async function machineName(): Promise<string> {
   return toHex(nodeSuite.sha256(ascii(boot))).slice(0, 16);
 }
 
-/** Where the kernel does not tell, a name that no other claim has: such claims are never taken for those of this machine. */
+/** If the kernel does not tell, returns a name that no other claim has: such claims are never attributed to this machine. */
 async function bootId(): Promise<string> {
   try {
     return await readFile('/proc/sys/kernel/random/boot_id', 'utf8');

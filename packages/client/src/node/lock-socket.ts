@@ -1,4 +1,4 @@
-/** Sockets in a folder as claims: one that a process listens on, and the question whether anybody does. */
+/** Sockets in a folder as claims: listens on one, and asks whether a process listens on another. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -12,16 +12,16 @@ export interface Claim {
   close(): Promise<void>;
 }
 
-/** The shortest of the systems' limits; longer paths are cut off without a word. */
+/** The shortest of the systems' limits; longer paths are cut off silently. */
 const LONGEST_PATH_BYTES = 100;
-/** A process may be busy or stopped: that it listens is the kernel's word; its own name is for the message only. */
+/** A process may be busy or stopped: the kernel tells that it listens; its own name is only for the message. */
 const PATIENCE_MS = 300;
 
-/** Whoever connects is told which process this is. */
+/** A process that connects is told which process this is. */
 export async function listenFor(folder: string, name: string): Promise<Claim> {
   const { path, handle } = await reach(folder, name);
   const server = createServer((asking) => {
-    asking.on('error', () => undefined); // whoever asked has gone
+    asking.on('error', () => undefined); // the process that asked has gone
     asking.end(`process ${process.pid} on ${hostname()}`, () => asking.destroy());
   });
   server.unref();
@@ -43,17 +43,17 @@ export async function listenFor(folder: string, name: string): Promise<Claim> {
   };
 }
 
-/** Whether anybody listens on a claim. In doubt somebody does. */
+/** True if a process listens on a claim. In doubt returns true. */
 export async function isListening(folder: string, name: string): Promise<boolean> {
   return (await ask(folder, name, 'connect')) !== undefined;
 }
 
-/** Who listens on a claim, as far as it tells. */
+/** Returns the name of the process that listens on a claim, if it tells. */
 export async function nameOf(folder: string, name: string): Promise<string> {
   return (await ask(folder, name, 'end')) || 'another process';
 }
 
-/** What was said until then; undefined where the kernel says that nobody listens, or the socket is gone. */
+/** Returns the text received until then; undefined if the kernel says that no process listens, or the socket is gone. */
 async function ask(folder: string, name: string, until: 'connect' | 'end'): Promise<string | undefined> {
   const { path, handle } = await reach(folder, name);
   const socket = connect(path);
@@ -76,7 +76,7 @@ async function ask(folder: string, name: string, until: 'connect' | 'end'): Prom
   }
 }
 
-/** A path that fits into the address of a socket: through an open folder where the whole is too long. */
+/** A path that fits into the address of a socket: through an open folder if the whole path is too long. */
 async function reach(folder: string, name: string): Promise<{ readonly path: string; readonly handle?: FileHandle }> {
   const path = folder === '' ? name : join(folder, name);
   if (folder === '' || Buffer.byteLength(path) <= LONGEST_PATH_BYTES) return { path };

@@ -1,4 +1,4 @@
-/** What a thread that masks is sent: one piece of a vector, and the part of the plan that meets it. */
+/** The message to a thread that masks: one piece of a vector, and the part of the plan that applies to it. */
 import type { MaskPlan } from '@basa/masking';
 
 export interface MaskTask extends Omit<MaskPlan, 'terms'> {

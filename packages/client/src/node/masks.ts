@@ -1,20 +1,20 @@
 /**
- * Carries out mask plans on Node: short vectors at once, long ones piece by piece on two threads that all clients of a process
- * share, so that the caller's thread goes on with other things. The same bits either way.
+ * Carries out mask plans on Node: short vectors at once, long ones piece by piece on two threads that all clients of a
+ * process share, so that the caller's thread can do other work. The bits are the same either way.
  */
 import { availableParallelism } from 'node:os';
 import { applyMasksInPlace, type Keystream, type MaskPlan, type MaskTools, SEED_BYTES } from '@basa/masking';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import type { MaskTask } from './mask-task.ts';
 
-/** Elements from which on the masks of a buffer take longer than a request may wait. */
+/** The number of elements from which the masks of a buffer take longer than a request may wait. */
 const LONG = 2 ** 18;
 const MAX_PIECE = 2 ** 18;
 const MAX_THREADS = 2;
 
 type MaskPool = WorkerPool<MaskTask, Uint32Array<ArrayBuffer>>;
 
-/** Of the process; made for its first long vector. Idle threads do not keep a process alive. */
+/** Shared by the process; made for its first long vector. Idle threads do not keep a process alive. */
 let pool: MaskPool | undefined;
 
 export async function maskVector(
@@ -32,7 +32,7 @@ export async function maskVector(
   await maskInPieces(pool, vector, plan, tools, signal);
 }
 
-/** Each thread gets the next piece when it has given the last one back: whoever is slow does less. */
+/** Each thread gets the next piece when it has returned the last one, so a slow thread does less. */
 async function maskInPieces(
   threads: MaskPool,
   vector: Uint32Array,
@@ -50,7 +50,7 @@ async function maskInPieces(
       const piece = vector.subarray(from, next);
       const part = { ...plan, firstWord: firstWord + from };
       const masked = await threads.run(...taskOf(piece, part)).catch(() => undefined);
-      // Without threads (a bundle without the file, say) the work is done here: the piece is as it was.
+      // Without threads (for example in a bundle without the file) the work is done here: the piece is unchanged.
       if (masked === undefined) applyMasksInPlace(piece, part, tools);
       else piece.set(masked);
     }
@@ -59,7 +59,7 @@ async function maskInPieces(
   signal?.throwIfAborted();
 }
 
-/** Copies the piece, which is the caller's memory, and moves the copy. */
+/** Copies the piece, which is the caller's memory, and transfers the copy. */
 function taskOf(
   piece: Uint32Array,
   { modulus, salt, terms, firstWord }: MaskPlan & { readonly firstWord: number },

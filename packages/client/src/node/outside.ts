@@ -1,4 +1,4 @@
-/** The outside, on Node. */
+/** The environment of a client on Node. */
 import { plainVectorKernel } from '@basa/masking';
 import { millis } from '@basa/protocol';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';

@@ -1,18 +1,18 @@
-/** The trainer of a network on Node: wasm SIMD where there is any. */
+/** The trainer of a network on Node: with wasm SIMD if it is available. */
 import type { LossName, Model, Trainer } from '@basa/learning';
 import { createTrainingKernel } from '@basa/runtime/node';
 
 export interface TrainerOptions {
   /**
-   * Whether another machine that trains on the same examples must come to the same bits. No device needs that, since nobody trains again what it trained: false
-   * unless said otherwise, which is faster where the JavaScript engine has relaxed SIMD.
+   * True if another machine that trains on the same examples must come to the same bits. No device needs that, because
+   * its training is never repeated: false by default, which is faster if the JavaScript engine has relaxed SIMD.
    */
   readonly equalBits?: boolean;
-  /** What is minimised; softmax cross-entropy by default. */
+  /** The loss that is minimised; softmax cross-entropy by default. */
   readonly loss?: LossName;
 }
 
-/** Loads the backends when they are asked for: whoever trains elsewhere need not. */
+/** Loads the backends on demand, so that an application that trains elsewhere need not load them. */
 export async function trainerFor(
   model: Model,
   { equalBits = false, ...options }: TrainerOptions = {},

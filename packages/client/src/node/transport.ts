@@ -15,7 +15,7 @@ function isUntrusted(error: unknown): error is Error {
 
 export function createNodeTransport(tls: TlsOptions = {}): Transport {
   const ca = typeof tls.ca === 'string' ? tls.ca : tls.ca?.slice();
-  // Time-outs are the caller's: it knows what it waits for.
+  // The caller sets time-outs, because it knows what it waits for.
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, ...(ca === undefined ? {} : { connect: { ca } }) });
   return {
     async send({ method, url, headers, body, signal }) {

@@ -1,4 +1,4 @@
-/** One request of an operator. A service that has too much to do is asked again when it says so: it did nothing. */
+/** One request of an operator. An overloaded service is asked again at the time it names, because it did nothing. */
 import { concatBytes } from '@basa/masking';
 import { networkAdvice, networkReason } from '@basa/protocol';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
@@ -38,7 +38,7 @@ export interface Told {
   json<Answer>(): Answer;
 }
 
-/** How long a service may be silent; a long body has more time in all, and a service that sends it byte by byte has not. */
+/** The time for which a service may be silent; a long body gets more time in total, but not if it is sent byte by byte. */
 const TIMEOUT_MS = 60_000;
 
 async function askOnce(

@@ -14,7 +14,7 @@ import { makePolicy, type PolicyChoice } from './policy.ts';
 import { AuthorityOperator, ServerOperator } from './services.ts';
 import type { TaskSpecification } from './task-specification.ts';
 
-/** What holds where nothing else is said: the numbers of the paper's experiments. */
+/** The default settings: the numbers of the paper's experiments. */
 export const TASK_DEFAULTS = {
   bufferSize: 10,
   uploadLeaseMs: 600_000,
@@ -24,7 +24,7 @@ export const TASK_DEFAULTS = {
   training: POLICY_DEFAULTS.training,
 } as const;
 
-/** What people say about a task; only the model must be given. */
+/** The settings of a task; only the model is required. */
 export interface TaskSettings
   extends Partial<Omit<PolicyChoice, 'model' | 'serverKey' | 'authorities' | 'training'>>,
     Omit<TaskSpecification, 'policy' | 'model' | 'initial' | 'mode'> {
@@ -32,18 +32,18 @@ export interface TaskSettings
   readonly training?: Partial<TaskTraining>;
   /** The first parameters: drawn with a seed (1), or given. */
   readonly initial?: { readonly seed: number } | { readonly parameters: Float32Array };
-  /** What the server evaluates each version on; not private. */
+  /** The data on which the server evaluates each version; it is not private. */
   readonly evaluationSet?: Dataset;
 }
 
 export interface CreateTaskOptions extends TaskSettings {
   readonly server: string;
-  /** Of several authorities with commas between them; the same token opens all of them. */
+  /** Comma-separated for several authorities; the same token opens all of them. */
   readonly authority: string;
   readonly operatorToken: string;
-  /** How many enrolment tokens to make (0); each enrols one device, within a day. */
+  /** The number of enrolment tokens to make (0); each enrols one device, within a day. */
   readonly tokens?: number;
-  /** Where the way to the services is yours, a network of containers say. */
+  /** Set this if the network to the services is yours, for example one of containers. */
   readonly unsafeAllowPlainHttp?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -56,7 +56,7 @@ export interface CreatedTask {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The same settings again are the same task. */
+/** The same settings again give the same task. */
 export async function createTask(
   options: CreateTaskOptions,
 ): Promise<CreatedTask & { readonly tokens: readonly string[] }> {
@@ -70,7 +70,7 @@ export async function createTask(
   return { ...created, tokens };
 }
 
-/** The same at services that an operator speaks to already. */
+/** The same with services that an operator is already connected to. */
 export async function createTaskAt(
   { server, authority }: { readonly server: ServerOperator; readonly authority: AuthorityOperator },
   settings: TaskSettings,
@@ -101,7 +101,7 @@ export async function createTaskAt(
     policy: toHex(encodePolicy(policy)),
     ...(canServerBuild && { model: modelJson(model) }),
     initial: initialOf(settings, canServerBuild),
-    // The policy says by itself that a task is of the one-shot mode.
+    // The policy itself says that a task is in the one-shot mode.
     ...(mode !== undefined && mode !== 'one-shot' && { mode }),
     ...(serverStep !== undefined && { serverStep }),
     ...(divideBy !== undefined && { divideBy }),
@@ -114,7 +114,7 @@ export async function createTaskAt(
   return { task, policy };
 }
 
-/** A server that cannot build the network is given the numbers. */
+/** A server that cannot build the network is given the parameters. */
 function initialOf(
   { model, initial = { seed: 1 } }: TaskSettings,
   canServerBuild: boolean,

@@ -1,4 +1,4 @@
-/** What an operator asks of both services, from Node or a page: tasks, tokens, revocations, logs. */
+/** An operator's requests to both services, from Node or a page: tasks, tokens, revocations, logs. */
 
 export { ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 export type { OperatorOptions } from './ask.ts';

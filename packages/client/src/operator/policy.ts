@@ -29,23 +29,26 @@ export interface PolicyChoice {
   readonly serverKey: Uint8Array;
   /** Their public keys. */
   readonly authorities: readonly Uint8Array[];
-  /** How many of them are needed; by default the fewest that withstand one that colludes with the server. */
+  /** The number of them that are needed; by default the fewest that tolerate one authority colluding with the server. */
   readonly threshold?: number;
-  /** Allows one that withstands no authority which colludes, such as 2 of 3. */
+  /** Allows a threshold that tolerates no colluding authority, such as 2 of 3. */
   readonly unsafeThreshold?: boolean;
   readonly bufferSize: number;
   readonly minimum?: number;
-  /** How updates reach a sum; `sealed` by default. */
+  /** The mode by which updates reach a sum; `sealed` by default. */
   readonly mode?: ModeName;
-  /** One-shot: lets sums stand that nobody but one authority vouches for: it can shift the model unnoticed. */
+  /** One-shot: allows sums that only one authority vouches for: it can shift the model unnoticed. */
   readonly unsafeUncheckedSums?: boolean;
   /** One-shot, a private task with one authority: it adds the noise to each sum, and devices add none. They trust it not to leave it out. */
   readonly authorityNoise?: boolean;
-  /** One-shot: H, how many batches make one version; 1 by default. Fewer do if no more of them come. */
+  /** One-shot: H, the number of batches that make one version; 1 by default. Fewer are enough if no more come. */
   readonly sumsPerVersion?: number;
-  /** One-shot: how their means are combined; `trimmed` withstands groups that liars spoilt, and needs five batches or more. */
+  /**
+   * One-shot: the rule that combines their means; `trimmed` withstands groups that liars spoilt, and needs five batches
+   * or more.
+   */
   readonly combine?: Combination;
-  /** How seeds are sealed, except in the one-shot mode, which has one way; slot keys by default. */
+  /** The engine that seals seeds, except in the one-shot mode, which has only one; slot keys by default. */
   readonly engine?: EngineName;
   /** Entries of updates beyond +-clip are clipped, in a private task their L2 norm; 1 by default. */
   readonly clip?: number;
@@ -53,13 +56,16 @@ export interface PolicyChoice {
   readonly bits?: number;
   /** The smallest norm of an update on a tensor of the model; a thousandth of the clip by default, 0 in a private task. */
   readonly blockFloor?: number;
-  /** Numbers of devices whose means the task learns: `loss`, `accuracy`, `examples`, or what your application tells. */
+  /** Numbers of devices whose means the task learns: `loss`, `accuracy`, `examples`, or numbers that your application reports. */
   readonly metrics?: readonly MetricRange[];
   /** Noise and budget of a differentially private task. */
   readonly privacy?: PrivacyChoice;
-  /** Whether the updates of a sum are all trained on one version of the model; `unsafeMixed` lets a server single out an update. */
+  /**
+   * `one` if all updates of a sum must be trained on one version of the model; `unsafeMixed` lets a server single out
+   * an update.
+   */
   readonly versions?: Versions;
-  /** With mixed versions: how a device weighs an update by its age. */
+  /** With mixed versions: the weight that a device gives an update of a certain age. */
   readonly staleness?: Staleness;
   readonly maxStaleness?: number;
   readonly training: TaskTraining;
@@ -68,14 +74,15 @@ export interface PolicyChoice {
   readonly closeMs: number;
 }
 
-/** A tenth of K may tell their noise, and delta is 10^-6, where nothing else is said. */
+/** By default a tenth of K may reveal their noise, and delta is 10^-6. */
 export type PrivacyChoice = Pick<PrivacyPolicy, 'noiseMultiplier' | 'participations'> &
   Partial<Pick<PrivacyPolicy, 'colluders' | 'delta'>>;
 
 const DEFAULT_DELTA = 1e-6;
 /**
- * Of the clip. An epoch on a hundred digits moves the tensors of a small network by 0.02 to 0.5; a hundred epochs on the same twenty digits still
- * move its large ones by 0.001. An update below it says little, and would hide nobody else's.
+ * A share of the clip. An epoch on a hundred digits moves the tensors of a small network by 0.02 to 0.5; a hundred
+ * epochs on the same twenty digits still move its large ones by 0.001. A smaller update contains little, and would hide
+ * no other device's.
  */
 const DEFAULT_BLOCK_FLOOR = 1e-3;
 
@@ -150,8 +157,8 @@ function modeOf(choice: PolicyChoice, council: ChosenCouncil): Pick<TaskPolicy, 
 }
 
 /**
- * The most colluding authorities with which sums stay checked, also while as many are silent as the threshold allows: t >= 2 f + 1. Where no
- * number is a good one, `policyProblem` says why of this one.
+ * The largest number of colluding authorities with which sums stay checked, even while as many are silent as the
+ * threshold allows: t >= 2 f + 1. If no number fits, `policyProblem` gives the reason for this one.
  */
 export function mostTolerated(council: ChosenCouncil, oneShot: OneShotPolicy): number {
   if (council.authorities.length === 1) return 0;
@@ -162,7 +169,7 @@ export function mostTolerated(council: ChosenCouncil, oneShot: OneShotPolicy): n
   return most;
 }
 
-/** Steps to the clip, at least: at K = 10 they take 20 bits an entry, at 32 and 100 they take 24. */
+/** The minimum of steps to the clip: at K = 10 they take 20 bits per entry, at 32 and 100 they take 24. */
 const CLIP_STEPS = 2 ** 15;
 
 function quantizerOf({ bufferSize, clip = 1, bits }: PolicyChoice): Pick<TaskPolicy, 'modulus' | 'level' | 'clip'> {
@@ -190,7 +197,7 @@ function privateQuantizer(choice: PrivateChoice): Pick<TaskPolicy, 'modulus' | '
   return { modulus: choice.bits === undefined ? modulus : ring(choice.bits), level, clip };
 }
 
-/** The most steps to the unit with which a sum of K entries still fits the bits. */
+/** The largest number of steps to the unit with which a sum of K entries still fits the bits. */
 function finestLevel(bufferSize: number, clip: number, bits: number): number {
   return Math.max(1, Math.floor(Math.floor(signedCapacity(ring(bits)) / bufferSize) / clip));
 }

@@ -1,4 +1,4 @@
-/** What an operator asks of both services, with a token: tasks, enrolment tokens, revocations, logs. */
+/** An operator's requests to both services, with a token: tasks, enrolment tokens, revocations, logs. */
 import { toHex } from '@basa/masking';
 import {
   type AdmissionView,
@@ -25,14 +25,14 @@ export interface ServerTask extends Scores {
   readonly model?: unknown;
   readonly buffers: number;
   readonly admission: AdmissionView;
-  /** Of the updates of the newest version. */
+  /** The mean age of the updates of the newest version. */
   readonly meanAge?: number;
   /** Means of the task's metrics over the devices of the newest version. */
   readonly metrics?: Readonly<Record<string, number>>;
   readonly privacy?: TaskPrivacy;
 }
 
-/** What a private task promises each of its devices. */
+/** The promise of a private task to each of its devices. */
 export interface TaskPrivacy {
   readonly noiseMultiplier: number;
   readonly colluders: number;
@@ -46,12 +46,12 @@ export interface TaskPrivacy {
 export interface SuspectState {
   /** SHA-256 of its key. */
   readonly user: string;
-  /** How likely it is that it spoils sums. */
+  /** The probability that it spoils sums. */
   readonly suspicion: number;
   readonly state: 'clear' | 'suspect' | 'suspended' | 'banned';
   readonly spoilt: number;
   readonly suspensions: number;
-  /** How many sums of the task its suspension goes on for. */
+  /** The number of sums of the task until its suspension ends. */
   readonly sumsLeft?: number;
 }
 
@@ -74,7 +74,7 @@ export interface BufferState {
   readonly accepted: readonly number[];
 }
 
-/** One-shot: what became of an upload; `ctx` is the batch that it is in, and `version` what that made. */
+/** One-shot: the status of an upload; `ctx` is its batch, and `version` the version made from it. */
 export interface ShotState {
   readonly fate: string;
   readonly ctx?: string;
@@ -84,7 +84,7 @@ export interface ShotState {
 export interface VersionState extends Scores {
   readonly version: number;
   readonly at: number;
-  /** The buffers or batches that it is made of, and those that were left out because they were spoilt. */
+  /** The buffers or batches that make it up, and those that were left out because they were spoilt. */
   readonly sums: readonly string[];
   readonly spoilt: readonly string[];
   readonly accepted: number;
@@ -136,7 +136,7 @@ export class ServerOperator {
   async suspects(task: string): Promise<readonly SuspectState[]> {
     return (await this.#json<{ suspects: readonly SuspectState[] }>('GET', SERVER_PATH.suspicions(task))).suspects;
   }
-  /** `clear`: as if the device were new. `banned`: it gets no seat any more. */
+  /** `clear`: treats the device as new. `banned`: it gets no seat any more. */
   decideSuspect(task: string, user: string, state: 'clear' | 'banned'): Promise<SuspectState> {
     return this.#json('PUT', SERVER_PATH.suspicion(task, user), { state });
   }
@@ -167,18 +167,18 @@ export class ServerOperator {
 
 export interface AuthorityOperatorOptions extends OperatorOptions {
   /**
-   * An authority of several was not in reach, or said no: the others know, and it must be told again later. Where this is missing,
-   * that is an error, after the others were told.
+   * Called if one of several authorities could not be reached or refused: the others know, and it must be told again
+   * later. Without this callback it is an error, raised after the others were told.
    */
   readonly onMissed?: (error: Error) => void;
 }
 
-/** One authority, or several that a task has: what changes something is done at each of them. */
+/** One authority, or several that a task has: every change is made at each of them. */
 export class AuthorityOperator {
   readonly #all: readonly OperatorOptions[];
   readonly #onMissed: AuthorityOperatorOptions['onMissed'];
 
-  /** Several addresses have commas between them. So have their tokens, where not one opens all of them. */
+  /** Several addresses are comma-separated. So are their tokens, if one token does not open all of them. */
   constructor(options: AuthorityOperatorOptions) {
     const tokens = options.token?.split(',') ?? [];
     const urls = options.url.split(',');
@@ -198,7 +198,7 @@ export class AuthorityOperator {
       (await ask(one, 'GET', AUTHORITY_PATH.about)).json<{ publicKey: string }>().publicKey;
     return Promise.all(this.#all.map(about));
   }
-  /** At all of them. The name of the task is the hash of its policy, whatever they call it. */
+  /** Creates the task at all of them. The name of the task is always the hash of its policy. */
   async createTask(policy: TaskPolicy): Promise<string> {
     const bytes = encodePolicy(policy);
     const task = toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes.slice())));
@@ -230,13 +230,13 @@ export class AuthorityOperator {
       return all;
     });
   }
-  /** Made here: none of the authorities says which they are. */
+  /** Made here, so that no authority chooses them. */
   async tokens(task: string, count: number, endsAt: number): Promise<readonly string[]> {
     const tokens = Array.from({ length: count }, newToken);
     await this.#each((one) => ask(one, 'POST', AUTHORITY_PATH.tokens(task), { tokens, endsAt }));
     return tokens;
   }
-  /** How many are on the list now, by the median of those that were reached. */
+  /** Returns the length of the list now, as the median of the authorities that were reached. */
   async allow(task: string, deviceKeys: readonly string[]): Promise<number> {
     const answers = await this.#each(async (one) =>
       (await ask(one, 'PUT', AUTHORITY_PATH.allowList(task), { deviceKeys })).json<{ allowed: number }>(),
@@ -247,12 +247,12 @@ export class AuthorityOperator {
   async revoke(user: string): Promise<void> {
     await this.#each((one) => ask(one, 'POST', AUTHORITY_PATH.revocations, { user }));
   }
-  /** Of each. */
+  /** Returns the log of each. */
   async logs(): Promise<readonly Uint8Array[]> {
     return Promise.all(this.#all.map(async (one) => (await ask(one, 'GET', AUTHORITY_PATH.log)).bytes));
   }
 
-  /** All are told, whatever one of them answers. Where none did what it was told, that is an error. */
+  /** Sends the request to all, even if one of them fails. If none of them carried it out, that is an error. */
   async #each<Answer>(work: (one: OperatorOptions) => Promise<Answer>): Promise<readonly Answer[]> {
     const settled = await Promise.allSettled(this.#all.map(work));
     const done = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -264,7 +264,7 @@ export class AuthorityOperator {
     return done;
   }
 
-  /** Of the first one that answers as an authority does. */
+  /** Returns the answer of the first one that answers like an authority. */
   async #first<Answer>(work: (one: OperatorOptions) => Promise<Answer>): Promise<Answer> {
     let failure: unknown;
     for (const one of this.#all)
@@ -285,7 +285,7 @@ function listed<Item>({ url }: OperatorOptions, items: readonly Item[]): readonl
 
 const TOKEN_BYTES = 24;
 
-/** People type tokens behind a flag: one that begins like a flag would be taken for one. */
+/** People type tokens after a flag: a token that begins like a flag would be read as one. */
 function newToken(): string {
   const text = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(TOKEN_BYTES))));
   const token = text.replaceAll('+', '-').replaceAll('/', '_');

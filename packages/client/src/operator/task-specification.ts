@@ -1,4 +1,4 @@
-/** A task as a server is told of it (docs/http.md). */
+/** A task in the form that a server accepts (docs/http.md). */
 import type { ModelJson, ServerStepOptions } from '@basa/learning';
 import type { Scores } from '@basa/protocol';
 
@@ -12,19 +12,19 @@ export interface TaskSpecification {
   /** The first parameters: drawn with a seed, or given in hexadecimal. */
   readonly initial?: { readonly seed?: number; readonly parameters?: string };
   readonly serverStep?: ServerStepOptions;
-  /** What a sum of updates is divided by. */
+  /** The divisor of a sum of updates. */
   readonly divideBy?: 'count' | 'weights';
-  /** A score that pages show as the aim; it ends nothing. */
+  /** A target score that pages show; it does not end the task. */
   readonly target?: number;
   /** Ends the task at a score of a version, at a version, or after a time. */
   readonly stop?: Scores & { readonly version?: number; readonly afterMs?: number };
-  /** A buffer with enough updates is closed when none came for so long. */
+  /** A buffer with enough updates is closed when no update came for this long. */
   readonly stallMs?: number;
   readonly admission?: {
     readonly places?: number | 'auto';
     readonly targetAge?: number;
     readonly waitingBuffers?: number;
-    /** Until when a place is held: its upload (the default), or the version that its update is in, which suits equally fast devices. */
+    /** The end of a place: its upload (the default), or the version with its update, which suits equally fast devices. */
     readonly hold?: 'upload' | 'version';
   };
 }

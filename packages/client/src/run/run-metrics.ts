@@ -1,4 +1,4 @@
-/** The numbers that a training tells where its task asks for them: training loss, scores before training, examples. */
+/** The numbers of a training that the device reports if its task asks for them: training loss, scores before training, examples. */
 import type { Evaluation, Samples, TrainResult } from '@basa/learning';
 import type { DeviceContext } from '../session/device-context.ts';
 
@@ -15,7 +15,7 @@ interface Round {
   readonly own: OwnMetrics | undefined;
 }
 
-/** Only what the task names is made. */
+/** Computes only the metrics that the task names. */
 export async function metricsOf(
   { pins: { policy } }: DeviceContext,
   trainer: { readonly evaluate?: Evaluate },

@@ -20,10 +20,10 @@ import { rejected } from '../session/rejections.ts';
 import { cameNewer, type Idle, PATIENCE_MS } from './idle.ts';
 import { type Evaluate, metricsOf, type OwnMetrics } from './run-metrics.ts';
 
-/** A trainer of @basa/learning, or one that trains elsewhere, in a worker say. */
+/** A trainer of @basa/learning, or one that trains elsewhere, for example in a worker. */
 export interface RoundTrainer {
   readonly model: Model;
-  /** What it minimises; softmax cross-entropy where it does not say. */
+  /** The loss that it minimises; softmax cross-entropy by default. */
   readonly loss?: string;
   train(request: TrainRequest): TrainResult | Promise<TrainResult>;
   readonly evaluate?: Evaluate;
@@ -32,11 +32,11 @@ export interface RoundTrainer {
 export type Training = Partial<Omit<TrainRequest, 'start' | 'samples'>>;
 
 export interface RunOptions {
-  /** Rounds to make, each with a contribution or nothing new to contribute; without it, until the signal or the task's end. */
+  /** The number of rounds, with or without a contribution; without it, until the signal or the task's end. */
   readonly rounds?: number;
-  /** How long a device that has nothing new waits for a newer version; then a run with `rounds` ends. One minute by default. */
+  /** The wait for a newer version if there is nothing new; then a run with `rounds` ends. One minute by default. */
   readonly patienceMs?: number;
-  /** What this application does otherwise than the task's policy. */
+  /** The settings in which this application differs from the task's policy. */
   readonly training?: Training;
   readonly exampleWeight?: number;
   readonly metrics?: OwnMetrics;
@@ -45,15 +45,15 @@ export interface RunOptions {
 
 export interface RunSummary {
   readonly accepted: number;
-  /** Without those that were told to come again, or that came when their version was over. */
+  /** Without those that were asked to come again, or that came when their version was over. */
   readonly rejected: number;
   /** Rounds in which the device had nothing new to contribute: its update vanished, or was given before. */
   readonly idle: number;
-  /** Why it ended: all rounds are done, nothing new and no newer version, or a reason that another round would meet again. */
+  /** The reason for the end: all rounds done, nothing new and no newer version, or a lasting refusal. */
   readonly ended: 'rounds' | 'nothing-new' | ProblemCode;
 }
 
-/** Faults of a service or of the way to it, and no time for now, after all tries of one request: they say nothing about the update. */
+/** Faults of a service or of the network after all attempts of one request: they are no verdict on the update. */
 function isFault(error: unknown): error is Error {
   if (error instanceof ProblemError) {
     return error.isPassing || error.code === 'unknown-problem' || problemOf(error.code).about === 'service';
@@ -61,7 +61,7 @@ function isFault(error: unknown): error is Error {
   return error instanceof UnreachableError || error instanceof AnswerError;
 }
 
-/** Whether another round may not meet what this client itself refused. */
+/** True if another round may succeed after this client's own refusal. */
 function isPassing(reason: string): reason is RefusalReason {
   return isRefusalReason(reason) && problemOf(reason).retry === true;
 }
@@ -74,19 +74,19 @@ function askedBy(error: Error): number {
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** The device comes again, and nobody has turned its update down. */
+/** The device comes again: its update was not rejected. */
 const WAITING: ReadonlySet<string> = new Set<ProblemCode>(['no-place', 'version-over']);
 
 export interface RunSteps {
-  /** Why the device may not train any more: its privacy budget is spent. */
+  /** Returns the reason why the device may not train any more: its privacy budget is spent. */
   budget(signal: AbortSignal): Promise<Rejection | undefined>;
   admission(signal: AbortSignal): Promise<Place | Rejection>;
   model(signal: AbortSignal): Promise<FetchedModel>;
-  /** Why the device may not train on this version: it gave an update on it already. */
+  /** Returns the reason why the device may not train on this version: it already gave an update on it. */
   given(version: number, signal: AbortSignal): Promise<Rejection | undefined>;
   contribute(update: Update, signal: AbortSignal): Promise<Contribution | Rejection>;
   resume(signal: AbortSignal): Promise<Contribution | Rejection | undefined>;
-  /** Gives the place back that is not used. */
+  /** Gives back an unused place. */
   leave(signal: AbortSignal): Promise<void>;
   readonly idle: Idle;
 }
@@ -109,7 +109,7 @@ export async function run(
     signal.throwIfAborted();
     try {
       if (!(await isWorthARound())) return endedBy('nothing-new');
-      // An interrupted contribution that is accepted now is one of this run: on its version the device gives no other.
+      // An interrupted contribution that is accepted now counts in this run: the device gives no other on its version.
       const resumed = await steps.resume(signal);
       const result = resumed?.kind === 'accepted' ? resumed : await nextResult();
       if (result.kind === 'accepted') {
@@ -123,7 +123,7 @@ export async function run(
       }
       if (!WAITING.has(result.reason)) refusals++;
       if (retry !== true) return endedBy(result.reason);
-      // One that is held is offered again, too: `contribute` asks for the outcome first, and says so where it stays held.
+      // A held update is offered again, too: `contribute` asks for the outcome first, and reports if it stays held.
       if (problemOf(result.reason).freshUpdate === true) update = undefined;
       if (result.reason === 'no-place') await outside.sleep(result.retryAfterMs ?? FIRST_PAUSE_MS, signal);
       // Others were faster: there is a newer version to train on, and nothing to wait for.
@@ -142,7 +142,7 @@ export async function run(
   }
   return endedBy('rounds');
 
-  /** Without `rounds` a device that has nothing new tries again at times: its place, and the task's end, are asked for then. */
+  /** Without `rounds` an idle device tries again now and then, which asks for a place and notices the task's end. */
   async function isWorthARound(): Promise<boolean> {
     const { version } = steps.idle;
     if (version === undefined) return true;
@@ -152,7 +152,7 @@ export async function run(
     return isNewer || options.rounds === undefined;
   }
 
-  /** The place goes back without a word why: a device that leaves sends the same. */
+  /** The place is given back without a reason: a device that leaves sends the same. */
   async function stayIdle(version: number, why: string): Promise<void> {
     [idle, pauses, update] = [idle + 1, 0, undefined];
     steps.idle.version = version;
@@ -160,7 +160,7 @@ export async function run(
     await steps.leave(signal);
   }
 
-  /** Whoever has no update asks for a place first, so that it does not train on a model that is old when it is done. */
+  /** A device without an update asks for a place first, so that it does not train on a model that is old when it is done. */
   async function nextResult(): Promise<Contribution | Rejection> {
     if (update === undefined) {
       const overBudget = await steps.budget(signal);
@@ -201,7 +201,7 @@ export function blocksOf({ manifest }: Model): readonly Block[] {
   return manifest.map(({ offset, length }) => [offset, length] as const);
 }
 
-/** As the pinned policy has it. Whoever counts in steps does not count in epochs. */
+/** The settings of the pinned policy. An application that sets steps does not use the policy's epochs. */
 function trainingOf(
   { pins: { policy } }: DeviceContext,
   own: Training | undefined,
@@ -210,7 +210,7 @@ function trainingOf(
   return { batchSize, learningRate, ...(own?.steps === undefined && { epochs }) };
 }
 
-/** The policy names loss and architecture; where it names none, they are the application's own. */
+/** The policy names loss and architecture; if it does not, they are the application's own. */
 async function checkTrainer({ outside, pins: { policy } }: DeviceContext, trainer: RoundTrainer): Promise<void> {
   const { model, loss = DEFAULT_TRAINING.loss } = trainer;
   const wanted = policy.training.loss;
@@ -223,7 +223,7 @@ async function checkTrainer({ outside, pins: { policy } }: DeviceContext, traine
       `the task has ${policy.dimension} parameters, ${model.name} has ${model.dimension}; train the network that the task was created with`,
     );
   if (policy.manifestHash.every((byte) => byte === 0)) return;
-  // Whoever trains has the trainers loaded; whoever does not need not load them.
+  // Loaded on demand: applications that train have it loaded already, the others do not need it.
   const { manifestText } = await import('@basa/learning');
   if (!equalBytes(outside.suite.sha256(ascii(manifestText(model))), policy.manifestHash)) {
     throw new SettingsError(
@@ -232,14 +232,14 @@ async function checkTrainer({ outside, pins: { policy } }: DeviceContext, traine
   }
 }
 
-/** Makes the parts of coming encryptions that depend on nothing, between the turns of whatever else runs. */
+/** Makes the parts of future encryptions that depend on nothing, between the turns of the event loop. */
 async function prepareAhead({ outside, pins, sealings }: DeviceContext, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && sealings.prepareOne(pins.policy.bufferSize)) {
-    await outside.sleep(0, signal).catch(() => undefined); // an abort ends the loop; whoever waits hears of it elsewhere
+    await outside.sleep(0, signal).catch(() => undefined); // an abort ends the loop; the caller sees it elsewhere
   }
 }
 
-/** Order of examples and dropout differ from round to round; nothing secret hangs on it. */
+/** The order of examples and dropout differ from round to round; no secret depends on it. */
 function seedOf({ outside }: DeviceContext): number {
   return Math.floor(uniform(outside.randomBytes) * 2 ** 32);
 }

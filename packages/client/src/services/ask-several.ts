@@ -1,8 +1,8 @@
-/** Asks several authorities at once, and takes the first good answers of as many as are needed. */
+/** Asks several authorities in parallel, and continues as soon as enough of them have given a good answer. */
 import { Poll, type Refused } from '@basa/protocol';
 import { AnswerError, ProblemError, UnreachableError } from '../errors.ts';
 
-/** Why an answer does not count, so that another authority's is waited for. */
+/** Returns the reason why an answer does not count, so that another authority's is awaited. */
 export type Judge<Answer> = (answer: Answer) => Refused | undefined;
 
 export interface Asking<One, Answer> {
@@ -10,15 +10,18 @@ export interface Asking<One, Answer> {
   readonly signal: AbortSignal;
   ask(one: One, signal: AbortSignal): Promise<Answer>;
   readonly judge?: Judge<Answer>;
-  /** Whether these are enough; as many as are needed, where it is missing. */
+  /** True if these are enough; without it, as many as are needed. */
   isEnough?(good: readonly Answer[]): boolean;
-  /** How long more are waited for where there are as many as are needed, and not enough; until all have answered, where it is missing. */
+  /**
+   * The time for which further answers are awaited if the needed number has come but is not enough; without it, until
+   * all have answered.
+   */
   readonly graceMs?: number;
 }
 
 /**
- * Until there is enough; the others are not waited for, and end with it. Where all have answered, and there never was, what came is
- * given back, if those who were silent could not change it.
+ * Returns as soon as there are enough; the other requests are cancelled. If all have answered and it was never enough,
+ * returns the answers if those that were silent could not change the result.
  */
 export async function askSeveral<One, Answer>(
   all: readonly One[],
@@ -51,7 +54,8 @@ export async function askSeveral<One, Answer>(
   }
   signal.throwIfAborted();
   if (poll.good.length >= needed) return poll.good;
-  // A no, or a wrong answer, stands where it leaves too few; else those that were silent may make it enough, later.
+  // A refusal or a wrong answer is final if it leaves too few; otherwise those that were silent may make it enough
+  // later.
   const nos = poll.failures.filter((error) => error instanceof ProblemError);
   const silent = poll.failures.filter((error) => !(error instanceof ProblemError));
   if (poll.good.length + silent.length >= needed) throw tooFew(silent, needed, all.length);
@@ -59,7 +63,7 @@ export async function askSeveral<One, Answer>(
   throw nos[0] ?? silent[0] ?? new AnswerError('the authorities', 'nothing');
 }
 
-/** Says how many are needed, where there was silence. */
+/** States how many are needed, if some were silent. */
 function tooFew(silent: readonly unknown[], needed: number, asked: number): unknown {
   const away = silent.filter((error) => error instanceof UnreachableError);
   const [first] = away;

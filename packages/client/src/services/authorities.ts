@@ -1,4 +1,4 @@
-/** The authorities of the task as a device asks them: all at once, and the first good answers of as many as are needed. */
+/** A device's view of the authorities of the task: asks all in parallel, and continues with the first good answers of as many as are needed. */
 import {
   agreedOn,
   type Certificate,
@@ -56,7 +56,7 @@ export class Authorities {
     return this.#members.map(({ client }) => client.link);
   }
 
-  /** The time by the clocks that they told, none of which counts alone. Throws where the device's own clock is wrong. */
+  /** The time by the authorities' clocks, no single one of which decides. Throws if the device's own clock is wrong. */
   now(): Millis {
     const told = this.#members.flatMap(({ client }) => client.link.offsetMs ?? []);
     const { kind, offsetMs } = councilClock(this.#council, told);
@@ -64,7 +64,7 @@ export class Authorities {
     return millis(this.#outside.now() + offsetMs);
   }
 
-  /** Has as many as are needed tell the time anew, where they answer soon. */
+  /** Asks as many as are needed for the time again, if they answer soon. */
   async readClocks(signal: AbortSignal): Promise<void> {
     const needed = 1;
     const isEnough = (told: readonly unknown[]): boolean => told.length >= this.#council.threshold;
@@ -76,20 +76,21 @@ export class Authorities {
     }
   }
 
-  /** What was seen of all their logs. */
+  /** The heads seen of all their logs. */
   get heads(): readonly KeptHead[] {
     return this.#members.flatMap(({ client }) => client.heads.kept);
   }
 
-  /** What was seen of each log, by index. */
+  /** The heads seen of each log, by index. */
   seen(): ReadonlyMap<number, readonly Head[]> {
     return new Map(this.#members.map(({ authority, client }) => [authority, client.heads.seen]));
   }
 
   /**
-   * The certificate with the signatures of as many as are needed. They all sign the same words: the one that answers first says from
-   * when to when it holds, and the others are asked for the same. Where they do not take its words, another one is asked first. Chance
-   * says who begins: one that likes certificates to end soon does not have its way for ever.
+   * Returns the certificate with as many signatures as are needed. All authorities sign the same words: the one that
+   * answers first sets the validity, and the others are asked to sign it. If they reject its words, another one is
+   * asked first. The first is chosen at random, so that an authority that prefers short certificates does not always
+   * decide.
    */
   async enrol(
     task: TaskId,
@@ -146,7 +147,7 @@ export class Authorities {
     return this.#ask(this.#members, signal, ask, { judge });
   }
 
-  /** Of those that have a part in the buffer. */
+  /** Asks those that have a part in the buffer. */
   key(
     ctx: Ctx,
     request: KeyRequest,
@@ -162,7 +163,7 @@ export class Authorities {
     return this.#ask(members, signal, ask, { judge });
   }
 
-  /** Until `isAgreed` says of them that enough say the same: who lies, or was away, keeps nobody from knowing. */
+  /** Asks until `isAgreed` reports that enough say the same, so that one that lies, or was away, cannot block the answer. */
   outcomes(
     ctx: Ctx,
     isAgreed: (answers: readonly OutcomeOf[]) => boolean,
@@ -175,7 +176,7 @@ export class Authorities {
     return this.#ask(this.#members, signal, ask, { isEnough: isAgreed });
   }
 
-  /** One-shot: of those that the upload names. */
+  /** One-shot: asks those that the upload names. */
   shotOutcomes(
     asked: Pick<ShotQuestion, 'task' | 'user'>,
     { joinTag, epochs }: Pick<DeltaCommitment, 'joinTag' | 'epochs'>,
@@ -192,7 +193,7 @@ export class Authorities {
     return this.#ask(members, signal, ask, { isEnough: isAgreed });
   }
 
-  /** Whether as many as are needed answer, whatever it is that they say. */
+  /** True if as many as are needed answer, with any answer. */
   async enoughAnswer(signal: AbortSignal): Promise<boolean> {
     const ask = ({ client }: Member, both: AbortSignal): Promise<unknown> => client.about(both);
     try {

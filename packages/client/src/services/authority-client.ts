@@ -1,4 +1,4 @@
-/** An authority as a device asks it: every call shows the newest head of its log, every answer brings one. */
+/** A device's view of one authority: every call shows the newest head of its log, every answer brings one. */
 import {
   AUTHORITY_PATH,
   authorityMessages,
@@ -38,7 +38,7 @@ export class AuthorityClient {
     this.heads = heads;
   }
 
-  /** Its key and, noted at the link, its clock. Nothing of it is signed. */
+  /** Returns its key; its clock is recorded at the link. None of it is signed. */
   async about(signal: AbortSignal): Promise<{ readonly publicKey: Uint8Array }> {
     const { body } = await this.get(AUTHORITY_PATH.about, signal);
     const { publicKey, time } = jsonOf('authority', body);
@@ -51,7 +51,7 @@ export class AuthorityClient {
     return decoded('authority', { decode: decodePolicy }, body);
   }
 
-  /** The same device again gets its certificate again. `like` is what another authority of the task signed. */
+  /** The same device gets its certificate again. `like` is a certificate that another authority of the task signed. */
   async enrol(
     task: TaskId,
     { token, like }: { readonly token: string | undefined; readonly like?: CertificateBody | undefined },
@@ -81,7 +81,7 @@ export class AuthorityClient {
     return decoded('authority', outcomeCodec, body);
   }
 
-  /** One-shot: of one upload of this device. */
+  /** One-shot: the outcome of one upload of this device. */
   async shotOutcome(
     { task, user }: { readonly task: TaskId; readonly user: UserId },
     joinTag: JoinTag,

@@ -1,7 +1,7 @@
-/** One answer of several who could give it, without waiting long for one that is silent. */
+/** Gets one answer from several that could give it, without waiting long for one that is silent. */
 import { ProblemError } from '../errors.ts';
 
-/** After which the next one is asked too. */
+/** The silence after which the next one is asked too. */
 export const SILENCE_MS = 2000;
 
 export interface Answered<Asked, Answer> {
@@ -9,7 +9,7 @@ export interface Answered<Asked, Answer> {
   readonly answer: Answer;
 }
 
-/** Of whoever answers first. The next one is asked when those before it failed, or were silent for a while. */
+/** Returns the first answer. The next one is asked when those before it failed, or were silent for a while. */
 export async function firstAnswer<Asked, Answer>(
   all: readonly Asked[],
   signal: AbortSignal,

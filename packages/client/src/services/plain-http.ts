@@ -1,4 +1,4 @@
-/** What is worth protecting goes over plain http to this machine alone, unless whoever owns the way says so. */
+/** Allows plain http only to this machine, unless the owner of the network allows more. */
 import { isLoopback } from '@basa/protocol';
 import { RefusedError } from '../errors.ts';
 

@@ -1,4 +1,4 @@
-/** A no on the wire as a `ProblemError`: the problem document, or what is left of it where a proxy answered. */
+/** Turns a refusal on the wire into a `ProblemError`: the problem document, or what is left of it if a proxy answered. */
 import { HEADER, problemCodeOf } from '@basa/protocol';
 import { ProblemError } from '../errors.ts';
 
@@ -8,7 +8,7 @@ interface NegativeAnswer {
   readonly body: Uint8Array;
 }
 
-/** `asked` says what was asked, for people who ask for many things. */
+/** `asked` names the request, for people who make many of them. */
 export function problemOf({ status, header, body }: NegativeAnswer, asked?: string): ProblemError {
   const document = parse(body);
   const { title, detail, slots, retryAfterMs } = document;
@@ -23,7 +23,7 @@ export function problemOf({ status, header, body }: NegativeAnswer, asked?: stri
   });
 }
 
-/** A service may ask for patience, but not for ever: after this it is asked again. */
+/** A service may ask for patience, but not for ever: after this time it is asked again. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 function waitOf(value: unknown): number | undefined {

@@ -1,9 +1,9 @@
-/** Which failures are tried again, and when: exponential back-off with full jitter, never before the service asks for it. */
+/** Retries: exponential back-off with full jitter, never earlier than the service asks for. */
 import { ProblemError, UnreachableError } from '../errors.ts';
 import { type Outside, uniform } from '../outside.ts';
 
 export interface RetryOptions {
-  /** Tries in all; progress starts the count anew. */
+  /** The maximum number of attempts; progress resets the count. */
   readonly attempts: number;
   readonly firstWaitMs: number;
   readonly longestWaitMs: number;
@@ -25,7 +25,7 @@ export interface RetryNotice {
   readonly why: string;
 }
 
-/** Marks a failure of the way: no answer, or one that broke off. */
+/** Marks a failure of the network: no answer, or one that broke off. */
 export class NetworkFailure extends Error {}
 
 export interface Retrying {
@@ -35,7 +35,7 @@ export interface Retrying {
   onRetry(notice: RetryNotice): void;
 }
 
-/** Runs the operation until it succeeds, fails for good, or has failed too often. It may tell that it got further. */
+/** Runs the operation until it succeeds, fails for good, or has failed too often. The operation may report progress. */
 export async function retrying<T>(
   { sleep, randomBytes }: Pick<Outside, 'sleep' | 'randomBytes'>,
   { service, options, signal, onRetry }: Retrying,
@@ -64,7 +64,7 @@ export async function retrying<T>(
   }
 }
 
-/** Every request is idempotent by the protocol, so what failed on the way or for the moment is simply sent again. */
+/** Every request is idempotent by the protocol, so a request that failed on the network or temporarily is simply sent again. */
 function isRetryable(error: unknown): error is Error {
   return error instanceof NetworkFailure || (error instanceof ProblemError && error.isPassing);
 }

@@ -1,4 +1,4 @@
-/** The server as a device asks it. Nothing it says is believed here: the session checks it against the pins. */
+/** A device's view of the server. Its answers are not trusted here: the session checks them against the pins. */
 import { fromHex, toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
@@ -28,7 +28,7 @@ import type { Answered, Call, ServiceLink } from './service-link.ts';
 
 const MAX_JSON_BYTES = 1 << 20;
 const MAX_STATEMENT_BYTES = 16_384;
-/** A descriptor and the keys of as many slots and authorities as there may be. */
+/** A descriptor with the keys of the largest number of slots and authorities. */
 const MAX_DRAWN_BYTES = MAX_STATEMENT_BYTES + 32 * (MAX_SLOTS + 1) * MAX_AUTHORITIES;
 /** Everything in an inbox entry besides the sealed seed, with room for its lengths. */
 const INBOX_ENTRY_BYTES = 512;
@@ -86,7 +86,7 @@ export class ServerClient {
     return decoded('server', messages.depositAnswer, body);
   }
 
-  /** How much of the upload is durable. */
+  /** Returns the number of bytes of the upload that are durable. */
   async uploadOffset({ target, header }: Omit<UploadPiece, 'offset' | 'piece'>, signal: AbortSignal): Promise<number> {
     const answer = await this.link.call({
       method: 'HEAD',
@@ -122,7 +122,7 @@ export class ServerClient {
     return this.#fate(SERVER_PATH.fate(ctx, joinTag), FATES, signal);
   }
 
-  /** One-shot: what the authorities say now, as far as the server shows it. */
+  /** One-shot: the newest statements of the authorities that the server shows. */
   async standings(task: TaskId, signal: AbortSignal): Promise<readonly AuthorityStanding[]> {
     const { body } = await this.#get(SERVER_PATH.standings(task), signal);
     return decoded('server', standingsCodec, body).standings;
@@ -151,9 +151,9 @@ export class ServerClient {
 
 /** A place to train in. */
 export interface GivenPlace {
-  /** How long it lasts. */
+  /** The time for which it lasts. */
   readonly endsInMs: number;
-  /** One-shot: what the authorities say now, as far as the server shows it. */
+  /** One-shot: the newest statements of the authorities that the server shows. */
   readonly standings: readonly AuthorityStanding[];
 }
 

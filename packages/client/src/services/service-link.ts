@@ -1,4 +1,4 @@
-/** The way to one service: signs, digests, times out, retries, and turns what comes back into bytes or a `ProblemError`. */
+/** The connection to one service: signs, digests, times out, retries, and turns answers into bytes or a `ProblemError`. */
 import { concatBytes } from '@basa/masking';
 import { HEADER, isPossibleOffset, type Millis, millis } from '@basa/protocol';
 import type { DeviceSigner } from '../device/device-store.ts';
@@ -17,9 +17,9 @@ export interface Call {
   readonly body?: Uint8Array;
   readonly type?: 'application/octet-stream' | 'application/json';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the device signs it. */
+  /** True if the device signs it. */
   readonly signed?: boolean;
-  /** The most bytes an answer may have. */
+  /** The largest number of bytes in an answer. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
@@ -31,10 +31,10 @@ export interface Answered {
 }
 
 export interface LinkOptions {
-  /** How it is called in messages. */
+  /** Its name in messages. */
   readonly name: 'server' | 'authority';
   readonly url: string;
-  /** Plain http to another machine than this one. */
+  /** Allows plain http to another machine. */
   readonly unsafeAllowPlainHttp?: boolean;
   /** Its public key, which signed requests name. */
   readonly audience: Uint8Array;
@@ -43,7 +43,7 @@ export interface LinkOptions {
   onRetry(notice: RetryNotice): void;
 }
 
-/** Bounds what is read of a no. */
+/** Bounds the bytes that are read of a refusal. */
 const MAX_PROBLEM_BYTES = 65_536;
 
 export class ServiceLink {
@@ -65,23 +65,23 @@ export class ServiceLink {
     return this.#options.name;
   }
 
-  /** The service's clock less the device's, as it told it last; nobody signed that. */
+  /** The service's clock minus the device's, from its last answer; it is not signed. */
   get offsetMs(): number | undefined {
     return this.#offsetMs;
   }
 
-  /** Takes in what the service says is the time, whatever it is. */
+  /** Records the time that the service reports, even an implausible one. */
   noteClock(time: unknown): void {
     if (typeof time === 'number' && Number.isSafeInteger(time)) this.#offsetMs = time - this.#outside.now();
   }
 
-  /** The time as the service sees it, as far as it told a time that can be. */
+  /** The time of the service, as far as it reported a plausible one. */
   now(): Millis {
     const offsetMs = this.#offsetMs ?? 0;
     return millis(this.#outside.now() + (isPossibleOffset(offsetMs) ? offsetMs : 0));
   }
 
-  /** One request and its answer; sent again where that helps. */
+  /** Sends one request and returns its answer; retries if that helps. */
   call(call: Call): Promise<Answered> {
     return this.retrying(call.signal, async () => {
       const parts: Uint8Array[] = [];
@@ -95,7 +95,7 @@ export class ServiceLink {
     return retrying(this.#outside, { service: `the ${this.name}`, options, signal, onRetry }, operation);
   }
 
-  /** One attempt; the body of a yes goes to `sink` as it arrives. A wrong clock is set right, once. */
+  /** Makes one attempt; the body of a success goes to `sink` as it arrives. A wrong clock is corrected, once. */
   async attempt(call: Call, sink: (chunk: Uint8Array, status: number) => void): Promise<Omit<Answered, 'body'>> {
     try {
       return await this.#attempt(call, sink);
@@ -168,7 +168,7 @@ export class ServiceLink {
   }
 }
 
-/** Signed requests name their path as sent: a service lies at the root of its address. */
+/** Signed requests name their path as sent, so a service must be at the root of its address. */
 function originOf({ name, url, unsafeAllowPlainHttp }: LinkOptions): string {
   const { origin, pathname, protocol } = new URL(url);
   const isRoot = /^https?:$/.test(protocol) && pathname === '/';

@@ -1,4 +1,4 @@
-/** A device signs the words of its request: to whom, method, target, digest, time and a number used once. */
+/** The words of a request that a device signs: audience, method, target, digest, time and a nonce. */
 import type { RandomBytes, Suite } from '@basa/masking';
 import { type Millis, requestStatement, signatureHeaders } from '@basa/protocol';
 import type { DeviceSigner } from '../device/device-store.ts';

@@ -1,12 +1,12 @@
-/** Ends an attempt that is silent for too long, or goes on and on with too little. */
+/** Ends an attempt that is silent for too long, or that is endless and too slow. */
 import { timeLeftMs } from '@basa/protocol';
 
 export interface Watchdog {
-  /** Ends with the caller's signal, too. */
+  /** Aborted by the caller's signal, too. */
   readonly signal: AbortSignal;
   /** The reason why it ended the attempt. */
   readonly why: string | undefined;
-  /** Something was heard. */
+  /** Reports that bytes have arrived. */
   feed(bytes: number): void;
   stop(): void;
 }

@@ -1,4 +1,4 @@
-/** Asks for a place before a model is fetched: how many train at a time decides how old their updates are. */
+/** Asks for a place before a model is fetched: the number of devices that train at a time decides the age of their updates. */
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { withCertificate } from './enrol.ts';
@@ -6,7 +6,7 @@ import { withCertificate } from './enrol.ts';
 /** A place to train in. */
 export interface Place {
   readonly kind: 'place';
-  /** It lapses then; an update that comes later is still taken where there is room. */
+  /** It lapses then; a later update is still accepted if there is room. */
   readonly endsInMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a client tells while it works. Nothing secret: no seed, no key, no update. */
+/** The events that a client emits while it works. Nothing in them is secret: no seed, no key, no update. */
 import type { PrivacySpent } from '@basa/protocol';
 import type { RetryNotice } from '../services/retry.ts';
 import type { Contribution, Rejection, Step } from './contribution.ts';
@@ -6,20 +6,20 @@ import type { Contribution, Rejection, Step } from './contribution.ts';
 export interface ClientEvents {
   /** A step has begun, or got further: bytes of `total` for the upload. */
   progress: { readonly step: Step; readonly sent?: number; readonly total?: number };
-  /** The device has a place in a buffer, named in hex; it is told again where a session goes on before its upload is fixed. */
+  /** The device has a place in a buffer, named in hex; emitted again if a session continues before its upload is fixed. */
   slotted: { readonly ctx: string; readonly slot: number };
   /**
-   * The update is an input now: so many of its entries lay beyond the clip, and so stale is it. This is known on the device
-   * alone; the server learns neither.
+   * The update is now a quantised input: the number of entries beyond the clip, and its staleness. Only the device
+   * knows this; the server learns neither.
    */
   quantized: { readonly clipped: number; readonly entries: number; readonly staleness: number };
   accepted: Contribution;
   rejected: Rejection;
-  /** `run` had nothing new to contribute on this version, and why; it waits for a newer one. */
+  /** `run` had nothing new to contribute on this version, with the reason; it waits for a newer one. */
   idle: { readonly version: number; readonly why: string };
   /** A request failed and is sent again after a wait. */
   retry: RetryNotice;
-  /** In a private task: what the device has spent, after an update was given away or a charge given back. */
+  /** In a private task: the spent budget, after an update was given away or a charge given back. */
   privacy: PrivacySpent;
   model: { readonly version: number; readonly bytes: number };
   trained: { readonly version: number; readonly loss: number; readonly samples: number };
@@ -30,7 +30,7 @@ type Listener<Name extends keyof ClientEvents> = (event: ClientEvents[Name]) => 
 export class Emitter {
   readonly #listeners = new Map<keyof ClientEvents, Set<Listener<never>>>();
 
-  /** Returns a function that takes the listener away again. */
+  /** Returns a function that removes the listener. */
   on<Name extends keyof ClientEvents>(name: Name, listener: Listener<Name>): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener as Listener<never>));
@@ -42,7 +42,7 @@ export class Emitter {
       try {
         (listener as Listener<Name>)(event);
       } catch (error) {
-        // A listener's mistake is its own: it surfaces, but not in the middle of a session.
+        // A listener's error surfaces, but not in the middle of a session.
         queueMicrotask(() => {
           throw error;
         });

@@ -1,4 +1,4 @@
-/** Offers an update: brings an interrupted session to its end first, and never gives one update to two buffers. */
+/** Offers an update: finishes an interrupted session first, and never gives one update to two buffers. */
 import { equalBytes, toHex } from '@basa/masking';
 import { problemOf } from '@basa/protocol';
 import type { Contribution, Rejection } from './contribution.ts';
@@ -20,7 +20,7 @@ export async function contribute(
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
   checkUpdate(update);
-  // A copy: the caller may go on with its array while this waits for a seat.
+  // A copy: the caller may change its array while this waits for a seat.
   const delta = update.delta.slice();
   try {
     return await contributeCopy(context, { ...update, delta }, signal);
@@ -47,7 +47,7 @@ async function contributeCopy(
   return report(context, no ?? (await offer(context, update, deltaId, signal)));
 }
 
-/** Goes on with an interrupted session, with the same bytes; undefined where there is none. */
+/** Continues an interrupted session, with the same bytes; undefined if there is none. */
 export async function resume(
   context: DeviceContext,
   signal: AbortSignal,
@@ -81,7 +81,7 @@ async function enterAndFinish(
   return (await enter(context, update, deltaId, meter, signal)) ?? (await finishSession(context, meter, signal));
 }
 
-/** An update some buffer may have is offered again only with the authority's word that it is not in its sum. */
+/** An update that some buffer may have is offered again only after the authority states that it is not in its sum. */
 async function heldElsewhere(
   context: DeviceContext,
   deltaId: Uint8Array,
@@ -105,8 +105,9 @@ function checkUpdate({ exampleWeight = 1, trainedOn }: Update): void {
 }
 
 /**
- * An update is what it says: the same numbers offered twice are one update. Not so where a private task is trained for: every sum
- * has its own noise and its own charge there, and a device that stays away because it learned nothing twice would tell so.
+ * The content identifies an update: the same numbers offered twice are one update. This does not apply to a training in
+ * a private task: every sum has its own noise and its own charge there, and a device that stays away because it learned
+ * nothing new would reveal it.
  */
 function deltaIdOf({ outside, pins }: DeviceContext, { delta, training }: Update): Uint8Array {
   const numbers = new Uint8Array(delta.buffer, delta.byteOffset, delta.byteLength);

@@ -1,4 +1,4 @@
-/** The deposit: sealed seeds go to the server, which gives a slot for them. */
+/** The deposit: sealed seeds go to the server, which assigns a slot for them. */
 import { equalBytes } from '@basa/masking';
 import {
   ctxOf,
@@ -13,7 +13,7 @@ import { ProblemError } from '../errors.ts';
 import { type DeviceContext, userPorts } from './device-context.ts';
 import { takeSeat } from './enter.ts';
 
-/** The deposit may be made later or never in this buffer: whoever asks for a seat is told which. */
+/** The deposit may be made later, or never in this buffer: asking for a seat tells which. */
 const NO_PLACE: ReadonlySet<string> = new Set<ProblemCode>(['seat-missing', 'too-many-slots']);
 
 export async function sendDeposit(
@@ -31,7 +31,7 @@ export async function sendDeposit(
       throw error;
     }
   };
-  // A seat may lapse before the deposit comes, perhaps while this device was down: the same one is asked for once more.
+  // A seat may lapse before the deposit comes, perhaps while this device was down: the same one is requested once more.
   const answer = (await send()) ?? ((await isSeatedAgain()) ? await send() : undefined);
   return answer ?? refused('buffer-not-open');
 

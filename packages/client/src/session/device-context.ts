@@ -1,4 +1,4 @@
-/** What every part of a connected client works with. */
+/** The parts that every step of a connected client uses. */
 import type { Descriptor, Membership, Pins, TaskId, UserPorts } from '@basa/protocol';
 import type { DeviceState } from '../device/device-state.ts';
 import type { Outside } from '../outside.ts';
@@ -31,7 +31,7 @@ export function userPorts(
   return { suite, randomBytes, kernel, sealing: sealings.of(descriptor) };
 }
 
-/** The place in a buffer that the session is about; undefined where there is none, as in the one-shot mode. */
+/** The place in a buffer that the session is about; undefined if there is none, as in the one-shot mode. */
 export function membershipOf({ session }: Pick<DeviceState, 'session'>): Membership | undefined {
   return session !== undefined && 'descriptor' in session.member ? session.member : undefined;
 }

@@ -1,4 +1,4 @@
-/** The device's certificate: asked for where it is missing or comes to its end, and checked before it is kept. */
+/** The device's certificate: requested if it is missing or about to end, and checked before it is kept. */
 import { equalBytes } from '@basa/masking';
 import { type Certificate, certificateCodec, hasGoodEndorsements, isDueForRenewal, isEndorsed } from '@basa/protocol';
 import { isOfService, RefusedError } from '../errors.ts';
@@ -7,8 +7,8 @@ import type { DeviceContext } from './device-context.ts';
 import { refusalOf, rejected, rejectionOf } from './rejections.ts';
 
 /**
- * Keeps what the store has, where that is good for a while; else enrols, with the token if there is one. A device that is
- * enrolled needs none: its certificate is renewed before it ends.
+ * Keeps the stored certificate if it is valid for a while; otherwise enrols, with the token if there is one. An
+ * enrolled device needs no token: its certificate is renewed before it ends.
  */
 export async function ensureEnrolled(context: DeviceContext, signal: AbortSignal): Promise<void> {
   const { authorities, state } = context;
@@ -20,12 +20,12 @@ export async function ensureEnrolled(context: DeviceContext, signal: AbortSignal
     await enrol(context, signal);
   } catch (error) {
     signal.throwIfAborted();
-    // The old one is good for a while, and another is asked for with the next seat.
+    // The old one is valid for a while, and a new one is requested with the next seat.
     if (!isOfService(error)) throw error;
   }
 }
 
-/** Asks with a certificate that is good for a while; one that ended by the server's clock is renewed once. */
+/** Sends a request with a certificate that is valid for a while; one that ended by the server's clock is renewed once. */
 export async function withCertificate<Answer>(
   context: DeviceContext,
   signal: AbortSignal,
@@ -51,7 +51,7 @@ async function enrol(context: DeviceContext, signal: AbortSignal): Promise<void>
   await state.keepCertificate(certificate);
 }
 
-/** As one authority gives it: there may be too few signatures, and every one is good. */
+/** Checks the certificate of one authority: there may be too few signatures, but every one must be valid. */
 function isMine({ outside, pins, state, task }: DeviceContext, certificate: Certificate): boolean {
   return (
     certificate.endorsements.length > 0 &&

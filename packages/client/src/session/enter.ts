@@ -23,7 +23,7 @@ import { newestEntry } from './model-fetch.ts';
 import { notSeen, quantised, type Update } from './quantised.ts';
 import { rejected } from './rejections.ts';
 
-/** Leaves a prepared session in the device's state, or says why not. */
+/** Leaves a prepared session in the device's state, or returns the reason why not. */
 export async function enter(
   context: DeviceContext,
   update: Update,
@@ -46,8 +46,8 @@ export async function enter(
 }
 
 /**
- * With one version a buffer the rules of the sum are known before a seat is taken: an update that cannot be given takes none, and the server
- * does not learn how far it came.
+ * With one version per buffer the rules of the sum are known before a seat is taken: an update that cannot be given
+ * takes no seat, and the server learns nothing about it.
  */
 function earlyInput(context: DeviceContext, { version }: SeenModel, update: Update): BuiltInput | undefined {
   const { policy } = context.pins;
@@ -95,8 +95,8 @@ type Seat =
   | Rejection;
 
 /**
- * The model of a version as it was signed, among the last ones that this device has seen; the newest is asked for if it has not seen it. With
- * mixed versions the number is enough.
+ * The signed model of a version, among the last ones that this device has seen; the newest is requested if it has not
+ * seen it. With mixed versions the number is enough.
  */
 async function modelOf(context: DeviceContext, version: number, signal: AbortSignal): Promise<SeenModel | undefined> {
   const { pins, state } = context;
@@ -106,7 +106,7 @@ async function modelOf(context: DeviceContext, version: number, signal: AbortSig
   return seen();
 }
 
-/** In a buffer for updates that were trained on this model. */
+/** Takes a seat in a buffer for updates that were trained on this model. */
 export function takeSeat(
   context: DeviceContext,
   { version, modelHash }: SeenModel,
@@ -119,7 +119,7 @@ export function takeSeat(
   });
 }
 
-/** A buffer that is over by what was told of the time may be open: the device's own clock may have been set since. */
+/** A buffer that is over by the reported time may be open, because the device's own clock may have been set since. */
 async function checkedSeat(
   context: DeviceContext,
   drawn: DrawnBuffer,
@@ -136,7 +136,7 @@ async function checkedSeat(
   return seated.kind === 'refused' ? rejected(seated.reason, 'free', seated) : { ...seated, kind: 'seat' };
 }
 
-/** A sealing key that is none makes the descriptor useless, whoever signed it. */
+/** Rejects the descriptor if its sealing key is invalid, even if the signature is valid. */
 function sealingPorts(context: DeviceContext, descriptor: CheckedDescriptor): ReturnType<typeof userPorts> | Rejection {
   try {
     return userPorts(context, descriptor);

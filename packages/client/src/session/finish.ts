@@ -1,5 +1,5 @@
 /**
- * Brings the session of the device to its end, from whatever step its records show: the same code after a crash as
+ * Finishes the session of the device, continuing from the step that its records show: the same code after a crash as
  * without one. Each step is durable before its bytes leave.
  */
 import { type ContributeEnd, type ContributeRequest, contributeSteps, type ShotStart, shotSteps } from '@basa/protocol';
@@ -17,7 +17,7 @@ export interface NewShot {
   readonly input: Uint32Array;
 }
 
-/** Resolves with what became of it; throws where that is not decided yet, with the session kept. */
+/** Resolves with the result; throws if it is not decided yet, with the session kept. */
 export async function finishSession(
   context: DeviceContext,
   meter: Meter,
@@ -33,7 +33,7 @@ export async function finishSession(
     case 'left':
       return rejected(end.reason, 'free', driver.problem);
     case 'held':
-      // Its bytes were offered: from here on none leave, and only the authority's outcome frees the update.
+      // Its bytes were offered: from here on no more bytes leave, and only the authority's outcome frees the update.
       await state.dropSession();
       return rejected(end.reason, 'held', driver.problem);
     case 'damaged':
@@ -62,7 +62,7 @@ async function drive(steps: Steps, driver: SessionDriver, meter: Meter): Promise
   return next.value;
 }
 
-/** What a request counts to: what it is a part of begins with a signature or the input. */
+/** The step that a request is charged to: a step begins with a signature or the input. */
 function phaseOf(request: ContributeRequest, before: Step | undefined): Step {
   if (request.kind === 'sign') return request.of;
   if (request.kind === 'input' || request.kind === 'keys') return 'mask';

@@ -1,4 +1,4 @@
-/** What each step of a contribution costs: milliseconds, and bytes of bodies both ways. */
+/** The costs of each step of a contribution: milliseconds, and bytes of bodies in both directions. */
 import type { Costs, Step } from './contribution.ts';
 
 interface Traffic {

@@ -1,4 +1,4 @@
-/** The newest model: its hash from the authority's log, its bytes from the server, and not one without the other. */
+/** The newest model: its hash from the authority's log, its bytes from the server, and never one without the other. */
 import { toHex } from '@basa/masking';
 import {
   type HeadBody,
@@ -23,13 +23,13 @@ export interface FetchedModel {
 }
 
 const FLOAT_BYTES = 4;
-/** How often a version is looked for at the server, with twice the wait each time. */
+/** The number of times a version is looked for at the server, with twice the wait each time. */
 const MAX_LOOKS = 5;
 const FIRST_WAIT_MS = 200;
 
 /**
- * `known` is given back where it is the newest. The authority knows a version a moment before the record of the server
- * says that it is logged: one that is not there yet is looked for again.
+ * Returns `known` if it is the newest. The authority knows a version a moment before the server has recorded that it is
+ * logged: a version that is not there yet is looked for again.
  */
 export async function fetchModel(
   context: DeviceContext,
@@ -63,7 +63,7 @@ async function fetchNewest(
   return { version, hash, parameters: floatsOf(bytes) };
 }
 
-/** Durable before it is believed: no version that is older is taken after it, in this process or the next. */
+/** Durable before it is trusted: no older version is accepted after it, in this process or the next. */
 export async function newestEntry(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry> {
   const ask = context.pins.policy.oneShot === undefined ? askAuthorities : askServer;
   const entry = await ask(context, signal);
@@ -71,7 +71,7 @@ export async function newestEntry(context: DeviceContext, signal: AbortSignal): 
   return entry;
 }
 
-/** One-shot: in statements of the authorities that the server hands on. */
+/** One-shot: from statements of the authorities that the server passes on. */
 async function askServer(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry | Refused> {
   const gathered = await context.standings.newest(signal);
   return isRefused(gathered) ? gathered : gathered.entry;
@@ -80,7 +80,7 @@ async function askServer(context: DeviceContext, signal: AbortSignal): Promise<M
 async function askAuthorities(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry | Refused> {
   const { authorities, outside, pins, state, task } = context;
   const nonce = outside.randomBytes(16);
-  const seen = authorities.seen(); // as it was before the question
+  const seen = authorities.seen(); // as it was before the request
   const isPast = (head: HeadBody, authority: number): boolean => isPastHead(seen.get(authority) ?? [], head);
   const question = { suite: outside.suite, council: pins.policy, task, nonce, isPast };
   const judge = (answer: NewestOf): Refused | undefined => newestProblem(question, answer);
@@ -88,7 +88,7 @@ async function askAuthorities(context: DeviceContext, signal: AbortSignal): Prom
   return await state.take(receiveNewest(question, state, answers));
 }
 
-/** Goes on from where a lost connection left it: versions never change, and the hash is checked over the whole. */
+/** Continues after a lost connection: versions never change, and the hash is checked over the whole. */
 async function download(
   { server, pins, task }: DeviceContext,
   { version }: ModelEntry,
@@ -108,7 +108,7 @@ async function download(
       if (at + chunk.length > bytes.length) throw new AnswerError('the server', 'a model of another dimension');
       bytes.set(chunk, at);
       at += chunk.length;
-      if (at <= furthest) return; // the same bytes once more are no progress
+      if (at <= furthest) return; // repeated bytes are no progress
       furthest = at;
       progressed();
     });
@@ -117,7 +117,7 @@ async function download(
   return bytes;
 }
 
-/** Little-endian on the wire, whatever the machine. */
+/** Little-endian on the wire, on every machine. */
 function floatsOf(bytes: Uint8Array): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   return Float32Array.from({ length: bytes.length / FLOAT_BYTES }, (_, n) => view.getFloat32(FLOAT_BYTES * n, true));

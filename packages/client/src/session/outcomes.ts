@@ -1,4 +1,4 @@
-/** What became of an update, by the signed word of its authorities; it alone frees one for another buffer. */
+/** The status of an update, signed by its authorities; only that frees an update for another buffer. */
 import { equalBytes, fromHex } from '@basa/masking';
 import {
   agreedOutcome,
@@ -19,10 +19,10 @@ import type { ContributionOutcome, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { rejected } from './rejections.ts';
 
-/** Which buffer or upload has an update. */
+/** The buffer or upload that has an update. */
 type GivenTo = Pick<DeltaCommitment, 'ctx' | 'joinTag'>;
 
-/** Asks, and frees the update where the answer allows it. */
+/** Asks, and frees the update if the answer allows it. */
 export function askOutcome(
   context: DeviceContext,
   commitment: GivenTo,
@@ -44,7 +44,7 @@ async function askBuffer(
   const ports = { suite: outside.suite, council: pins.policy };
   const judged = judgeOutcome(ports, commitment, outcomes);
   const status = agreed(outcomes)?.status;
-  // With several authorities a mix below the threshold is no fault: it is not decided yet.
+  // With several authorities a mix below the threshold is not a fault: it is not decided yet.
   const isAlone = pins.policy.authorities.length === 1;
   if (judged.kind === 'refused' && judged.reason === 'outcome-invalid') {
     if (isAlone) throw new RefusedError('outcome-invalid');
@@ -62,7 +62,10 @@ async function askBuffer(
   return status === 'aborted' ? 'aborted' : 'excluded';
 }
 
-/** Only `expired` frees the update: no authority will ever vote for it. Without the epochs that it names nobody can be asked. */
+/**
+ * Only `expired` frees the update: no authority will ever vote for it. Without the epochs that it names no authority
+ * can be asked.
+ */
 async function askShot(
   context: DeviceContext,
   { ctx, joinTag }: GivenTo,
@@ -90,8 +93,9 @@ async function askShot(
 }
 
 /**
- * Why no other update may be given on this version: the device gave one already, and no outcome frees it. Training is nearly deterministic, so
- * two sums over overlapping groups on one model would tell more than sums (attack P1).
+ * Returns the reason why no other update may be given on this version: the device already gave one, and no outcome
+ * frees it. Training is nearly deterministic, so two sums over overlapping groups on one model would reveal more than
+ * sums (attack P1).
  */
 export async function versionRejection(
   context: DeviceContext,
@@ -108,7 +112,7 @@ export async function versionRejection(
   return problem && rejected(problem.reason, 'free', problem);
 }
 
-/** The server's word, where it has one: it frees nothing. */
+/** Returns the server's statement, if it has one: it frees nothing. */
 async function told<Fate>(fate: () => Promise<Fate>): Promise<Fate | undefined> {
   try {
     return await fate();

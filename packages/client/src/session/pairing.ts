@@ -1,2 +1,2 @@
-/** What CP-ABE needs of the pairing: loaded for tasks that use it. */
+/** The parts of the pairing that CP-ABE needs: loaded for tasks that use it. */
 export { abeSealing, createMclGroup, decodePublicKey, EncryptionPool, warmUpPairing } from '@basa/abe';

@@ -1,18 +1,18 @@
-/** What a device has spent of its privacy budget, and what of it the authority's word gives back. */
+/** The privacy budget that a device has spent, and the charges that the authority's outcomes give back. */
 import { budgetProblem, type PrivacySpent, privacySpent } from '@basa/protocol';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
 import { askOutcome } from './outcomes.ts';
 import { rejected } from './rejections.ts';
 
-/** Undefined where the task is not private. */
+/** Undefined if the task is not private. */
 export function spentBy({ pins: { policy }, state }: DeviceContext): PrivacySpent | undefined {
   return policy.privacy === undefined ? undefined : privacySpent(state.ledger, policy.privacy);
 }
 
 /**
- * Before a device trains: why it must not, or undefined. Where all of the budget is charged, it asks what became of each
- * charge first: a buffer that was aborted, or closed without the device, costs nothing.
+ * Before a device trains: returns the reason why it must not, or undefined. If the whole budget is charged, it first
+ * asks for the outcome of each charge: a buffer that was aborted, or closed without the device, costs nothing.
  */
 export async function budgetRejection(context: DeviceContext, signal: AbortSignal): Promise<Rejection | undefined> {
   const { pins, state } = context;
@@ -25,7 +25,7 @@ export async function budgetRejection(context: DeviceContext, signal: AbortSigna
   return problem === undefined ? undefined : rejected(problem.reason, 'free', problem);
 }
 
-/** Tells of a charge or refund: what was spent before, and is now. */
+/** Reports a charge or refund: the budget spent before, and now. */
 export function tellSpent(context: DeviceContext): void {
   const spent = spentBy(context);
   if (spent !== undefined) context.events.emit('privacy', spent);

@@ -1,4 +1,4 @@
-/** An update as it is offered, and the integers that are made of it. */
+/** An update as it is offered, and the integers made from it. */
 import { type Block, type BuiltInput, buildInput, type SumRules } from '@basa/protocol';
 import type { DeviceContext } from './device-context.ts';
 
@@ -8,24 +8,24 @@ export interface Update {
   /** The version of the model it was trained on. */
   readonly trainedOn: number;
   /**
-   * 16 random bytes of this training, in a private task: two trainings that end in the same numbers are two updates then. Without
-   * them, or in another task, the same numbers are one.
+   * 16 random bytes of this training, in a private task: two trainings that end in the same numbers are then two
+   * updates. Without them, or in another task, the same numbers are one.
    */
   readonly training?: Uint8Array;
-  /** In (0, 1]: how much it counts besides its staleness; 1 by default, and always in a private task. */
+  /** In (0, 1]: its weight besides its staleness; 1 by default, and always in a private task. */
   readonly exampleWeight?: number;
-  /** The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update is one. */
+  /** The tensors of the model (`blocksOf`), none of which may vanish; without them the whole update counts as one tensor. */
   readonly blocks?: readonly Block[];
-  /** A finite number for each metric that the task names; it is clipped to its range, and only the mean is learnt. */
+  /** A finite number for each metric that the task names; it is clipped to its range, and only the mean is learned. */
   readonly metrics?: Readonly<Record<string, number>>;
 }
 
-/** The way out of an update on a version whose entry this process does not have. */
+/** The advice for an update on a version whose entry this process does not have. */
 export function notSeen(version: number): string {
   return `this device has not seen version ${version} lately; fetch the newest with model() and train on it`;
 }
 
-/** Clipped, weighed and rounded by the rules of the sum; tells how much of it lay beyond the clip. */
+/** Clipped, weighted and rounded by the rules of the sum; reports the number of entries beyond the clip. */
 export function quantised(context: DeviceContext, rules: SumRules, update: Update): BuiltInput {
   const { events, outside } = context;
   const randomWords = (words: Uint32Array): void => fillWords(context, words);

@@ -1,14 +1,14 @@
-/** Which problems decide what becomes of an update, and which are faults that leave it undecided. */
+/** Separates the problems that decide the fate of an update from faults that leave it undecided. */
 import { isRefusalReason, type ProblemCode, problemOf, type RefusalReason } from '@basa/protocol';
 import { ProblemError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
 
-/** The protocol's own no: it stays one, however often it is asked. */
+/** A refusal of the protocol itself: it stays the same however often it is asked. */
 export function refusalOf(error: unknown): RefusalReason | undefined {
   return error instanceof ProblemError && isRefusalReason(error.code) ? error.code : undefined;
 }
 
-/** The rejection of an update that nobody has yet; a fault is thrown on. */
+/** Returns the rejection of an update that no buffer has yet; rethrows a fault. */
 export function rejectionOf(error: unknown): Rejection {
   if (!(error instanceof ProblemError) || error.code === 'unknown-problem') throw error;
   if (problemOf(error.code).about !== 'update') throw error;

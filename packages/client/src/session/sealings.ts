@@ -1,6 +1,7 @@
 /**
- * The sealing of a buffer, by the engine of its task. Slot keys need no more than the suite; CP-ABE has a public key, which comes
- * with the descriptor and stays the same for a whole key epoch, and a library, which is loaded when a task asks for it.
+ * The sealing of a buffer, by the engine of its task. Slot keys need only the suite; CP-ABE has a public key, which
+ * comes with the descriptor and stays the same for a whole key epoch, and a library, which is loaded when a task uses
+ * it.
  */
 import type { CachedSealing, EncryptionPool, Group } from '@basa/abe';
 import {
@@ -43,7 +44,7 @@ interface Pairing {
   readonly group: Group;
 }
 
-/** One instance of mcl a thread is enough. */
+/** One instance of mcl per thread is enough. */
 let loading: Promise<Pairing> | undefined;
 
 async function load(): Promise<Pairing> {
@@ -65,35 +66,35 @@ export class Sealings {
     this.#slotWork = tools.x25519 && slotWork(tools.suite, tools.x25519);
   }
 
-  /** Loads what the engine needs. */
+  /** Loads the library that the engine needs. */
   static async load(tools: Tools, engine: number): Promise<Sealings> {
     if (engine === ENGINE.cpAbe) loading ??= load();
     return new Sealings(tools, engine === ENGINE.cpAbe ? await loading : undefined);
   }
 
-  /** Throws a `DecodeError` for a key that is none. */
+  /** Throws a `DecodeError` for an invalid key. */
   of({ engine, parts }: Pick<Descriptor, 'engine' | 'parts'>): BufferSealing {
     if (engine === ENGINE.slotKeys) return slotSealing(this.#tools.suite, parts.length);
     return attributeSealing(this.#tools.suite, this.attributes(parts[0]?.sealingKey ?? new Uint8Array()));
   }
 
-  /** Seals and opens for a buffer, at once or as the platform does it. */
+  /** Seals and opens for a buffer, synchronously or with the platform's asynchronous X25519. */
   async work(descriptor: Pick<Descriptor, 'engine' | 'parts'>, work: SealingWork): Promise<SealingResult> {
     if (descriptor.engine === ENGINE.slotKeys && this.#slotWork !== undefined) return this.#slotWork(work);
     try {
       return doSealing(this.of(descriptor), work);
     } finally {
-      this.#current?.sealing.forget(); // the key of the slot has opened all that it will
+      this.#current?.sealing.forget(); // the key of the slot has opened everything it will
     }
   }
 
-  /** One-shot: agreements on keys, at once or as the platform does it. */
+  /** One-shot: key agreements, synchronous or with the platform's asynchronous X25519. */
   async keys(work: readonly KeyWork[]): Promise<readonly KeyResult[]> {
     const { suite, x25519 } = this.#tools;
     return await agreeOnKeys(x25519 ?? { key: (secret) => suite.x25519(secret) }, work);
   }
 
-  /** CP-ABE with attributes alone, as `paper` mode has it. */
+  /** CP-ABE with attributes only, as in `paper` mode. */
   attributes(publicKey: Uint8Array): SeedSealing {
     const current = this.#current;
     if (current !== undefined && equalBytes(current.key, publicKey)) return current.sealing;
@@ -103,7 +104,7 @@ export class Sealings {
     return next.sealing;
   }
 
-  /** Makes one more part of a coming encryption; false where enough lie ready, or no key is known yet. */
+  /** Makes one more part of a future encryption; returns false if enough are ready, or if no key is known yet. */
   prepareOne(wanted: number): boolean {
     const pool = this.#current?.pool;
     if (pool === undefined || pool.size >= wanted) return false;
@@ -111,7 +112,7 @@ export class Sealings {
     return true;
   }
 
-  /** Wipes what was prepared, and forgets the last key. */
+  /** Wipes the prepared parts, and forgets the last key. */
   destroy(): void {
     this.#current?.pool.destroy();
     this.#current?.sealing.destroy();

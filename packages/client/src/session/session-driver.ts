@@ -1,4 +1,4 @@
-/** Answers what a contribution asks for: signatures, durable steps, masks, and what the services say. */
+/** Answers the requests of a contribution: signatures, durable steps, masks, and messages of the services. */
 import { toHex } from '@basa/masking';
 import {
   type ContributeAnswer,
@@ -18,18 +18,18 @@ import { type DeviceContext, membershipOf, userPorts } from './device-context.ts
 import { refusalOf } from './rejections.ts';
 import { sendShot, sendUpload } from './upload-step.ts';
 
-/** The share of its lease for which a slot waits for authorities that do not answer: most that are restarted are back by then. */
+/** The share of its lease for which a slot waits for authorities that do not answer: most restarted ones are back by then. */
 const PATIENCE = 0.25;
 
 export class SessionDriver {
   readonly #context: DeviceContext;
   readonly #signal: AbortSignal;
-  /** x' of an update whose session is not durable yet, which it becomes with it. */
+  /** x' of an update whose session is not durable yet; it becomes durable with the session. */
   #fresh: Uint32Array | undefined;
   #input: Uint32Array | undefined;
-  /** What the upload was given to. */
+  /** The buffer or upload that the update was given to. */
   given: Pick<Contribution, 'ctx' | 'joinTag' | 'slot'> = { ctx: '', joinTag: '', slot: undefined };
-  /** What a service said that ends the session. */
+  /** A service's problem that ends the session. */
   problem: ProblemError | undefined;
 
   constructor(context: DeviceContext, signal: AbortSignal, fresh?: Uint32Array) {
@@ -44,7 +44,7 @@ export class SessionDriver {
     return member;
   }
 
-  /** Throws where there is no answer yet: the session stays as it is. */
+  /** Throws if there is no answer yet: the session stays as it is. */
   async answer(request: ContributeRequest): Promise<ContributeAnswer> {
     const { outside, sealings, state } = this.#context;
     switch (request.kind) {
@@ -89,7 +89,7 @@ export class SessionDriver {
     }
   }
 
-  /** x' is masked in a copy: this one has served. */
+  /** x' is masked in a copy, so this one is no longer needed. */
   wipe(): void {
     this.#input?.fill(0);
     this.#fresh?.fill(0);
@@ -98,7 +98,7 @@ export class SessionDriver {
 
   #tell(step: 'deposit' | 'key' | 'upload'): void {
     const { events, state } = this.#context;
-    if (step === 'upload') return; // it tells of its bytes itself
+    if (step === 'upload') return; // the upload reports its own bytes
     const { session } = state;
     if (session?.step === 'slotted') {
       events.emit('slotted', { ctx: toHex(this.#member.ctx), slot: session.ticket.slot });
@@ -106,7 +106,7 @@ export class SessionDriver {
     events.emit('progress', { step });
   }
 
-  /** Nothing was given away yet: a slot that is lost leaves the update free. */
+  /** Nothing was given away yet: a lost slot leaves the update free. */
   async #key({ message }: Extract<ContributeRequest, { kind: 'key' }>): Promise<ContributeAnswer> {
     const { authorities, server, state } = this.#context;
     const { session } = state;
@@ -125,8 +125,9 @@ export class SessionDriver {
   }
 
   /**
-   * Whether another buffer is better than waiting on: authorities of this one have been away for long, and with one that has no part in it
-   * enough answer to draw another. The server drops the slot when its lease is over, as that of a device that went away.
+   * True if another buffer is better than waiting: authorities of this one have been away for long, and together with
+   * one that has no part in it enough answer to draw another. The server drops the slot when its lease is over, as for
+   * a device that went away.
    */
   async #mayLeave({ ticket, member: { descriptor } }: SlottedSession): Promise<boolean> {
     const { authorities, pins, server } = this.#context;
@@ -136,7 +137,7 @@ export class SessionDriver {
     return await authorities.enoughAnswer(this.#signal);
   }
 
-  /** The protocol's no is an answer; anything else is thrown on. */
+  /** A refusal of the protocol is an answer; any other error is rethrown. */
   async #refusable<Answer>(asked: () => Promise<Answer>): Promise<Answer | Refused> {
     try {
       return await asked();

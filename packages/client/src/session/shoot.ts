@@ -1,4 +1,4 @@
-/** Gives an update in the one-shot mode: sealed to the keys that the authorities have now, masked, and sent as one message. */
+/** Contributes an update in the one-shot mode: sealed to the authorities' current keys, masked, and sent as one message. */
 import { isRefused, sumRules } from '@basa/protocol';
 import type { Contribution, Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
@@ -20,7 +20,7 @@ export async function shoot(
   return 'given' in shot ? await finishSession(context, meter, signal, shot) : shot;
 }
 
-/** Nothing of it is given away yet: whatever is wrong leaves the update free. */
+/** Nothing is given away yet: any problem leaves the update free. */
 function prepare(
   context: DeviceContext,
   update: Update,

@@ -1,4 +1,4 @@
-/** One-shot: what the authorities say of themselves, as the server hands it on; the device judges each statement by its own clock. */
+/** One-shot: the authorities' statements about themselves, passed on by the server; the device judges each by its own clock. */
 import {
   type AuthorityStanding,
   type DeviceStep,
@@ -18,10 +18,10 @@ import type { Authorities } from '../services/authorities.ts';
 import type { RetryOptions } from '../services/retry.ts';
 import type { ServerClient } from '../services/server-client.ts';
 
-/** What a wrong clock looks like: the authorities are asked for the time once before it is believed. */
+/** Refusals that may come from a wrong clock: the authorities are asked for the time once before they are believed. */
 const OF_THE_CLOCK: ReadonlySet<string> = new Set(['standings-stale', 'epoch-over']);
 
-/** What came with a place is as good as an answer for this long. */
+/** Statements that came with a place are used instead of a request for this long. */
 const HANDED_MS = 5_000;
 
 interface StandingsSource {
@@ -38,7 +38,7 @@ export class Standings {
   readonly #source: StandingsSource;
   #shown: readonly AuthorityStanding[] = [];
   #gathered: Gathered | undefined;
-  /** What came with a place, and until when it is used. */
+  /** Statements that came with a place, and the time until which they are used. */
   #handed: { readonly shown: readonly AuthorityStanding[]; readonly until: number } | undefined;
   /** Signed entries of the versions that this process has seen as the newest. */
   readonly #entries = new Map<number, ModelEntry>();
@@ -47,20 +47,21 @@ export class Standings {
     this.#source = source;
   }
 
-  /** The entry of a version that an update may be trained on. */
+  /** Returns the entry of a version that an update may be trained on. */
   entryOf(version: number): ModelEntry | undefined {
     return this.#entries.get(version);
   }
 
-  /** The server has shown them with a place. */
+  /** The server has shown these statements with a place. */
   handed(shown: readonly AuthorityStanding[]): void {
     const until = this.#source.authorities.now() + HANDED_MS;
     this.#handed = shown.length === 0 ? undefined : { shown, until };
   }
 
   /**
-   * Asks the server, unless it has just shown them with a place. What is newer than anything seen before is durable before it is believed. Another node of the server may not have
-   * heard yet what the last one handed on: what is behind it is asked for again.
+   * Asks the server, unless it has just shown them with a place. Statements newer than any before are durable before
+   * they are trusted. Another node of the server may not yet know what the last one passed on: statements that are
+   * behind are requested again.
    */
   async newest(signal: AbortSignal): Promise<Gathered | Refused> {
     const { authorities, outside, retry, server, task } = this.#source;
@@ -99,13 +100,13 @@ export class Standings {
     return gathered;
   }
 
-  /** What was shown last, or newer statements where an upload that names it could come too late. */
+  /** Returns the last statements, or newer ones if an upload that names them could come too late. */
   async fresh(signal: AbortSignal): Promise<Gathered | Refused> {
     const known = this.#gathered;
     return known === undefined || this.#isOld(known) ? await this.newest(signal) : known;
   }
 
-  /** An epoch of it closes soon, or half of the time is over for which a signed time counts. */
+  /** True if one of its epochs closes soon, or half of the time for which a signed time counts is over. */
   #isOld({ epochs }: Gathered): boolean {
     const { authorities, policy } = this.#source;
     const [now, freshMs] = [authorities.now(), policy.oneShot?.freshMs ?? 0];

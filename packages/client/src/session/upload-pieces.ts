@@ -1,20 +1,20 @@
-/** Sends a body piece by piece, from wherever the server has it durably: a lost connection costs one piece at most. */
+/** Sends a body piece by piece, from the server's durable offset on: a lost connection costs at most one piece. */
 import { AnswerError, ProblemError } from '../errors.ts';
 import type { ServerClient, UploadPiece } from '../services/server-client.ts';
 
 export interface Upload extends Omit<UploadPiece, 'offset' | 'piece'> {
   readonly body: Uint8Array;
   readonly pieceBytes: number;
-  /** Whether some of it may be there already. */
+  /** True if a part of it may already be on the server. */
   readonly isResumed: boolean;
   readonly signal: AbortSignal;
   onProgress(sent: number): void;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** A server that keeps changing its mind is not followed for ever. */
+/** The number of times the client follows a server that keeps changing its offset. */
 const MAX_TURNS = 32;
-/** A piece that is under way is over by then. */
+/** A piece that is under way has ended by then. */
 const LONGEST_WAIT_MS = 15_000;
 
 /** Resolves once the server has all of it, durably. */
@@ -27,14 +27,14 @@ export async function uploadInPieces(server: ServerClient, upload: Upload): Prom
     try {
       const { received, accepted } = await server.uploadPiece({ ...name, offset, piece }, signal);
       if (accepted) return onProgress(body.length);
-      // A whole piece counts or none of it: less would have the same bytes sent again and again.
+      // Only a whole piece counts: with less the same bytes would be sent again and again.
       if (received < offset + Math.max(1, piece.length) && ++turns > MAX_TURNS) throw stuck(offset);
       offset = within(body, received);
     } catch (error) {
-      // The answer to a piece got lost, or a piece did: the server says where it stands.
+      // A piece, or the answer to it, was lost: the server reports its offset.
       if (!(error instanceof ProblemError) || error.uploadOffset === undefined) throw error;
       if (error.code !== 'offset-mismatch' || ++turns > MAX_TURNS) throw error;
-      // A piece that is still under way, perhaps our own from before: what it comes to is known a little later.
+      // A piece is still under way, perhaps an earlier one of ours: its result is known a little later.
       if (error.retryAfterMs !== undefined) await sleep(Math.min(error.retryAfterMs, LONGEST_WAIT_MS), signal);
       offset = within(body, error.uploadOffset);
     }
@@ -46,7 +46,7 @@ function within(body: Uint8Array, offset: number): number {
   throw new AnswerError('the server', `byte ${offset} of an upload of ${body.length}`);
 }
 
-/** A no to this question carries no reason: the first piece will meet it again, with one. */
+/** A refusal of this question carries no reason: the first piece will meet it again, with a reason. */
 async function standing(
   server: ServerClient,
   name: Omit<UploadPiece, 'offset' | 'piece'>,

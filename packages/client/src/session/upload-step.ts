@@ -21,7 +21,7 @@ export function sendUpload(
   return send(context, { target, header: uploadHeader.encode(header), body, isResumed, signal });
 }
 
-/** The one message of the one-shot mode. */
+/** The only message of the one-shot mode. */
 export function sendShot(
   context: DeviceContext,
   { upload, body, isResumed }: Extract<ContributeRequest, { kind: 'shot' }>,

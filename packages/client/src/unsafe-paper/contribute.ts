@@ -18,7 +18,7 @@ export async function contributeByAlgorithmTwo(
   signal: AbortSignal,
 ): Promise<Contribution | Rejection> {
   const { authorities, server, task } = context;
-  // It would send the update without noise, and charge nothing, whatever the server says of the task.
+  // A private task must not run in this mode: the update would be sent without noise, and nothing charged.
   const isPrivate = context.pins.policy.privacy !== undefined;
   if (isPrivate || !(await isPaperTask(server, task, signal))) throw new RefusedError('not-paper-mode');
   const meter = new Meter(context.outside.stopwatch, [server.link, ...authorities.links]);

@@ -1,4 +1,4 @@
-/** What a device asks both services in paper mode. Nothing they say is checked: that is what the mode is for. */
+/** A device's requests to both services in paper mode. Their answers are not checked, as in the paper. */
 import type { SeedSealing } from '@basa/masking';
 import {
   AUTHORITY_PATH,
@@ -20,7 +20,7 @@ const MAX_STATEMENT_BYTES = 16_384;
 /** Everything of a ciphertext in the answer besides the sealed seed. */
 const INBOX_ENTRY_BYTES = 512;
 
-/** Whether the server runs the task as the paper has it. */
+/** True if the server runs the task in paper mode. */
 export async function isPaperTask({ link }: ServerClient, task: TaskId, signal: AbortSignal): Promise<boolean> {
   const target = SERVER_PATH.task(task);
   const { body } = await link.call({ method: 'GET', target, maxBytes: MAX_JSON_BYTES, signal });
@@ -41,7 +41,7 @@ export async function connect(
   return decoded('server', connectAnswer, answer.body);
 }
 
-/** Whether the position was still this device's. */
+/** Returns true if the position was still this device's. */
 export async function upload(
   { link }: ServerClient,
   task: TaskId,

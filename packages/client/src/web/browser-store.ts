@@ -7,7 +7,7 @@ import { createIdentity, type KeptIdentity, signerOf } from './identity.ts';
 const IDENTITY = 'identity';
 const INPUT = 'input';
 
-/** Makes the device where there is none. Ask for `navigator.storage.persist()` first, or the browser may forget it. */
+/** Creates the device if it does not exist. Call `navigator.storage.persist()` first, or the browser may delete it. */
 export async function openBrowserStore(name: string): Promise<DeviceStore> {
   const unlock = await lockDevice(`basa-device:${name}`);
   try {

@@ -1,4 +1,4 @@
-/** The cryptography of a browser: loaded when a client connects. Whoever imports it otherwise makes every page load it. */
+/** The cryptography of a browser, loaded when a client connects. A static import of it would make every page load it. */
 export {
   createWasmVectorKernel,
   createWebKeystream,

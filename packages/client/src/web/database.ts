@@ -1,4 +1,4 @@
-/** IndexedDB as promises: one database a device, changes durable before they count. */
+/** IndexedDB as promises: one database per device, changes durable before they count. */
 
 /** Entries in the order of their numbers; identity and input by name. */
 export const ROOM = { journal: 'journal', kept: 'kept' } as const;
@@ -26,7 +26,7 @@ export function change(
       work(step);
     } catch (error) {
       reject(error);
-      step.abort(); // else the browser keeps what was asked for before the failure
+      step.abort(); // otherwise the browser keeps the changes made before the failure
     }
   });
 }

@@ -1,7 +1,7 @@
-/** One tab a device: a Web Lock that the browser gives back when the tab ends. */
+/** One tab per device: a Web Lock that the browser releases when the tab ends. */
 import { StoreError } from '../errors.ts';
 
-/** Resolves with what gives the lock back; rejects where another tab has it. */
+/** Resolves with a function that releases the lock; rejects if another tab has it. */
 export function lockDevice(name: string): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const held = navigator.locks.request(name, { ifAvailable: true }, (lock) => {

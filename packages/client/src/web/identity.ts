@@ -1,7 +1,7 @@
-/** The device's key in a browser: one that WebCrypto never gives out, or noble's where it has no Ed25519. */
+/** The device's key in a browser: a non-extractable WebCrypto key, or noble's if WebCrypto has no Ed25519. */
 import type { DeviceSigner } from '../device/device-store.ts';
 
-/** As it lies in IndexedDB, which stores a key without showing it. */
+/** The stored form in IndexedDB, which stores a key without showing it. */
 export type KeptIdentity =
   | { readonly kind: 'webcrypto'; readonly privateKey: CryptoKey; readonly publicKey: Uint8Array }
   | { readonly kind: 'noble'; readonly secretKey: Uint8Array };

@@ -1,4 +1,4 @@
-/** The outside, in a browser. */
+/** The environment of a client in a browser. */
 import { applyMasksInPlaceAsync, plainVectorKernel } from '@basa/masking';
 import { millis } from '@basa/protocol';
 import { type Outside, sleep } from '../outside.ts';

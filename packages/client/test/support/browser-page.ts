@@ -1,4 +1,4 @@
-/** What a page does with the browser client: a second client, an abort, a resume; reports to the test that opened it. */
+/** A page with the browser client: a second client, an abort, a resume; reports to the test that opened it. */
 
 import { look, openDatabase, ROOM } from '../../src/web/database.ts';
 import { BasaClient, type DeviceStore, openBrowserStore } from '../../src/web/index.ts';
@@ -51,7 +51,7 @@ async function play({ delta, ...options }: Settings): Promise<object> {
   };
 }
 
-/** What fails in the middle of a step, and whether the store is as it was before. */
+/** Fails in the middle of a step, and reports whether the store is as it was before. */
 async function halfWritten(store: DeviceStore): Promise<readonly (string | boolean)[]> {
   const before = String(await store.entries());
   const gone = new Uint8Array(8);

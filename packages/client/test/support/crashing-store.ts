@@ -4,7 +4,7 @@ import type { DeviceStore } from '../../src/node/index.ts';
 export class ProcessDied extends Error {}
 
 export interface Crashes {
-  /** Which durable step, from 0; never where it is larger than there are. */
+  /** The number of the durable step, from 0; never if it is larger than their number. */
   at: number;
   when: 'before' | 'after';
   /** Durable steps taken so far. */

@@ -20,7 +20,7 @@ export interface Asked {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** What a test does to a request or its answer. */
+/** A test's interference with a request or its answer. */
 export interface Mischief {
   /** Before anything is done: a problem instead, a cut connection, or a wait. */
   before?(asked: Asked): Reply | 'cut' | Promise<undefined> | undefined;

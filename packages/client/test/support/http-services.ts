@@ -35,11 +35,13 @@ export class HttpServices {
   readonly tokens = new Set(['one', 'two', 'three', 'four', 'five']);
   readonly asked: Asked[] = [];
   mischief: Mischief = {};
-  /** How old certificates are when they are issued, and how long they are good: a test need not wait for their end. */
+  /**
+   * The age of certificates when they are issued, and their remaining time, so that a test need not wait for their end.
+   */
   certificates: { readonly ageMs: number; readonly leftMs: number } = { ageMs: 0, leftMs: 10 ** 9 };
   /** With it, the task runs in paper mode. */
   paper: PaperService | undefined;
-  /** The one-shot mode, where the task has it. */
+  /** The one-shot mode, if the task has it. */
   readonly shots: ShotService;
   readonly #pieces = new Pieces();
   readonly #nonces = new Set<string>();
@@ -78,7 +80,7 @@ export class HttpServices {
     return url;
   }
 
-  /** How often this was asked, by a part of its path. */
+  /** The number of requests with this part in their path. */
   count(part: string, method?: string): number {
     return this.asked.filter((asked) => asked.path.includes(part) && (method ?? asked.method) === asked.method).length;
   }

@@ -54,7 +54,7 @@ export class ShotService {
   readonly #pieces = new Pieces();
   /** Uploads that wait for their batch. */
   taken: Taken[] = [];
-  /** What the server says of every upload. */
+  /** The server's statement on every upload. */
   fate = 'included';
   #batches = 0;
 
@@ -62,7 +62,7 @@ export class ShotService {
     this.#world = world;
   }
 
-  /** What the authority says now; it opens an epoch where one is due. */
+  /** The authority's current statement; opens an epoch if one is due. */
   standing(): AuthorityStanding {
     const { authority, now, randomBytes, task } = this.#world;
     if (authority.core.isEpochDue(task, now)) {
@@ -75,7 +75,7 @@ export class ShotService {
     return granted(authority.core.standing(task, now));
   }
 
-  /** What goes with a place. */
+  /** The statements that go with a place. */
   withPlace(): { readonly standings?: string } {
     if (this.#world.policy.oneShot === undefined) return {};
     return { standings: toHex(standingsCodec.encode({ standings: [this.standing()] })) };

@@ -121,7 +121,7 @@ export class TestWorld implements World {
 
   mask: World['mask'] = (vector, plan) => applyMasksInPlace(vector, plan, this.environment.tools);
 
-  /** What the server thinks of a header, and how long its body is. */
+  /** The server's verdict on a header, and the length of its body. */
   judge(header: UploadHeader): { verdict: ReturnType<typeof judgeHeader>; bodyBytes: number } {
     const buffer = this.server.buffer(header.ctx);
     const { bodyBytes } = uploadLayout(buffer.descriptor, header, this.sealings.sealing);

@@ -1,4 +1,4 @@
-/** Examples are checked before anything trains on them: a wrong one is named with its place, and what to do about it. */
+/** Checks examples before anything trains on them: the error names a wrong example, its place and the remedy. */
 import { type Model, wordsOf } from '../model/model.ts';
 import { type LossName, lossRule } from '../training/losses.ts';
 import type { Dataset } from './samples.ts';

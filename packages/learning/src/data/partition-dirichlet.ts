@@ -10,13 +10,13 @@ export interface DirichletRequest {
   /** Small means unequal: 0.5 in the paper. */
   readonly alpha: number;
   readonly seed: number;
-  /** Every user gets at least this many examples, or all is drawn again; FedML hard-codes 10. */
+  /** Every user gets at least this many examples, or the whole partition is drawn again; FedML hard-codes 10. */
   readonly minimum?: number;
 }
 
 export interface DirichletPartition {
   readonly users: Partition;
-  /** How often it was drawn until every user had enough. */
+  /** The number of draws until every user had enough. */
   readonly tries: number;
 }
 
@@ -42,7 +42,7 @@ function drawOnce({ labels, classes, users, alpha }: DirichletRequest, random: R
   for (let label = 0; label < classes; label++) {
     const indices = random.shuffle(indicesOf(labels, label));
     const shares = Float64Array.from({ length: users }, () => gamma(alpha, random));
-    // The balancing guard: who already has an average share gets nothing of this class.
+    // The balancing guard: a user that already has an average share gets nothing of this class.
     for (let user = 0; user < users; user++) {
       if ((sizes[user] as number) >= labels.length / users) shares[user] = 0;
     }

@@ -1,4 +1,4 @@
-/** What a partition looks like: sizes and classes of its users as numbers, a line of text and a plot of sizes. */
+/** Statistics of a partition: sizes and classes of its users as numbers, a line of text and a plot of sizes. */
 import type { Labels, Partition } from './partition.ts';
 
 export interface PartitionStatistics {
@@ -38,7 +38,7 @@ export function partitionStatistics(partition: Partition, labels: Labels): Parti
   };
 }
 
-/** All of it in one line. */
+/** Formats all of it as one line. */
 export function describePartition(statistics: PartitionStatistics): string {
   const { users, examples, min, p10, median, mean, p90, max, deviation, classesPerUser, topClassShare } = statistics;
   const sizes = `min ${min}, p10 ${tenths(p10)}, median ${median}, mean ${mean.toFixed(1)}, p90 ${tenths(p90)}, max ${max}`;

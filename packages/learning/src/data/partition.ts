@@ -1,4 +1,4 @@
-/** How examples are shared out among users: evenly, by shards of one label, by writer, or Dirichlet (partition-dirichlet.ts). */
+/** Shares out examples among users: evenly, by shards of one label, by writer, or Dirichlet (partition-dirichlet.ts). */
 import { randomStream } from '../numbers/random-stream.ts';
 
 /** The examples of each user, as indices into a dataset. */

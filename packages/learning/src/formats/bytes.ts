@@ -1,4 +1,4 @@
-/** Bytes put together, for files in formats of others: all numbers little-endian. */
+/** Assembles bytes for the file formats of other tools; all numbers are little-endian. */
 
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));

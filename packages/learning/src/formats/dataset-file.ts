@@ -23,7 +23,7 @@ export function encodeDataset({ name, shape, classes, inputs, labels, normal }: 
   });
 }
 
-/** Throws `ModelFileError`, which names what is wrong. */
+/** Throws `ModelFileError`, which names the fault. */
 export function decodeDataset(bytes: Uint8Array): Dataset {
   const file = openTensorFile(bytes);
   const inputs = file.tensor('inputs', { F32: 4, U8: 1 });
@@ -55,7 +55,7 @@ function copyOf(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }
 
-/** Words lie in little-endian order on every machine this runs on: wasm has no other. */
+/** Words are little-endian on every machine this runs on, because wasm knows no other order. */
 function bytesOf(words: Uint8Array | Float32Array | Int32Array): Uint8Array {
   return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
 }
@@ -67,7 +67,7 @@ function readNormal(text: string, channels: number): NonNullable<Dataset['normal
     const { mean, deviation } = JSON.parse(text) as { readonly mean?: unknown; readonly deviation?: unknown };
     if (isNumbers(mean) && isNumbers(deviation) && deviation.every((d) => d > 0)) return { mean, deviation };
   } catch {
-    // said below
+    // The error is thrown below.
   }
   throw new ModelFileError('the normalisation is not one mean and one positive deviation for each channel');
 }

@@ -6,7 +6,7 @@ import { f32, joinBytes, u16, u32 } from './bytes.ts';
 import { crc32 } from './crc.ts';
 import { utf8 } from './text.ts';
 
-/** For `numpy.load`: one array per tensor of the manifest. */
+/** Encodes a file for `numpy.load`: one array per tensor of the manifest. */
 export function encodeNpz(model: Model, parameters: Float32Array): Uint8Array {
   checkFits(model, parameters);
   return zipStored(
@@ -31,7 +31,10 @@ interface ZipEntry {
   readonly bytes: Uint8Array;
 }
 
-/** PKWARE's APPNOTE 4.3: local headers with data, the central directory, its end. No dates: the same bytes again. */
+/**
+ * PKWARE's APPNOTE 4.3: local headers with data, the central directory, its end. No dates, so the same model gives the
+ * same bytes.
+ */
 function zipStored(entries: readonly ZipEntry[]): Uint8Array {
   const parts: Uint8Array[] = [];
   const directory: Uint8Array[] = [];

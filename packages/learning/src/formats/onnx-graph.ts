@@ -11,7 +11,7 @@ export interface OnnxNode {
   readonly attributes: Readonly<Record<string, OnnxAttribute>>;
 }
 
-/** A constant of the graph: floats, or whole numbers where a shape is meant. */
+/** A constant of the graph: floats, or integers for a shape. */
 export interface OnnxConstant {
   readonly name: string;
   readonly shape: readonly number[];
@@ -21,11 +21,11 @@ export interface OnnxConstant {
 export interface OnnxGraph {
   readonly nodes: readonly OnnxNode[];
   readonly constants: readonly OnnxConstant[];
-  /** Of one example, without the batch. */
+  /** The shape of one example, without the batch. */
   readonly inputShape: readonly number[];
 }
 
-/** Examples come in rows; images as our data lies, or as operators of ONNX want them. */
+/** Examples come in rows; images in the layout of our data, or in the one that operators of ONNX need. */
 type Layout = 'rows' | 'nhwc' | 'nchw';
 
 const WINDOWED: ReadonlySet<string> = new Set(['conv2d', 'maxPool', 'groupNorm']);
@@ -60,7 +60,7 @@ class GraphWriter {
       shape = entry.output;
     }
     this.#to('rows', shape);
-    const last = this.#nodes.pop() as OnnxNode; // there is one: a model without parameters is no model
+    const last = this.#nodes.pop() as OnnxNode; // there is always one, because a model has parameters
     return {
       nodes: [...this.#nodes, { ...last, output: 'output' }],
       constants: [...this.#constants.values()],
@@ -105,7 +105,7 @@ class GraphWriter {
     }
   }
 
-  /** Each group is one channel of an instance normalisation; scales and shifts are of the channels. */
+  /** Each group is one channel of an instance normalisation; scales and shifts belong to the channels. */
   #groupNorm({ input, tensors }: ModelLayer, groups: number, epsilon: number): void {
     const { height, width, channels } = input;
     const ones = this.#constant(`ones${groups}`, [groups], new Float32Array(groups).fill(1));
@@ -118,7 +118,7 @@ class GraphWriter {
     this.#add('Add', [this.#constant(bias.name, [channels, 1, 1], this.#valuesOf(bias))]);
   }
 
-  /** `shape` is the one that the value has now. */
+  /** `shape` is the current shape of the value. */
   #to(layout: Layout, shape: Shape): void {
     const { height, width, channels } = shape;
     while (this.#layout !== layout) {

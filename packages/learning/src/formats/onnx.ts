@@ -1,4 +1,4 @@
-/** A model as an ONNX file (onnx.ai): what it takes is `input`, examples as our data lies; what it gives is `output`. */
+/** A model as an ONNX file (onnx.ai): it takes `input`, examples in the layout of our data, and returns `output`. */
 
 import { checkFits, checkLayersKnown } from '../model/fits.ts';
 import type { Model } from '../model/model.ts';
@@ -67,7 +67,7 @@ function constant({ name, shape, values }: OnnxConstant): Uint8Array {
   );
 }
 
-/** Numbers that fit 32 bits, with their sign. */
+/** Encodes signed numbers that fit 32 bits. */
 function int64(values: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(8 * values.length);
   const view = new DataView(bytes.buffer);
@@ -78,7 +78,7 @@ function int64(values: readonly number[]): Uint8Array {
   return bytes;
 }
 
-/** Floats of this shape, as many examples at a time as one likes. */
+/** Floats of this shape, with any number of examples at a time. */
 function value(name: string, shape: readonly number[]): Uint8Array {
   const sizes = shape.map((size) => bytesField(1, intField(1, size)));
   const dimensions = bytesField(2, bytesField(1, textField(2, 'examples')), ...sizes);

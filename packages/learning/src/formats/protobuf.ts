@@ -4,7 +4,7 @@ import { utf8 } from './text.ts';
 
 const WIRE = { varint: 0, fixed64: 1, length: 2, fixed32: 5 } as const;
 
-/** A whole number from 0 on. */
+/** Writes an integer that is not negative. */
 export function intField(field: number, value: number): Uint8Array {
   return joinBytes([varint(8 * field + WIRE.varint), varint(value)]);
 }
@@ -26,7 +26,7 @@ export function textField(field: number, text: string): Uint8Array {
   return bytesField(field, utf8(text));
 }
 
-/** Seven bits a byte, the lowest first; the top bit says that more follow. */
+/** Seven bits per byte, the lowest first; the top bit says that more follow. */
 function varint(value: number): Uint8Array {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${value} is not a whole number from 0 on`);
   const bytes: number[] = [];

@@ -5,7 +5,7 @@ import type { Model } from '../model/model.ts';
 import { f32 } from './bytes.ts';
 import { utf8, utf8Text } from './text.ts';
 
-/** A file that is not what it should be; names the place. */
+/** Thrown for a malformed file; names the place. */
 export class ModelFileError extends Error {
   constructor(problem: string) {
     super(`safetensors: ${problem}`);
@@ -39,7 +39,7 @@ export function encodeSafetensors(
   return writeTensorFile(tensors, metadata);
 }
 
-/** The flat vector of `model` from a file that holds all of its tensors, in whatever order they lie there. */
+/** Reads the flat vector of `model` from a file that holds all of its tensors, in any order. */
 export function decodeSafetensors(model: Model, bytes: Uint8Array): Float32Array {
   const file = openTensorFile(bytes);
   const parameters = new Float32Array(model.dimension);
@@ -76,14 +76,14 @@ export function writeTensorFile(
   return file;
 }
 
-/** A file whose header was read; `tensor` checks a tensor against the types it may have, by their bytes a word. */
+/** A file whose header was read; `tensor` checks a tensor against the allowed types, given by their bytes per word. */
 export interface TensorFile {
   readonly metadata: Readonly<Record<string, unknown>>;
   tensor(name: string, widths: Readonly<Record<string, number>>, shape?: readonly number[]): FileTensor;
 }
 
 export function openTensorFile(file: Uint8Array): TensorFile {
-  // Node's Buffer slices without copying; plain arrays do what they say.
+  // Node's Buffer slices without copying; plain arrays copy, as documented.
   const bytes = new Uint8Array(file.buffer, file.byteOffset, file.length);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   if (bytes.length < 8) throw new ModelFileError(`${bytes.length} bytes are too few for a header`);
@@ -105,7 +105,7 @@ function parseHeader(text: string): Readonly<Record<string, unknown>> {
     const header: unknown = JSON.parse(text);
     if (typeof header === 'object' && header !== null && !Array.isArray(header)) return { ...header };
   } catch {
-    // said below
+    // The error is thrown below.
   }
   throw new ModelFileError('the header is not a JSON object');
 }

@@ -3,11 +3,11 @@ import { joinBytes, u32 } from './bytes.ts';
 import { crc32c } from './crc.ts';
 import { bytesField, doubleField, floatField, intField, textField } from './protobuf.ts';
 
-/** What was measured at one step. */
+/** The values measured at one step. */
 export interface CurvePoint {
   readonly step: number;
   readonly atMs: number;
-  /** By tag; a tag with slashes is grouped by what is before the first. */
+  /** By tag; TensorBoard groups a tag with slashes by the part before the first one. */
   readonly values: Readonly<Record<string, number>>;
 }
 

@@ -1,4 +1,4 @@
-/** UTF-8 both ways, which ES2022 by itself does not bring. */
+/** UTF-8 in both directions, which ES2022 itself does not offer. */
 
 export function utf8(text: string): Uint8Array {
   const bytes: number[] = [];
@@ -15,7 +15,7 @@ export function utf8(text: string): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Wrong bytes become U+FFFD: what is read this way is checked by its reader. */
+/** Malformed bytes become U+FFFD: the reader of the text checks it. */
 export function utf8Text(bytes: Uint8Array): string {
   const letters: string[] = [];
   for (let at = 0; at < bytes.length; ) {

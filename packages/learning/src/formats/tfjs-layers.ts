@@ -92,7 +92,7 @@ class KerasWriter {
         break;
       case 'maxPool':
         this.#toImage(input);
-        // The frame is of zeros, which is never the largest of what a relu left.
+        // The frame is made of zeros, and a zero is never larger than the output of a relu.
         if (layer.padding > 0 && before !== 'relu') {
           throw new RangeError(`${place}: TensorFlow.js has no padding of this kind, except behind a relu`);
         }

@@ -1,6 +1,6 @@
-/** One text for one value: what is hashed must not depend on the order in which an object's keys were written. */
+/** One text for one value: a hash must not depend on the order in which an object's keys were written. */
 
-/** JSON with the keys of every object sorted, in ASCII. Throws where a number is not finite: JSON has no word for it. */
+/** JSON with the keys of every object sorted, in ASCII. Throws if a number is not finite, because JSON cannot express it. */
 export function canonicalJson(value: unknown): string {
   const text = JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner === 'number' && !Number.isFinite(inner))

@@ -1,4 +1,4 @@
-/** What is asked before a model is written to a file. */
+/** Checks before a model is written to a file. */
 import type { Model } from './model.ts';
 
 export function checkFits(model: Model, parameters: Float32Array): void {
@@ -7,7 +7,7 @@ export function checkFits(model: Model, parameters: Float32Array): void {
   }
 }
 
-/** Networks of other libraries are described by their tensors alone. */
+/** Networks of other libraries are described only by their tensors. */
 export function checkLayersKnown({ name, layers }: Model): void {
   if (layers.length > 0) return;
   throw new RangeError(

@@ -1,4 +1,4 @@
-/** Layers as data: what a user's own network is a list of. */
+/** Layers as data: a user's own network is a list of them. */
 
 export type Layer =
   | {

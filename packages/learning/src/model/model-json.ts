@@ -12,7 +12,7 @@ export function modelJson({ name, input, layers }: Model): ModelJson {
   return { name, input, layers: layers.map(({ layer }) => layer) };
 }
 
-/** Throws a `RangeError` that names the place. What a layer leaves out is as its builder has it. */
+/** Throws a `RangeError` that names the place. A field that a layer leaves out has the default of its builder. */
 export function readModelJson(value: unknown): Model {
   const { name = 'model', input, layers } = objectOf(value, 'a network', ['name', 'input', 'layers']);
   if (typeof name !== 'string' || name.length === 0 || name.length > 64) {
@@ -29,7 +29,7 @@ export function readModelJson(value: unknown): Model {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** The keys of each kind, and how it is made of them; numbers are checked by `defineModel`. */
+/** The keys of each kind, and the function that builds it from them; `defineModel` checks the numbers. */
 const KINDS: Readonly<Record<Layer['kind'], readonly [keys: readonly string[], make: (given: Given) => Layer]>> = {
   conv2d: [
     ['outputs', 'window', 'stride', 'padding', 'name'],

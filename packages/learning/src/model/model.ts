@@ -1,4 +1,4 @@
-/** A network resolved: the shape before and after each layer, and where its parameters lie in the flat vector. */
+/** A resolved network: the shape before and after each layer, and the place of its parameters in the flat vector. */
 import { canonicalJson } from './canonical-json.ts';
 import type { Layer } from './layers.ts';
 
@@ -15,7 +15,7 @@ export interface Tensor {
   readonly shape: readonly number[];
   readonly offset: number;
   readonly length: number;
-  /** How many words feed one output: fixes the range of the initial values. */
+  /** The number of words that feed one output: fixes the range of the initial values. */
   readonly fanIn: number;
 }
 
@@ -23,7 +23,7 @@ export interface ModelLayer {
   readonly layer: Layer;
   readonly input: Shape;
   readonly output: Shape;
-  /** Weights (or scales) and biases (or shifts), where the layer has any. */
+  /** Weights (or scales) and biases (or shifts), if the layer has any. */
   readonly tensors?: { readonly weight: Tensor; readonly bias: Tensor };
 }
 
@@ -31,15 +31,15 @@ export interface Model {
   readonly name: string;
   readonly input: Shape;
   readonly layers: readonly ModelLayer[];
-  /** All that decides what the network computes, as lines of canonical JSON: a line a layer, or one for all. */
+  /** Everything that decides what the network computes, as lines of canonical JSON: a line for each layer, or one for all. */
   readonly architecture: readonly string[];
   readonly manifest: readonly Tensor[];
-  /** d: parameters in all. */
+  /** d: the total number of parameters. */
   readonly dimension: number;
   readonly classes: number;
 }
 
-/** Follows the shapes through the list and lays the parameters out in its order; throws on a list that cannot be. */
+/** Follows the shapes through the list and lays the parameters out in its order; throws if the layers do not fit together. */
 export function defineModel(name: string, input: Shape, layers: readonly Layer[]): Model {
   const manifest: Tensor[] = [];
   const resolved: ModelLayer[] = [];

@@ -1,6 +1,6 @@
 /** A tensor with its axes in another order, as other formats want their weights. */
 
-/** Axis n of what comes back is axis `order[n]` of what is given. */
+/** Axis n of the result is axis `order[n]` of the input. */
 export function permute(values: Float32Array, shape: readonly number[], order: readonly number[]): Float32Array {
   const strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((product, size) => product * size, 1));
   const sizes = order.map((axis) => shape[axis] as number);

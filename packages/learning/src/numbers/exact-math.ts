@@ -1,6 +1,6 @@
 /**
- * exp and ln from additions, multiplications and divisions alone: these are exact in IEEE 754, so the results have
- * the same bits everywhere. Math.exp, Math.log and Math.pow may differ between backends. Relative error below 1e-15.
+ * exp and ln from only additions, multiplications and divisions: these are exact in IEEE 754, so the results have the
+ * same bits everywhere. Math.exp, Math.log and Math.pow may differ between backends. Relative error below 1e-15.
  */
 
 const LN2_HIGH = 0.6931471803691238; // the upper bits of ln 2: k * LN2_HIGH is exact for |k| < 2^11

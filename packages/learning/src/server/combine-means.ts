@@ -13,7 +13,7 @@ export interface WeighedMean {
   readonly mean: Vector;
   /** The sum of the weights of its updates, in any unit that all of them share. */
   readonly weight: number;
-  /** How many versions old its updates are. */
+  /** The age of its updates, in versions. */
   readonly age: number;
 }
 
@@ -22,7 +22,7 @@ export interface CombineOptions {
   readonly damping: Damping;
 }
 
-/** One mean alone stays as it is. */
+/** A single mean stays as it is. */
 export function combineMeans(means: readonly WeighedMean[], { combine, damping }: CombineOptions): Vector {
   const [first] = means;
   if (first === undefined) throw new RangeError('there is no mean to combine');
@@ -50,13 +50,13 @@ function weightedMean(vectors: readonly Vector[], weights: readonly number[]): F
   return combined;
 }
 
-/** How many values of each coordinate are left out on each side. */
+/** The number of values of each coordinate that are left out on each side. */
 export function trimmedPerSide(count: number): number {
   if (count < 3) throw new RangeError(`a trimmed mean needs at least three values, got ${count}`);
   return Math.max(1, Math.floor(count / 5));
 }
 
-/** Of each coordinate, the mean of the values between the smallest and the largest ones, weighed by these positive numbers. */
+/** For each coordinate, the mean of the values between the smallest and the largest ones, weighted by these positive numbers. */
 export function trimmedMean(vectors: readonly Vector[], weights: readonly number[]): Float64Array {
   const count = vectors.length;
   const left = trimmedPerSide(count);
@@ -69,7 +69,7 @@ export function trimmedMean(vectors: readonly Vector[], weights: readonly number
   return combined;
 }
 
-/** The first `count` values are in ascending order, before and after. */
+/** The first `count` values are in ascending order, before and after the call. */
 function insert(values: Float64Array, shares: Float64Array, count: number, value: number, share: number): void {
   let at = count;
   for (; at > 0 && (values[at - 1] as number) > value; at--) {
@@ -80,7 +80,7 @@ function insert(values: Float64Array, shares: Float64Array, count: number, value
   shares[at] = share;
 }
 
-/** Rounding takes it no further than the values that it is the mean of. */
+/** Rounding never takes the mean outside the range of its values. */
 function meanBetween(values: Float64Array, shares: Float64Array, from: number, to: number): number {
   let [sum, total] = [0, 0];
   for (let n = from; n < to; n++) {

@@ -1,6 +1,6 @@
 /**
- * Who departs and arrives when, in virtual time. Neither model nor data has a say in it, so that a run that was
- * interrupted finds its place again by playing its schedule from the start, without any training.
+ * The times at which trips depart and arrive, in virtual time. They depend neither on model nor on data, so that an
+ * interrupted run finds its place again by playing its schedule from the start, without any training.
  */
 import { power } from '../numbers/exact-math.ts';
 import { type RandomStream, randomStream } from '../numbers/random-stream.ts';
@@ -10,7 +10,7 @@ export interface FedBuffSchedule {
   readonly concurrency: number;
   readonly bufferSize: number;
   readonly versions: number;
-  /** How much an update counts that is so many versions old; one that counts nothing is left out. */
+  /** The weight of an update of this age in versions; an update of weight zero is left out. */
   readonly weightOf: (staleness: number) => number;
   readonly seed: number;
   /** Mean of the exponential delay of a trip, beside one unit of training. */
@@ -25,18 +25,18 @@ export function agedWeight(tau: number, exponent = 0.5): number {
 export interface Trip {
   readonly user: number;
   readonly trip: number;
-  /** The version it was downloaded at. */
+  /** The version that the trip downloaded. */
   readonly version: number;
-  /** When it arrives. */
+  /** The time at which it arrives. */
   readonly end: number;
-  /** Of its training. */
+  /** The seed of its training. */
   readonly seed: number;
 }
 
 export type FedBuffEvent =
   | { readonly kind: 'departed'; readonly trip: Trip }
   | { readonly kind: 'arrived'; readonly trip: Trip; readonly staleness: number; readonly weight: number }
-  /** The buffer is full: the last arrival made it so. */
+  /** The last arrival filled the buffer. */
   | { readonly kind: 'version'; readonly version: number; readonly time: number };
 
 export function* fedBuffSchedule(run: FedBuffSchedule): Generator<FedBuffEvent, undefined> {
@@ -77,7 +77,7 @@ function idleUser(users: number, training: readonly Trip[], selection: RandomStr
   }
 }
 
-/** The trip that ends first; of equals the one that began first. */
+/** Returns the trip that ends first; among equals the one that began first. */
 function takeEarliest(training: Trip[]): Trip {
   let best = 0;
   for (let n = 1; n < training.length; n++) {

@@ -1,4 +1,4 @@
-/** What a run leaves behind: one record per trip and per version, and the summary of both. */
+/** The records of a run: one per trip and per version, and a summary of both. */
 import type { Evaluation } from '../training/scores.ts';
 
 /** One user's trip, from download to upload. */
@@ -14,7 +14,7 @@ export interface TripRecord {
 
 export interface VersionRecord extends Evaluation {
   readonly version: number;
-  /** Virtual time at which the version came to be. */
+  /** The virtual time at which the version was made. */
   readonly time: number;
 }
 
@@ -30,7 +30,7 @@ export class RunMetrics {
   readonly trips: TripRecord[];
   readonly versions: VersionRecord[];
 
-  /** Empty, or going on from what an earlier part of the run left. */
+  /** Starts empty, or from the records of an earlier part of the run. */
   constructor(earlier?: { readonly trips: readonly TripRecord[]; readonly versions: readonly VersionRecord[] }) {
     this.trips = [...(earlier?.trips ?? [])];
     this.versions = [...(earlier?.versions ?? [])];

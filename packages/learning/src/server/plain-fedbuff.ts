@@ -13,32 +13,32 @@ import { type Divisor, WeightedMean } from './weighted-mean.ts';
 export interface PlainFedBuff extends FedBuffSchedule {
   readonly start: Float32Array;
   readonly step: ServerStep;
-  /** What the weighted sum of a buffer is divided by: `count` by default. */
+  /** The divisor of the weighted sum of a buffer: `count` by default. */
   readonly divideBy?: Divisor;
-  /** A trip's training; may run elsewhere, and starts as soon as the trip does. It must not write to `start`. */
+  /** Trains for one trip; it may run elsewhere, and starts as soon as the trip does. It must not write to `start`. */
   train(trip: { user: number; trip: number; start: Float32Array; seed: number }): TrainResult | Promise<TrainResult>;
   evaluate(parameters: Float32Array): Evaluation | Promise<Evaluation>;
-  /** How often to evaluate: every `evaluateEvery` versions. */
+  /** Evaluates every `evaluateEvery` versions. */
   readonly evaluateEvery: number;
-  /** Ends the run early, once the score of a version reaches it: the accuracy, or what the trainer names first. */
+  /** Ends the run early, once the score of a version reaches it: the accuracy, or the first score that the trainer names. */
   readonly target?: number;
-  /** Goes on where another run with the same arguments was; `step` must have been made with its `memory`. */
+  /** Continues another run with the same arguments; `step` must have been made with its `memory`. */
   readonly resume?: FedBuffCheckpoint;
   onVersion?(version: number, evaluation: Evaluation | undefined, at: FedBuffPlace): void;
 }
 
-/** Where a run stands when a version has come to be. */
+/** The state of a run when a version has been made. */
 interface FedBuffPlace {
   readonly metrics: RunMetrics;
   checkpoint(): FedBuffCheckpoint;
 }
 
-/** All that its arguments do not say about a run. */
+/** Everything about a run that does not follow from its arguments. */
 export interface FedBuffCheckpoint {
   readonly version: number;
   /** The newest model and those that trips under way began with, by version. */
   readonly models: ReadonlyMap<number, Float32Array>;
-  /** What the server's step remembers. */
+  /** The memory of the server's step. */
   readonly memory: Float64Array;
   readonly trips: readonly TripRecord[];
   readonly versions: readonly VersionRecord[];
@@ -107,7 +107,7 @@ function isReached({ target }: PlainFedBuff, evaluation: Evaluation | undefined)
   );
 }
 
-/** Plays the schedule until the version has come to be, and says which trips are under way then. */
+/** Plays the schedule until the version is made, and returns the trips under way at that time. */
 function underWayAt(version: number, events: Iterator<FedBuffEvent>): readonly Trip[] {
   const trips = new Set<Trip>();
   for (;;) {

@@ -1,9 +1,9 @@
 /**
- * What the server does with the mean of a buffer or of a round: descent, with momentum, or Adam's, damped by age.
+ * The server's step with the mean of a buffer or of a round: descent, with momentum, or Adam's, damped by age.
  *
  *     w <- w - rate * D(age) * step(mean)          D(age) = (1 + age)^-p
  *
- * `age` is the mean TRUE age of the updates: how many versions were made since they were trained. D multiplies the rate
+ * `age` is the mean TRUE age of the updates: the number of versions made since they were trained. D multiplies the rate
  * after momentum or Adam, never the mean: Adam would cancel it. With p = 1 the step stays below the critical step
  * 2 sin(pi / (2 (2 age + 1))) at every constant age while the gain of one step is at most 1.5, so training may be slow but
  * cannot swing apart. p = 1/2 with equal ages is FedBuff's weight (Nguyen et al. 2022), which is unstable at large ages.
@@ -25,11 +25,11 @@ export function dampingFactor(damping: Damping, meanAge: number): number {
 
 /** Written into the model version by version; delta = start - end, so that a step subtracts. */
 export interface ServerStep {
-  /** Changes `parameters` in place by the mean delta. `meanAge` is 0 where the mean itself is damped by single ages. */
+  /** Changes `parameters` in place by the mean delta. `meanAge` is 0 if the mean itself is damped by single ages. */
   applyInPlace(parameters: Float32Array, meanDelta: Float64Array | Float32Array, meanAge?: number): void;
   /**
-   * What it must remember until the next step, for a checkpoint; empty where that is nothing. So many numbers for each
-   * parameter one after the other: a part of the parameters goes with the same part of the memory.
+   * The state it must remember until the next step, for a checkpoint; empty if there is none. The same number of values
+   * for each parameter, one parameter after the other: a part of the parameters goes with the same part of the memory.
    */
   memory(): Float64Array;
 }
@@ -49,7 +49,7 @@ export interface MomentumOptions extends StepRate {
   readonly momentum: number;
 }
 
-/** The step of these options, going on from the `memory` of a checkpoint. */
+/** Returns the step of these options, continuing from the `memory` of a checkpoint. */
 export function createServerStep(options: ServerStepOptions, memory?: Float64Array): ServerStep {
   switch (options.kind) {
     case 'fedbuff':

@@ -1,5 +1,5 @@
 /**
- * The mean of weighted updates where single ages are known: sum of alpha Delta, divided by K or by the sum of alpha.
+ * The mean of weighted updates whose single ages are known: sum of alpha Delta, divided by K or by the sum of alpha.
  *
  * `count` is FedBuff's (Nguyen et al. 2022, Algorithm 1) and Algorithm 3 of the BASA paper: old updates make a shorter step.
  * `weights` is the BASA paper's text: updates that are equally old make the step of fresh ones.
@@ -38,7 +38,7 @@ export class WeightedMean {
     this.#count++;
   }
 
-  /** The mean so far; starts over. */
+  /** Returns the mean so far and starts over. */
   take(divideBy: Divisor): Float64Array {
     if (this.#count === 0) throw new RangeError('no update to average');
     const divisor = divideBy === 'count' ? this.#count : this.#weights;

@@ -1,7 +1,7 @@
 /** Areas of a kernel's memory: taken one after the other, then reserved in one go, because growing detaches views. */
 import type { TrainingKernel } from './training-kernel.ts';
 
-/** A cache line; also what a kernel may read past the end of an area. */
+/** A cache line; also the number of bytes a kernel may read past the end of an area. */
 const ALIGNMENT_BYTES = 64;
 
 export class Arena {
@@ -14,14 +14,14 @@ export class Arena {
     this.#next = kernel.start;
   }
 
-  /** The address of `words` words that nobody else gets. */
+  /** Returns the address of `words` words that no other caller gets. */
   take(words: number): number {
     const address = this.#next;
     this.#next += Math.ceil((4 * words) / ALIGNMENT_BYTES + 1) * ALIGNMENT_BYTES;
     return address;
   }
 
-  /** Makes the memory; everything has been taken by now. */
+  /** Makes the memory; every area has been taken by now. */
   reserve(): void {
     this.#memory = new Float32Array(this.#kernel.reserve(this.#next - this.#kernel.start));
   }

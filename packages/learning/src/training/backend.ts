@@ -14,9 +14,9 @@ export interface Descent {
 }
 
 export interface BackendOptions {
-  /** Examples of a batch at most; 32 by default. */
+  /** The largest number of examples in a batch; 32 by default. */
   readonly batchCapacity?: number;
-  /** What is minimised; softmax cross-entropy by default. */
+  /** The loss that is minimised; softmax cross-entropy by default. */
   readonly loss?: LossName;
 }
 
@@ -29,7 +29,7 @@ export interface Backend {
   readonly loss: LossName;
   readonly batchCapacity: number;
   readonly inputs: Float32Array | Float64Array;
-  /** Classes, or any numbers: as the loss has them. */
+  /** Classes or any numbers, depending on the loss. */
   readonly labels: Int32Array | Float32Array;
   /** One row of outputs for each example of the batch, after `run`. */
   readonly outputs: Float32Array | Float64Array;

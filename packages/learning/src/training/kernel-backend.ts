@@ -10,7 +10,7 @@ import type { Stage } from './kernel-stage.ts';
 import { DEFAULT_LOSS, labelsFor, learnRows, lossRule } from './losses.ts';
 import type { TrainingKernel } from './training-kernel.ts';
 
-/** Takes the kernel for itself. */
+/** Takes exclusive use of the kernel. */
 export function createKernelBackend(
   model: Model,
   kernel: TrainingKernel,
@@ -45,7 +45,7 @@ export function createKernelBackend(
     labels: labelsFor(loss, arena.memory.buffer, labels, batchCapacity),
     gradient: arena.floats(network.gradient, outputWords),
   };
-  // The other losses have one output an example: plain code is fast enough for them.
+  // The other losses have one output per example: plain code is fast enough for them.
   const lossOf = (count: number): number =>
     loss === 'softmaxCrossEntropy'
       ? kernel.softmaxCrossEntropy(network.gradient, network.output, labels, count, model.classes, 1 / count)

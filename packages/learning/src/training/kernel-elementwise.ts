@@ -1,4 +1,4 @@
-/** The layers that work where their input lies: activations and dropout. */
+/** The layers that work in place: activations and dropout. */
 
 import type { ModelLayer } from '../model/model.ts';
 import { fillDropout } from './dropout-factors.ts';

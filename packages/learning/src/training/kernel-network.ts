@@ -1,4 +1,4 @@
-/** A whole network as stages: which layers get words of their own, and which work in place. */
+/** A whole network as stages: some layers get memory of their own, others work in place. */
 
 import { type Model, type ModelLayer, wordsOf } from '../model/model.ts';
 import { stageInPlace } from './kernel-elementwise.ts';
@@ -6,7 +6,7 @@ import type { Layout, Place, Stage } from './kernel-stage.ts';
 import { convolutionStage, denseStage } from './kernel-weights.ts';
 import { normStage, poolStage } from './kernel-windows.ts';
 
-/** What a stage before still needs of the words here when going backward: nothing, their sign, or all of it. */
+/** The part of the words here that an earlier stage still needs for going backward: nothing, their sign, or all of it. */
 type Kept = 'nothing' | 'sign' | 'value';
 
 export function buildStages(
@@ -39,7 +39,7 @@ export function buildStages(
   return { stages, output: place.value, gradient: place.gradient };
 }
 
-/** Words of the shared scratch the largest layer needs. */
+/** The words of shared scratch that the largest layer needs. */
 export function scratchWords(model: Model): { readonly panels: number; readonly image: number } {
   let panels = 0;
   let image = 0;

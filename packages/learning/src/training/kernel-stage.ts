@@ -5,12 +5,12 @@ import type { Arena } from './arena.ts';
 import type { TrainingKernel } from './training-kernel.ts';
 
 export interface Stage {
-  /** Drops out only where `random` is given. */
+  /** Applies dropout only if `random` is given. */
   forward(count: number, random?: RandomStream): void;
   backward(count: number): void;
 }
 
-/** Where everything of a network lies. */
+/** The addresses of all parts of a network. */
 export interface Layout {
   readonly kernel: TrainingKernel;
   readonly arena: Arena;
@@ -23,7 +23,7 @@ export interface Layout {
   readonly image: number;
 }
 
-/** A layer's words before or after: their gradient is undefined where nobody before needs one. */
+/** The words before or after a layer; their gradient is undefined if no earlier layer needs it. */
 export interface Place {
   readonly words: number;
   readonly value: number;

@@ -53,7 +53,7 @@ export function normStage(entry: ModelLayer, layout: Layout, input: Place, outpu
   const pixels = shape.height * shape.width;
   const statistics = arena.take(batchCapacity * 2 * channels);
   const work = arena.take(2 * channels);
-  const unused = arena.take(input.words); // gradients of the raw input, which nobody asks for
+  const unused = arena.take(input.words); // gradients of the raw input, which nothing uses
   const [scale, shift] = [tensors.weight.offset, tensors.bias.offset].map((offset) => 4 * offset) as [number, number];
   return {
     forward(count) {

@@ -1,4 +1,4 @@
-/** The losses that trainers know, in one table: what labels are, how far outputs are from them, and the score that fits. */
+/** The losses that trainers know, in one table: the kind of labels, the distance of outputs from them, and the score that fits. */
 import { exp, ln } from '../numbers/exact-math.ts';
 import { type Judge, judgeClasses, judgeNumbers } from './scores.ts';
 import { softmaxOf } from './softmax.ts';
@@ -6,13 +6,13 @@ import { softmaxOf } from './softmax.ts';
 type Words = Float32Array | Float64Array;
 
 interface LossRule {
-  /** Labels are numbers of classes, or any numbers. */
+  /** Labels are class numbers, or any numbers. */
   readonly labels: 'classes' | 'numbers';
-  /** Classes that a network with this many outputs tells apart; undefined if it cannot end in as many. */
+  /** The number of classes that a network with this many outputs tells apart; undefined if it cannot have that many outputs. */
   classesOf(outputs: number): number | undefined;
   /** Sets `gradient` to the derivative of one example's loss by its outputs, and returns that loss. */
   learn(outputs: Words, label: number, gradient: Words): number;
-  /** Tells how good outputs are, in numbers that people read. */
+  /** Computes how good outputs are, in numbers that people read. */
   judge(): Judge;
 }
 
@@ -67,7 +67,7 @@ export function lossRule(name: LossName): LossRule {
   return LOSSES[name];
 }
 
-/** Labels of a batch in memory of their own. */
+/** Views the labels of a batch in the given memory. */
 export function labelsFor(loss: LossName, memory: ArrayBufferLike, at = 0, count?: number): Int32Array | Float32Array {
   return LOSSES[loss].labels === 'numbers' ? new Float32Array(memory, at, count) : new Int32Array(memory, at, count);
 }

@@ -1,10 +1,10 @@
-/** What a file of one's own exports: simulated, created as a task and trained on devices from the same lines. */
+/** The exports of a user's own model file: the same lines are simulated, created as a task and trained on devices. */
 
 import type { Dataset, Samples } from '../data/samples.ts';
 import type { Model } from '../model/model.ts';
 import type { Trainer } from './trainer.ts';
 
-/** Which device of how many. */
+/** The number of this device, and the total number of devices. */
 export interface Share {
   readonly device: number;
   readonly devices: number;
@@ -12,18 +12,18 @@ export interface Share {
 
 export interface OwnModel {
   readonly model: Model;
-  /** How devices train, as far as it is not the default. */
+  /** The training settings of devices that differ from the default. */
   readonly training?: {
     readonly epochs?: number;
     readonly batchSize?: number;
     readonly learningRate?: number;
-    /** softmaxCrossEntropy unless it says otherwise; binaryCrossEntropy or mse; any other name is a loss of your own trainer. */
+    /** softmaxCrossEntropy by default, or binaryCrossEntropy or mse; any other name is a loss of your own trainer. */
     readonly loss?: string;
   };
   /** The examples of one device. A real device has its own, and need not look at its share. */
   data(share: Share): Samples | Promise<Samples>;
-  /** What versions are evaluated on, at the server or in a simulation. Not private. */
+  /** The examples on which versions are evaluated, at the server or in a simulation. They are not private. */
   test?(): Dataset | Promise<Dataset>;
-  /** What trains; the backends of this package where it is left out. */
+  /** The trainer; the backends of this package by default. */
   trainer?(): Trainer | Promise<Trainer>;
 }

@@ -1,4 +1,4 @@
-/** The slow, obvious backend in Float64: oracle of the fast one, and its fallback where wasm SIMD is absent. */
+/** The slow, obvious backend in Float64: the oracle of the fast one, and its fallback if wasm SIMD is absent. */
 
 import { type Model, type ModelLayer, wordsOf } from '../model/model.ts';
 import type { RandomStream } from '../numbers/random-stream.ts';
@@ -9,7 +9,7 @@ import { DEFAULT_LOSS, labelsFor, lossRule } from './losses.ts';
 import * as layers from './reference-layers.ts';
 import { softmaxOf } from './softmax.ts';
 
-/** What came out of a layer for one example, and how a gradient goes back through it. */
+/** The output of a layer for one example, and the function that takes a gradient back through it. */
 interface Passed {
   readonly output: Float64Array;
   readonly back: (dy: Float64Array) => Float64Array;

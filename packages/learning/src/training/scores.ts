@@ -1,12 +1,12 @@
-/** Scores of a model on examples: numbers that people compare versions by, the larger the better. */
+/** Scores of a model on examples: numbers by which people compare versions; larger is better. */
 
-/** The loss, the number of examples, and scores by their names. A trainer of your own may have any. */
+/** The loss, the number of examples, and scores by their names. A trainer of your own may name any scores. */
 export interface Evaluation {
   readonly loss: number;
   readonly samples: number;
-  /** Of classes: the share of examples that are told right. */
+  /** For classes: the share of examples that are classified correctly. */
   readonly accuracy?: number;
-  /** Of numbers: the share of their variance that the model explains; below 0 if their mean would be closer. */
+  /** For numbers: the share of their variance that the model explains; below 0 if their mean would be closer. */
   readonly r2?: number;
   readonly [score: string]: number | undefined;
 }
@@ -22,7 +22,7 @@ export function scoreOf({ loss: _, samples: __, ...scores }: Evaluation): Score 
   return undefined;
 }
 
-/** A score as people read it: the share of a whole in percent, any other number with three digits. */
+/** Formats a score for people: the share of a whole in percent, any other number with three digits. */
 export function scoreText({ name, value }: Score): string {
   return name === 'accuracy' ? `${(100 * value).toFixed(2)} %` : String(Number(value.toPrecision(3)));
 }

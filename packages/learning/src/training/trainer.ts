@@ -33,7 +33,7 @@ export interface TrainResult {
 export interface Trainer {
   readonly name: string;
   readonly model: Model;
-  /** The loss that it minimises, as a task names it: softmaxCrossEntropy unless it says otherwise, any name of your own for a loss of your own. */
+  /** The loss that it minimises, by its name in a task: softmaxCrossEntropy by default, or any name for a loss of your own. */
   readonly loss?: string;
   init(seed: number): Float32Array;
   train(request: TrainRequest): TrainResult;

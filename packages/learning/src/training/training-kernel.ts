@@ -1,9 +1,9 @@
 /** The hot loops of training: the port that wasm SIMD fills. Addresses are byte offsets into the kernel's memory. */
 
 /**
- * Images are NHWC, weights [outputs, ...inputs]; what is called a gradient of weights is added to. The right operand
- * of a product is packed into panels: for every 16 columns, `rows` times 16 words, the last panel filled with zeros.
- * Reads may pass the end of an area by 64 bytes. Not re-entrant: one kernel per trainer.
+ * Images are NHWC, weights [outputs, ...inputs]; gradients of weights are added to their target. The right operand of a
+ * product is packed into panels: for every 16 columns, `rows` times 16 words, the last panel filled with zeros. Reads
+ * may pass the end of an area by 64 bytes. Not re-entrant: one kernel per trainer.
  */
 export interface TrainingKernel {
   readonly name: string;

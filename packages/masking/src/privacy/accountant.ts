@@ -1,7 +1,8 @@
 /**
- * What is spent: a buffer whose honest users add noise of z times the sensitivity costs each of them rho = 1/(2 z^2) of zero
- * concentrated differential privacy (Bun, Steinke 2016), costs add up, and a sum of costs becomes (epsilon, delta) by
- * Proposition 12 of Canonne, Kamath, Steinke 2020. No amplification by sampling: arrivals are not random.
+ * The privacy budget that is spent. A buffer whose honest users add noise of z times the sensitivity costs each of them
+ * rho = 1/(2 z^2) of zero concentrated differential privacy (Bun, Steinke 2016), costs add up, and a sum of costs
+ * becomes (epsilon, delta) by Proposition 12 of Canonne, Kamath, Steinke 2020. There is no amplification by sampling,
+ * because arrivals are not random.
  */
 
 /** rho of one inclusion. */
@@ -16,9 +17,9 @@ const STEPS = 200;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /**
- * The smallest epsilon that the formula gives for so much rho: the minimum over a > 1 of
- * a rho + [ln(1/delta) + a ln(1 - 1/a) - ln(a - 1)] / (a - 1). Every order a gives a true bound, so a search that stops
- * early errs on the safe side. The bound has one valley in a: for each epsilon, ln delta is convex in a.
+ * The smallest epsilon that the formula gives for this rho: the minimum over a > 1 of a rho + [ln(1/delta) + a ln(1 -
+ * 1/a) - ln(a - 1)] / (a - 1). Every order a gives a true bound, so a search that stops early errs on the safe side.
+ * The bound has one valley in a: for each epsilon, ln delta is convex in a.
  */
 export function epsilonOf(rho: number, delta: number): number {
   if (!(rho >= 0 && Number.isFinite(rho))) throw new RangeError(`rho must be a number from 0 on, got ${rho}`);
@@ -38,7 +39,7 @@ export function deltaOf(rho: number, epsilon: number): number {
   return Math.min(1, Math.exp(exponent));
 }
 
-/** How many inclusions keep epsilon within a bound. */
+/** The number of inclusions that keep epsilon within a bound. */
 export function inclusionsWithin(epsilon: number, noiseMultiplier: number, delta: number): number {
   const cost = inclusionCost(noiseMultiplier);
   let [fits, tooMany] = [0, 1];

@@ -1,12 +1,13 @@
 /**
- * From an update to integers whose norm is bounded for certain: clipped to an L2 norm, scaled, and rounded stochastically until
- * the result is short enough (conditional rounding of Kairouz, Liu, Steinke 2021). What it does to the mean is below the noise.
+ * Turns an update into integers whose norm is certainly bounded: clipped to an L2 norm, scaled, and rounded
+ * stochastically until the result is short enough (conditional rounding of Kairouz, Liu, Steinke 2021). Its effect on
+ * the mean is below the noise.
  */
 import type { Quantizer, RandomWords } from '../quantizer.ts';
 
 /** b of the paper: rounding once exceeds the bound with this probability at most. In practice it hardly ever does. */
 const RETRY = Math.exp(-1 / 2);
-/** What would happen once in 10^200 draws of the worst input is a fault of the generator. */
+/** An event that happens once in 10^200 draws of the worst input is a fault of the generator. */
 const MAX_TRIES = 1000;
 const WORD_TO_UNIT = 2 ** -32;
 
@@ -50,7 +51,7 @@ export function roundWithin(
   throw new Error(`${MAX_TRIES} roundings in a row were too long: the random words are not random`);
 }
 
-/** The squared norm of what it wrote. */
+/** Returns the squared norm of the integers it wrote. */
 function roundOnce(
   values: Float32Array | Float64Array,
   factor: number,

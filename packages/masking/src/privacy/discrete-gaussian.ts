@@ -1,7 +1,7 @@
 /**
- * The discrete Gaussian N_Z(0, s^2), P(k) proportional to exp(-k^2 / (2 s^2)) (Canonne, Kamath, Steinke 2020), from a table of
- * exact 128-bit integers: no floating point decides about a probability. The distance to the true distribution is below
- * 2^-110 a draw. Which entry a search ends at shows in its time; nothing else does.
+ * The discrete Gaussian N_Z(0, s^2), P(k) proportional to exp(-k^2 / (2 s^2)) (Canonne, Kamath, Steinke 2020), from a
+ * table of exact 128-bit integers: no floating point decides about a probability. The distance to the true distribution
+ * is below 2^-110 per draw. The time of a draw reveals only the entry at which its search ends.
  */
 import { type Modulus, modulusSize } from '../modulus.ts';
 import type { RandomWords } from '../quantizer.ts';
@@ -15,14 +15,14 @@ export interface NoiseTable {
   readonly rest: Uint32Array;
 }
 
-/** s at most: a table of it has 880,000 entries. */
+/** The largest s: its table has 880,000 entries. */
 export const MAX_NOISE_DEVIATION = 65_536;
 
-/** Fractional bits of the computation: what 10^6 products lose lies far behind the 127 bits of the table. */
+/** Fractional bits of the computation: the rounding errors of 10^6 products stay far below the 127 bits of the table. */
 const FRACTION = 256n;
 const ONE = 1n << FRACTION;
 const TABLE_BITS = 127n;
-/** Outcomes that are rarer than this beside 0 end the table. */
+/** The table ends at outcomes that are rarer than this compared with 0. */
 const TAIL = 1n << (FRACTION - 132n);
 const WORD = 0xffff_ffffn;
 
@@ -64,7 +64,7 @@ function weightsOf(variance: number): readonly bigint[] {
   return weights;
 }
 
-/** A double is a fraction. */
+/** Converts a double into an exact fraction. */
 function fractionOf(value: number): readonly [numerator: bigint, denominator: bigint] {
   let [scaled, denominator] = [value, 1n];
   while (!Number.isInteger(scaled)) [scaled, denominator] = [2 * scaled, 2n * denominator];
@@ -81,7 +81,7 @@ function expMinus(numerator: bigint, denominator: bigint): bigint {
   return sum;
 }
 
-/** Adds an independent draw to every residue. Each takes four words, whatever it comes to. */
+/** Adds an independent draw to every residue. Each draw takes four words, regardless of its outcome. */
 export function addNoiseInPlace(
   vector: Uint32Array,
   { first, rest }: NoiseTable,

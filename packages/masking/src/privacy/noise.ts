@@ -1,14 +1,14 @@
-/** How much noise each device adds, so that a sum has enough of it however many drop out, and what that means for the sum. */
+/** The amount of noise each device adds, so that a sum has enough of it even if devices drop out, and the consequences for the sum. */
 import { type Quantizer, quantizedBound } from '../quantizer.ts';
 import { squaredBound } from './bounded-rounding.ts';
 import { MAX_NOISE_DEVIATION } from './discrete-gaussian.ts';
 
-/** What decides about the noise. The clip is of the L2 norm of an update. */
+/** The parameters that decide the noise. The clip bounds the L2 norm of an update. */
 export interface NoiseRequest extends Pick<Quantizer, 'level' | 'clip'> {
   readonly dimension: number;
-  /** Kmin: so many users are in a sum at least, which the authority enforces. */
+  /** Kmin: the smallest number of users in a sum, which the authority enforces. */
   readonly minimum: number;
-  /** c_max: how many of them may tell the server their noise. */
+  /** c_max: the number of them that may reveal their noise to the server. */
   readonly colluders: number;
   /** z. */
   readonly noiseMultiplier: number;
@@ -27,9 +27,12 @@ export interface Noise {
   readonly isCentral: boolean;
 }
 
-/** Below it a sum of discrete Gaussians is not one: at 4 the gap is e^-158 (Kairouz, Liu, Steinke 2021, Theorem 1). */
+/**
+ * The smallest deviation at which a sum of discrete Gaussians is close to one: at 4 the gap is e^-158 (Kairouz, Liu,
+ * Steinke 2021, Theorem 1).
+ */
 export const MIN_DEVIATION = 4;
-/** A sum that is further off than so many deviations is no sum of honest updates: 1 of 10^22 coordinates is. */
+/** A sum that deviates by more than this many deviations is not a sum of honest updates: only 1 of 10^22 coordinates does. */
 const DEVIATIONS = 10;
 
 export function noiseOf(request: NoiseRequest): Noise {
@@ -51,8 +54,8 @@ export function noisySumBound(
 }
 
 /**
- * The norm of the noise in a mean of K over the largest norm that the mean may have: z sqrt(d) sqrt(K/h)/K D/(c C). Where
- * updates count alpha on the average, the signal is alpha times as large.
+ * The norm of the noise in a mean of K over the largest possible norm of the mean: z sqrt(d) sqrt(K/h)/K D/(c C). If
+ * updates have the average weight alpha, the signal is alpha times as large.
  */
 export function noiseToSignal(request: NoiseRequest, summands: number): number {
   const { deviation, isCentral } = noiseOf(request);
@@ -60,7 +63,7 @@ export function noiseToSignal(request: NoiseRequest, summands: number): number {
   return (deviation * Math.sqrt(draws * request.dimension)) / (summands * request.level * request.clip);
 }
 
-/** The sentence that says why noise of this size cannot be added, and what could be; or undefined. */
+/** Returns a sentence that says why noise of this size cannot be added, and what is possible instead; undefined if it can. */
 export function noiseProblem(request: NoiseRequest): string | undefined {
   const { dimension, level, clip, minimum, colluders } = request;
   if (colluders + 2 > minimum)

@@ -15,7 +15,7 @@ export interface PrivatePlanRequest extends Omit<NoiseRequest, 'level'> {
   /** K. */
   readonly bufferSize: number;
   readonly delta: number;
-  /** T: how often a device may be in a sum. */
+  /** T: the number of sums a device may be in. */
   readonly participations: number;
 }
 
@@ -69,13 +69,13 @@ export function planPrivate(request: PrivatePlanRequest): PrivatePlanned {
   return { kind: 'planned', plan };
 }
 
-/** The smallest K at which the noise in a mean is not above the signal, all else in proportion. */
+/** The smallest K at which the noise in a mean does not exceed the signal, if everything else grows in proportion. */
 export function bufferForSignal({ noiseToSignal: ratio }: PrivatePlan, bufferSize: number): number {
   // h grows with K, so the ratio falls as 1/K.
   return Math.ceil(ratio * bufferSize);
 }
 
-/** c C >= 2 sqrt(d), and s >= 4: D grows with the level, so a higher one helps where noise is small. */
+/** c C >= 2 sqrt(d), and s >= 4: D grows with the level, so a higher level helps if noise is small. */
 function coarsestLevel(request: PrivatePlanRequest): number {
   const { dimension, clip, minimum, colluders, noiseMultiplier, isCentral = false } = request;
   const honest = isCentral ? 1 : Math.max(1, minimum - colluders);

@@ -43,7 +43,7 @@ describe('the accountant', () => {
     expect(inclusionsWithin(1, 1, DELTA)).toBe(0);
   });
 
-  it('charges nothing for nothing and refuses what is no rho or delta', () => {
+  it('charges nothing for no inclusion and rejects an invalid rho or delta', () => {
     expect(epsilonOf(0, DELTA)).toBe(0);
     for (const rho of [-1, Number.NaN, Number.POSITIVE_INFINITY]) expect(() => epsilonOf(rho, DELTA)).toThrow('rho');
     for (const delta of [0, 1, -1, Number.NaN]) expect(() => epsilonOf(1, delta)).toThrow('delta');

@@ -54,11 +54,11 @@ describe('the discrete Gaussian', () => {
       distance += difference < 0n ? -difference : difference;
     }
     expect(distance).toBeLessThan(1n << 18n);
-    // What lies behind the table is rarer than that, too.
+    // Outcomes beyond the table are rarer than that, too.
     expect(2n * slowWeight(most + 1, fraction)).toBeLessThan(total >> 128n);
   });
 
-  it('is drawn as often as its probabilities say', () => {
+  it('is drawn with its probabilities', () => {
     const [variance, draws] = [16, 400_000];
     const vector = new Uint32Array(draws);
     addNoiseInPlace(vector, noiseTable(variance), RING_32, wordsOf(7));
@@ -101,7 +101,7 @@ describe('the discrete Gaussian', () => {
     expect(drawnBy([0xffff_ffff, 0xffff_ffff, 0xffff_ffff, 0xffff_ffff])).toBe(-most);
   });
 
-  it('takes four words a draw, whatever comes of them', () => {
+  it('takes four words per draw, for every outcome', () => {
     let asked = 0;
     const vector = new Uint32Array(10_000);
     addNoiseInPlace(vector, noiseTable(16), RING_32, (target) => {

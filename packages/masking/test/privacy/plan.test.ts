@@ -20,11 +20,11 @@ describe('the plan of a private task', () => {
     [32, 18],
     [100, 19],
     [1000, 22],
-  ])('needs at d = 1M and K = %d so many bits: %d', (bufferSize, bits) => {
+  ])('at d = 1M and K = %d needs %d bits', (bufferSize, bits) => {
     expect(planned(1_000_000, bufferSize).neededBits).toBe(bits);
   });
 
-  it('tells noise over signal: 123 at K = 10 and d = 1M, 1.1 at K = 100 and d = 7,850', () => {
+  it('reports noise over signal: 123 at K = 10 and d = 1M, 1.1 at K = 100 and d = 7,850', () => {
     expect(planned(1_000_000, 10).noiseToSignal).toBeCloseTo(123, 0);
     const small = planned(7850, 100);
     expect(small.noiseToSignal).toBeCloseTo(1.1, 1);
@@ -37,7 +37,7 @@ describe('the plan of a private task', () => {
     expect(level).toBe(Math.ceil(2 * Math.sqrt(7850)));
     expect(noiseProblem({ ...request(7850, 100), level: level - 1 })).toContain(`at least ${level}`);
     expect(noise.honest).toBe(70);
-    // Where the noise is small, the level is finer, so that a device still adds at least 4 steps.
+    // If the noise is small, the level is finer, so that a device still adds at least 4 steps.
     const quiet = planned(16, 1000, { noiseMultiplier: 0.1 });
     expect(quiet.noise.deviation).toBeGreaterThanOrEqual(4);
     expect(quiet.noise.deviation).toBeLessThan(5);
@@ -62,7 +62,7 @@ describe('the plan of a private task', () => {
     expect(noiseToSignal(central, 10)).toBeLessThan(noiseToSignal(chosen, 10));
   });
 
-  it('with noise of one party has the noise of one draw in a sum, however many colluders there are', () => {
+  it('with noise of one party has the noise of one draw in a sum, for any number of colluders', () => {
     const chosen = { ...request(1_000_000, 10), level: 2000 };
     const [shared, central] = [noiseOf(chosen), noiseOf({ ...chosen, isCentral: true })];
     expect(central.honest).toBe(1);
@@ -87,13 +87,13 @@ describe('the plan of a private task', () => {
     [{ dimension: 0 }, 'dimension must be'],
     [{ dimension: 2 ** 31, bufferSize: 1000, minimum: 2, colluders: 0, noiseMultiplier: 0.9 }, undefined],
     [{ bufferSize: 60_000_000, minimum: 40_000_000, noiseMultiplier: 4000 }, 'more than 32 bits hold'],
-  ])('says of %o what is wrong with it', (more, sentence) => {
+  ])('names the problem of %o', (more, sentence) => {
     const plan = planPrivate(request(7850, 100, more));
     if (sentence === undefined) expect(plan.kind).toBe('planned');
     else expect(plan).toMatchObject({ kind: 'refused', sentence: expect.stringContaining(sentence) });
   });
 
-  it('asks for a finer level where a device would add too little noise to be a discrete Gaussian', () => {
+  it('asks for a finer level if a device would add too little noise for a discrete Gaussian', () => {
     const problem = noiseProblem({ ...request(16, 100, { noiseMultiplier: 0.1 }), level: 8 });
     expect(problem).toContain('at least 4 is needed');
   });

@@ -14,7 +14,7 @@ describe('rounding within a bound', () => {
   it('clips the whole update to the norm, and says so', () => {
     const rounded = roundWithin(new Float32Array([3, -4]), quantizer, never);
     expect(rounded).toMatchObject({ kind: 'rounded', isClipped: true });
-    // (0.6, -0.8) times 40, rounded down where nothing rounds up.
+    // (0.6, -0.8) times 40, rounded down because nothing rounds up.
     expect(rounded.kind === 'rounded' && Array.from(rounded.integers, (x) => Math.abs(x))).toEqual([24, 32]);
     const within = roundWithin(new Float32Array([0.5, -0.5]), quantizer, never, 0.5);
     expect(within).toMatchObject({ isClipped: false, integers: new Int32Array([10, -10]) });
@@ -34,7 +34,7 @@ describe('rounding within a bound', () => {
     expect(rounded.kind === 'rounded' && norm(rounded.integers) ** 2).toBeLessThanOrEqual(squaredBound(100, coarse));
   });
 
-  it('ends where the random words never change', () => {
+  it('gives up if the random words never change', () => {
     expect(() => roundWithin(new Float32Array(100).fill(0.1), { level: 1, clip: 1 }, always)).toThrow('not random');
   });
 
@@ -43,7 +43,7 @@ describe('rounding within a bound', () => {
     expect(squaredBound(16, { level: 10, clip: 2 })).toBeCloseTo(400 + 4 + 20 + 2, 9);
   });
 
-  it('refuses an entry that is not finite, and a weight that is none', () => {
+  it('rejects an entry that is not finite, and an invalid weight', () => {
     const refused = roundWithin(new Float32Array([0, Number.NaN]), quantizer, never);
     expect(refused).toMatchObject({ kind: 'refused', reason: 'not-finite', index: 1 });
     for (const weight of [0, 1.1, Number.NaN])

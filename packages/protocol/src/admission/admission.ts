@@ -1,11 +1,11 @@
 /**
- * Admission before training: who may fetch a model and train, so that updates are not old before they are made.
+ * Admission before training: decides which devices may fetch a model and train, so that updates are not old before they are made.
  *
  *     asked --place--> under way --deposit--> in a buffer --its upload, or the buffer's end--> free
  *        \--later         \--lapses, discarded--> free
  *
- * A place is flow control, not security: a device that comes without one is served if there is room. This class decides; who
- * is under way, and who waits, is kept beside it, in memory or in a database that several nodes share.
+ * A place is flow control, not security: a device that comes without one is served if there is room. This class decides; the
+ * devices under way and those that wait are kept beside it, in memory or in a database that several nodes share.
  */
 import { type Refused, refused } from '../wire/refusals.ts';
 import { ComeBack, type Crowd } from './come-back.ts';
@@ -14,13 +14,14 @@ import { noteUsedPlaces, noteVersionAge, type PlaceOptions, type PlaceState, sta
 export interface AdmissionOptions extends PlaceOptions {
   /** When this many buffers wait to be opened, no places are given. */
   readonly maxWaitingBuffers: number;
-  /** With one version a buffer. */
+  /** With one version per buffer. */
   readonly oneVersion?: {
     /** Kmin. */
     readonly minimum: number;
     /**
-     * Whether a place is held until its update is in a version, which suits devices that are about equally fast; else until its upload. If some
-     * devices take much longer than others, all places of a version would wait for the slowest. With mixed versions they are always held.
+     * True if a place is held until its update is in a version, which suits devices that are about equally fast;
+     * otherwise until its upload. If some devices take much longer than others, all places of a version would wait for
+     * the slowest. With mixed versions they are always held.
      */
     readonly isHeld: boolean;
   };
@@ -28,27 +29,31 @@ export interface AdmissionOptions extends PlaceOptions {
 
 export const DEFAULT_WAITING_BUFFERS = 2;
 
-/** `holds`: its last update is in no version yet, or is on the newest one. `behind`: what is free is for others. `backlog`: buffers wait to be opened. */
+/**
+ * `holds`: its last update is in no version yet, or is on the newest one. `behind`: the free places are for others.
+ * `backlog`: buffers wait to be opened.
+ */
 export type Admitted = 'place' | 'holds' | 'full' | 'behind' | 'backlog';
 
 /**
- * `empty`, `begun`: nobody, or somebody, is in it, and others can enter. `full`: slots are awaited. `waiting`: its sum is to
- * be opened. `opened`: its sum waits for others that make a version with it. `over`: it has ended, or can never have enough updates, so that nobody waits for it.
+ * `empty`, `begun`: no device, or some device, is in it, and others can enter. `full`: slots are awaited. `waiting`:
+ * its sum is to be opened. `opened`: its sum waits for others that make a version with it. `over`: it has ended, or can
+ * never have enough updates, so that no device waits for it.
  */
 export type BufferStage = 'empty' | 'begun' | 'full' | 'waiting' | 'opened' | 'over';
 
 export interface BufferFill {
   readonly users: readonly string[];
-  /** Those of them whose upload is awaited. */
+  /** The users among them whose upload is awaited. */
   readonly awaited: readonly string[];
   readonly stage: BufferStage;
   /** Slots that have their update, or may still get it. */
   readonly live: number;
-  /** With one version a buffer. */
+  /** With one version per buffer. */
   readonly version?: number;
 }
 
-/** What a page, a metric or a command shows. */
+/** The data that a page, a metric or a command shows. */
 export interface AdmissionView {
   readonly places: number;
   readonly used: number;
@@ -57,7 +62,7 @@ export interface AdmissionView {
   readonly waiting: number;
   readonly waitingBuffers: number;
   readonly targetAge: number;
-  /** Devices that gave their place back since the newest version, as far as this node of the server knows. */
+  /** The number of devices that gave their place back since the newest version, as far as this node of the server knows. */
   readonly returned?: number;
 }
 
@@ -79,7 +84,7 @@ export class Admission {
     return Math.floor(this.#state.places);
   }
 
-  /** A free place is for the devices that have waited longest, so that those that ask most often gain nothing by it. */
+  /** A free place is for the devices that have waited longest, so that devices that ask most often gain nothing. */
   judge(user: string, { underWay, ahead }: Pick<Crowd, 'underWay' | 'ahead'>): Admitted {
     if (this.#holds(user)) return 'holds';
     if (this.#hasBacklog) return 'backlog';
@@ -89,17 +94,17 @@ export class Admission {
   }
 
   /**
-   * Whether a device without a place finds a slot beside others: it makes nobody older. A buffer that it is in itself does not count: a
-   * device that is alone would begin one after the other. Nor does any while buffers wait to be opened: if devices come faster than
-   * sums are opened, there is always one that somebody has begun.
+   * True if a device without a place finds a slot beside others: it makes no update older. A buffer that contains the
+   * device itself does not count, because a single device would begin one after the other. None counts while buffers
+   * wait to be opened: if devices come faster than sums are opened, there is always one that was begun.
    */
   hasRoomFor(user: string, version: number): boolean {
     return !this.#hasBacklog && this.#begun(version).some(({ users }) => !users.includes(user));
   }
 
   /**
-   * Whether an update on this version can still be in a sum. Nobody sets out on an older version any more: with those in its buffer and those
-   * on the way, `others` besides this device, it must reach the minimum.
+   * Tells whether an update on this version can still be in a sum. No device begins on an older version any more: with
+   * the devices in its buffer and those on the way, `others` besides this one, it must reach the minimum.
    */
   versionOver(version: number, others: number): Refused | undefined {
     const { oneVersion } = this.#options;
@@ -114,17 +119,17 @@ export class Admission {
     this.#state = noteUsedPlaces(this.#state, underWay + this.#held);
   }
 
-  /** After how many milliseconds the device should ask again. */
+  /** The milliseconds after which the device should ask again. */
   retryAfterMs(crowd: Pick<Crowd, 'ahead' | 'waiting'>, now: number, jitter: number): number {
     return this.#comeBack.afterMs(crowd, now, jitter);
   }
 
-  /** Places of devices under way came free. */
+  /** Places of devices under way became free. */
   freed(places: number, now: number): void {
     this.#comeBack.freed(places, now);
   }
 
-  /** Takes in what a buffer has become. Its end frees the places of all its slots, dropped ones too. */
+  /** Takes note of a buffer's new state. Its end frees the places of all its slots, dropped ones too. */
   track(name: string, fill: BufferFill, now: number): void {
     const before = this.#holdersOf(this.#buffers.get(name)).length;
     if (fill.stage === 'over') this.#buffers.delete(name);
@@ -157,7 +162,7 @@ export class Admission {
     return [...this.#buffers.values()].filter(({ stage }) => stage === 'waiting').length;
   }
 
-  /** Buffers for updates on this version that somebody is in and others can still enter. */
+  /** Buffers for updates on this version that some device is in and others can still enter. */
   #begun(version: number): readonly BufferFill[] {
     return [...this.#buffers.values()].filter(
       (buffer) => buffer.stage === 'begun' && (buffer.version ?? version) === version,
@@ -170,13 +175,13 @@ export class Admission {
     return held;
   }
 
-  /** Users of the buffer that hold a place. */
+  /** The users of the buffer that hold a place. */
   #holdersOf(buffer: BufferFill | undefined): readonly string[] {
     const isHeld = this.#options.oneVersion?.isHeld ?? true;
     return (isHeld ? buffer?.users : buffer?.awaited) ?? [];
   }
 
-  /** Such a device could not give another update: it has one under way, or gave one on the newest version. */
+  /** Such a device could not contribute another update: it has one under way, or gave one on the newest version. */
   #holds(user: string): boolean {
     return [...this.#buffers.values()].some(
       (buffer) =>

@@ -1,4 +1,4 @@
-/** How full a buffer is, as admission sees it. */
+/** The fill of a buffer, as admission sees it. */
 import { toHex } from '@basa/masking';
 import type { BufferSlot, SecureBuffer } from '../server/secure-buffer.ts';
 import { isGranted } from '../server/sum-state.ts';
@@ -8,7 +8,7 @@ export interface FillOptions {
   readonly now: number;
   /** A slot whose upload has not come this long after its deposit may have dropped out. */
   readonly lateMs: number;
-  /** How many devices may still come; any number if it is missing. */
+  /** The number of devices that may still come; unlimited if it is missing. */
   readonly coming?: number | undefined;
 }
 
@@ -24,7 +24,10 @@ export function fillOf(buffer: SecureBuffer, options: FillOptions): BufferFill {
   };
 }
 
-/** Whether the buffer can never have enough updates, whoever still comes: only slots whose lease is over count as lost. */
+/**
+ * True if the buffer can never have enough updates, even if all expected devices come: only slots whose lease is over
+ * count as lost.
+ */
 export function isHopeless(buffer: SecureBuffer, coming: number | undefined): boolean {
   return buffer.status === 'filling' && !canFill(buffer, buffer.slots.filter(isDropped).length, coming);
 }
@@ -33,7 +36,7 @@ function stageOf(buffer: SecureBuffer, options: FillOptions): BufferStage {
   const { descriptor, slots, status } = buffer;
   if (status === 'frozen' || isGranted(buffer)) return 'waiting';
   if (status !== 'filling') return 'over';
-  // Its places are free before its last lease is over: else a few drop-outs would hold up everybody for that long.
+  // Its places are free before its last lease is over: otherwise a few drop-outs would delay everybody for that long.
   if (!canFill(buffer, lostOf(buffer, options).length, options.coming)) return 'over';
   if (slots.length < descriptor.bufferSize) return slots.length === 0 ? 'empty' : 'begun';
   return slots.some((slot) => slot.status === 'assigned') ? 'full' : 'waiting';

@@ -1,14 +1,14 @@
-/** When a device that found no place should ask again: places asked for before it over the rate at which they come free. */
+/** The time at which a device that found no place should ask again: places requested before it over the rate at which they become free. */
 
-/** Freed places of about this long are averaged. */
+/** The time over which freed places are averaged. */
 const MEMORY_MS = 30_000;
 const MIN_RETRY_MS = 250;
 const MAX_RETRY_MS = 60_000;
-/** Nobody is sent away for longer than it takes all that wait to ask at this pace: a free place is found soon. */
+/** No device is sent away for longer than all waiting ones take to ask at this pace, so that a free place is found soon. */
 const ASKS_PER_MS = 0.05;
 const SOON_MS = 1_000;
 
-/** The line is counted no further: by then the wait is as long as it ever is. */
+/** The line is counted up to this length: by then the wait has its maximum. */
 export const MAX_AHEAD = 3_000;
 
 /** The places of a task as a device finds them. */
@@ -27,7 +27,10 @@ export class ComeBack {
     this.#freed.add(places, now);
   }
 
-  /** `jitter` in [0, 1) spreads those that were told at once. A device comes early rather than late: a free place is kept for it. */
+  /**
+   * `jitter` in [0, 1) spreads devices that were told at the same time. A device comes early rather than late: a free
+   * place is kept for it.
+   */
   afterMs({ ahead, waiting }: Pick<Crowd, 'ahead' | 'waiting'>, now: number, jitter: number): number {
     const rate = this.#freed.rateAt(now);
     const expected = rate > 0 ? (1 + ahead) / rate : SOON_MS;
@@ -36,12 +39,12 @@ export class ComeBack {
   }
 }
 
-/** How long a device that was told to come back after a time keeps its place in the line. */
+/** The time for which a device that was told to come back keeps its place in the line. */
 export function keptMs(retryAfterMs: number): number {
   return 1.5 * retryAfterMs + SOON_MS;
 }
 
-/** Events a millisecond, the older ones counting less; right from the first event on. */
+/** Events per millisecond, the older ones counting less; accurate from the first event on. */
 class Decaying {
   readonly #memoryMs: number;
   #sum = 0;

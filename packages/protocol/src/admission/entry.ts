@@ -1,4 +1,4 @@
-/** Which open buffer a device enters that comes with its update. Any number are open side by side, so that no device waits for another. */
+/** Chooses the open buffer for a device that comes with its update. Any number are open in parallel, so that no device waits for another. */
 import { equalBytes } from '@basa/masking';
 import { NEW_STANDING, STRONG_SUSPECT, type Standing, SUSPECT } from '../server/suspicion.ts';
 import type { Ctx } from '../wire/brands.ts';
@@ -8,7 +8,7 @@ import type { Descriptor } from '../wire/descriptor.ts';
 export interface OpenBuffer {
   readonly ctx: Ctx;
   readonly descriptor: Pick<Descriptor, 'bufferSize' | 'expiry' | 'version' | 'versions'>;
-  /** Seats that live and slots, those of the device included. */
+  /** Living seats and slots, those of the device included. */
   readonly taken: number;
   /** The device has a living seat in it, or a slot. */
   readonly own?: 'seat' | 'slot' | undefined;
@@ -27,10 +27,10 @@ export type Entry<Buffer> =
   | { readonly kind: 'seated'; readonly buffer: Buffer; readonly isNew: boolean; readonly free: number }
   /** Every seat is taken: have the authorities draw another buffer, and ask again. */
   | { readonly kind: 'needs-buffer' }
-  /** There are seats, and none that this device may take now. */
+  /** There are seats, but none that this device may take now. */
   | { readonly kind: 'must-wait' };
 
-/** The seat that the device has; else one in the first buffer with a free one that it is not in and may enter. */
+/** Returns the seat that the device has; otherwise one in the first buffer with a free seat that it is not in and may enter. */
 export function enterBuffer<Buffer extends OpenBuffer>(
   open: readonly Buffer[],
   { now, version, only }: EntryWish,
@@ -52,36 +52,36 @@ export function enterBuffer<Buffer extends OpenBuffer>(
   return { kind: free.length > 0 ? 'must-wait' : 'needs-buffer' };
 }
 
-/** A buffer that others can enter, as far as suspicion counts. */
+/** A buffer that others can enter, as far as suspicion matters. */
 export interface EnteredBuffer {
   readonly ctx: Uint8Array;
   /** Kmin. */
   readonly minimum: number;
-  /** Devices with a seat or a slot in it; how many of them are suspects, and how many of these strong ones. */
+  /** The number of devices with a seat or a slot in it; of these, the suspects, and of these, the strong ones. */
   readonly taken: number;
   readonly suspects: number;
   readonly strong: number;
-  /** It waited long for devices that nobody suspects. */
+  /** It has waited long for trusted devices. */
   readonly isLate: boolean;
 }
 
-/** The devices that took part lately and may again; more of them than the minimum need not be counted. */
+/** The devices that took part recently and may again; numbers above the minimum need not be counted. */
 export interface FleetTrust {
-  /** Those that are no suspects. */
+  /** The number of devices that are not suspects. */
   readonly trusted: number;
-  /** Those that are no strong suspects, the trusted ones included. */
+  /** The number of devices that are not strong suspects, the trusted ones included. */
   readonly mild: number;
 }
 
-/** A strong suspect is tested in one buffer of so many. */
+/** A strong suspect is tested in one of this many buffers. */
 const STRONG_EVERY = 5;
 
 /**
- * Where a device sits down by how much it is suspected. One suspect in a buffer is a test that tells something; several would shield each
- * other, and an honest one among cheats alone would have no crowd.
+ * Decides by suspicion whether a device may sit in a buffer. One suspect in a buffer is an informative test; several would shield each
+ * other, and an honest device among only cheats would have nobody to hide among.
  *
- * If trusted devices are too few to make up a sum, suspects fill it up to the minimum and no further, so that a trusted device still finds a
- * seat; strong ones only if the mild ones are too few as well.
+ * If there are too few trusted devices for a sum, suspects fill it up to the minimum and no further, so that a trusted device still finds a
+ * seat; strong suspects only if there are too few mild ones as well.
  */
 export function maySit(suspicion: number, buffer: EnteredBuffer, { trusted, mild }: FleetTrust): boolean {
   if (suspicion < SUSPECT) return true;
@@ -95,7 +95,7 @@ export function maySit(suspicion: number, buffer: EnteredBuffer, { trusted, mild
   return (ctx[0] as number) % STRONG_EVERY === 0;
 }
 
-/** `maySit` beside the users that are in the buffer, all of them by their names in hex. */
+/** `maySit` beside the users in the buffer, all of them by their names in hex. */
 export function maySitBeside(
   { suspects, trust }: { readonly suspects: ReadonlyMap<string, Standing>; readonly trust: FleetTrust },
   user: string,

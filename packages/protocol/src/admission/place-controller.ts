@@ -1,13 +1,13 @@
 /**
- * How many devices may be under way at a time. A place is held from admission until its update is in a version, so with
- * full places Little's law gives mean age = places / K - 1. The controller moves the number until the age is the target's.
+ * The number of devices that may be under way at a time. A place is held from admission until its update is in a version, so
+ * with full places Little's law gives mean age = places / K - 1. The controller moves the number until the age meets the target.
  *
- * A plain places <- places * target / age winds up without bound on small fleets and swings on large ones: hence the long
- * look, the dead band, the small factor, and the bound by what was really used.
+ * A plain places <- places * target / age grows without bound on small fleets and oscillates on large ones: hence the long
+ * interval, the dead band, the small factor, and the bound by the places that were really used.
  */
 
 export interface PlaceOptions {
-  /** The updates that a version is made of: K, or several times as many if it is made of several sums. */
+  /** The number of updates in a version: K, or a multiple if it is made of several sums. */
   readonly bufferSize: number;
   /** A fixed number, or `auto` for the controller. */
   readonly places: number | 'auto';
@@ -31,7 +31,7 @@ export const DEFAULT_TARGET_AGE = 3;
 const DEAD_BAND = [0.9, 1.1] as const;
 /** One look changes the number by no more than this. */
 const CHANGE = [0.8, 1.25] as const;
-/** Places beyond a buffer's: with K alone, one that drops out would hold up everybody. */
+/** Spare places beyond a buffer's: with only K, one drop-out would delay everybody. */
 const MIN_SPARE = 2;
 
 export function startPlaces(options: PlaceOptions): PlaceState {

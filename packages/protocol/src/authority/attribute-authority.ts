@@ -3,9 +3,9 @@
  * It issues each slot's key once, closes each buffer once, and never takes a ciphertext or an update.
  *
  * A step reads the state and returns records with its answer; it changes nothing. Once the records are durable, `apply` makes
- * them true, and only then may the answer leave. Records of a step that was decided before others became true are not taken. After
- * a crash, `AttributeAuthority.restore(ports, records)` is the same authority; if the last records were lost, what others saw
- * of its log (`start`, `meetHead`) shows it.
+ * them true, and only then may the answer leave. Records of a step that was decided before others became true are rejected. After
+ * a crash, `AttributeAuthority.restore(ports, records)` is the same authority; if the last records were lost, the heads that
+ * others saw of its log (`start`, `meetHead`) reveal it.
  */
 import {
   type AbortRequest,
@@ -66,7 +66,7 @@ import { AuthorityState } from './state.ts';
 import { type AuthorityTask, adoptModel, appendModel, createTask } from './task.ts';
 
 export interface AuthorityStep<Answer> extends Omit<Transition<never, AuthorityRecord, Answer>, 'state'> {
-  /** How long the log was when the step was decided; missing where it was not asked. */
+  /** The length of the log when the step was decided; missing if it was not asked. */
   readonly decidedAt?: number;
 }
 
@@ -97,7 +97,7 @@ export class AttributeAuthority {
     for (const entry of records) this.#state.apply(entry);
   }
 
-  /** This authority as it will be, for steps that become durable together: what is applied to a draft changes nothing here. */
+  /** A copy of this authority for steps that become durable together: applying records to a draft changes nothing here. */
   draft(): AttributeAuthority {
     const draft = new AttributeAuthority(this.#ports);
     draft.#state = this.#state.draft();
@@ -112,7 +112,7 @@ export class AttributeAuthority {
     return this.#state.buffer(ctx);
   }
 
-  /** How many buffers are in memory. */
+  /** The number of buffers in memory. */
   get openBuffers(): number {
     return this.#state.openCount;
   }
@@ -125,7 +125,7 @@ export class AttributeAuthority {
     return this.#state.task(task)?.newest;
   }
 
-  /** The same for a device, which must know that nobody replays it. */
+  /** The same for a device, which must know that it is not a replay. */
   showNewestModel(task: TaskId, nonce: Uint8Array): NewestModel | undefined {
     return signNewest(this.#ports.signer, this.#state.position, this.newestModel(task), nonce);
   }
@@ -151,14 +151,14 @@ export class AttributeAuthority {
     return this.#decided(revokeDevice(this.#state.device(user), now));
   }
 
-  /** Which devices of a task were revoked, for its server: the head says how many there are. */
+  /** The revoked devices of a task, for its server: the head gives their number. */
   revocations(request: RevocationRequest): AuthorityStep<Revocations> {
     return this.#withTask(request.task, (task) => tellRevocations(this.#ports, task, this.#state, request));
   }
 
   /**
-   * What this authority would bring to a buffer. `fresh` holds new random bytes and the name of the keys made of them. An offer
-   * serves one descriptor and is in memory alone: whoever was rolled back has none.
+   * Makes this authority's offer for a buffer. `fresh` holds new random bytes and the name of the keys made from them.
+   * An offer serves one descriptor and is only in memory: an authority that was rolled back has none.
    */
   offer(request: OfferRequest, fresh: FreshKeys, now: Millis): AuthorityStep<BufferPart> {
     return this.#withTask(request.task, (task) => {
@@ -168,7 +168,7 @@ export class AttributeAuthority {
     });
   }
 
-  /** One authority alone draws with `fresh` keys; with several the request names the offers that it is made of. */
+  /** A single authority draws with `fresh` keys; with several the request names the offers for the buffer. */
   drawBuffer(request: BufferRequest, fresh: FreshKeys, now: Millis): AuthorityStep<SignedDescriptor> {
     return this.#withTask(request.task, (task) => {
       const [earlier] = this.#state.past.named(drawName(request));
@@ -179,7 +179,7 @@ export class AttributeAuthority {
           : this.#state.offers.find(task.id, plan.parts, now);
       const logged = this.model(request.task, request.model.version);
       const step = drawBuffer(this.#ports, task, request, { own, logged }, now);
-      // The same nonce gets the same buffer; whoever asks is checked by the step.
+      // The same nonce gets the same buffer; the step checks the sender.
       const isServers = isSigned(this.#ports.suite, bufferRequestCodec, request, task.policy.serverKey);
       const isRepeated = earlier?.kind === 'buffer-drawn' && isServers;
       return isRepeated ? unchanged(undefined, earlier.descriptor) : step;
@@ -201,7 +201,7 @@ export class AttributeAuthority {
     return this.#withBuffer(request.ctx, (buffer) => closeBuffer(this.#ports, buffer, request, now));
   }
 
-  /** The close without its keys: `release` computes them, once this is durable. */
+  /** Settles the close without its keys: `release` computes them, once this is durable. */
   settle(request: CloseRequest, now: Millis): AuthorityStep<SettledBuffer> {
     return this.#withBuffer(request.ctx, (buffer) => settleBuffer(this.#ports, buffer, request, now));
   }
@@ -211,7 +211,7 @@ export class AttributeAuthority {
     return releaseKeys(this.#ports, settled, made);
   }
 
-  /** Anybody may ask. A buffer that is not known is "unknown", never "aborted". */
+  /** Anyone may ask. A buffer that is not known is "unknown", never "aborted". */
   outcome(ctx: Ctx, now: Millis): AuthorityStep<Outcome> {
     const buffer = this.buffer(ctx);
     if (buffer === undefined) return this.#decided(unchanged(undefined, signOutcome(this.#ports, ctx, undefined)));
@@ -232,7 +232,7 @@ export class AttributeAuthority {
     });
   }
 
-  /** Whether the task needs a new epoch key (one-shot mode). */
+  /** True if the task needs a new epoch key (one-shot mode). */
   isEpochDue(task: TaskId, now: Millis): boolean {
     const known = this.#state.task(task);
     return known !== undefined && isEpochDue(this.#state.epochs, known, now);
@@ -255,7 +255,7 @@ export class AttributeAuthority {
     return standingOf(this.#ports.signer, this.#state.epochs, known, this.head(), now);
   }
 
-  /** `examined` has what `examineUpload` found for each upload of the request. Nothing is recorded. */
+  /** `examined` has the result of `examineUpload` for each upload of the request. Nothing is recorded. */
   inspect(
     request: InspectRequest,
     examined: readonly (ExaminedUpload | Refused)[],
@@ -288,7 +288,7 @@ export class AttributeAuthority {
     return this.#withTask(task, (known) => tellOutcome(this.#ports, this.#state, known, question, now));
   }
 
-  /** Somebody shows an epoch of this authority. One that is not in the log proves that the log was rolled back, once. */
+  /** A party shows an epoch of this authority. One that is not in the log proves that the log was rolled back, once. */
   meetEpoch(epoch: Epoch, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
     const { suite } = this.#ports;
     const isOwn = isSigned(suite, epochCodec, epoch, this.publicKey);
@@ -299,12 +299,12 @@ export class AttributeAuthority {
       : this.#decided(unchanged(undefined, { rolledBack: false }));
   }
 
-  /** Somebody shows an entry that enough authorities signed. */
+  /** A party shows an entry that enough authorities signed. */
   adoptModel(entry: ModelEntry): AuthorityStep<ModelEntry> {
     return this.#withTask(entry.task, (task) => adoptModel(this.#ports, task, entry));
   }
 
-  /** Ends what is overdue, and says when to call again. */
+  /** Ends overdue buffers and epochs, and returns the time of the next call. */
   tick(now: Millis): AuthorityStep<{ readonly nextAt: Millis | undefined }> {
     const open = this.#state.openBuffers;
     const overdue = overdueEpochs(this.#state.epochs, ({ epoch }) => this.#state.task(epoch.task)?.policy, now);
@@ -316,12 +316,12 @@ export class AttributeAuthority {
     return this.#decided({ state: undefined, records, answer: { nextAt }, events: eventsOf(records) });
   }
 
-  /** How far the durable log has come; others keep it and show it back. */
+  /** The position of the durable log; others keep it and show it back. */
   head(): Head {
     return signHead(this.#ports.signer, this.#state.position);
   }
 
-  /** Somebody shows a head it was given. One that contradicts the log proves that the log was rolled back, once. */
+  /** A party shows a head it was given. One that contradicts the log proves that the log was rolled back, once. */
   meetHead(seen: Head, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
     const isRolledBack =
       isOwnHead(this.#ports.suite, this.publicKey, seen) && contradictsLog(this.#state.position, seen);
@@ -330,7 +330,7 @@ export class AttributeAuthority {
       : this.#decided(unchanged(undefined, { rolledBack: false }));
   }
 
-  /** After a restart: the witness is the last head kept elsewhere. Without a good one, nothing open can be trusted. */
+  /** After a restart: the witness is the last head kept elsewhere. Without a valid one, nothing open can be trusted. */
   start(
     witness: Head | undefined,
     freshBranch: Uint8Array,

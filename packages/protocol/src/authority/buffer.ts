@@ -34,7 +34,7 @@ export interface AuthorityBuffer {
   readonly voted?: Uint8Array;
   /** Set when closed. */
   readonly closed?: BufferClosed;
-  /** The version its sum became. */
+  /** The version made from its sum. */
   readonly version?: number;
 }
 
@@ -62,12 +62,13 @@ export function evolveBuffer(buffer: AuthorityBuffer, entry: AuthorityRecord): A
   }
 }
 
-/** How long after closeBy the votes of others are waited for, by an authority that voted. */
+/** The time after closeBy for which an authority that voted waits for the votes of others. */
 const UNDECIDED_MS = 7 * 24 * 3_600_000;
 
 /**
- * Past closeBy an open buffer is aborted, durably, by whatever touches it next. Not after a vote: the others may have closed the
- * buffer by it, so that it is given up as unknown where nobody showed that for a week. Not where a version was made of it: they have.
+ * Past closeBy the next access durably aborts an open buffer. Not after a vote: the others may have closed the buffer
+ * by it, so it is given up as unknown if there is no news of that for a week. Not if a version was made from it,
+ * because then they have.
  */
 export function endIfOverdue(buffer: AuthorityBuffer, now: Millis): readonly BufferLost[] {
   const { ctx, descriptor } = buffer;
@@ -77,7 +78,10 @@ export function endIfOverdue(buffer: AuthorityBuffer, now: Millis): readonly Buf
   return isGivenUp ? [{ kind: 'buffer-unknown', ctx }] : [];
 }
 
-/** Ends a buffer before its time, for its server alone. Nothing of it is ever released, so that the updates in it are free again. */
+/**
+ * Ends a buffer before its time, only for its server. Nothing of it is ever released, so that the updates in it are
+ * free again.
+ */
 export function abortBuffer(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,
@@ -93,19 +97,19 @@ export function abortBuffer(
   return { state, records, answer: signOutcome(ports, ctx, state), events: records };
 }
 
-/** When an open buffer ends by itself. */
+/** The time at which an open buffer ends by itself. */
 export function endOf({ descriptor, voted }: AuthorityBuffer): Millis {
   return millis(descriptor.closeBy + (voted === undefined ? 0 : UNDECIDED_MS));
 }
 
-/** The authority's word on what became of the buffer; undefined stands for one it does not know. */
+/** The authority's statement on the status of the buffer; undefined stands for one it does not know. */
 export function signOutcome({ signer }: AuthorityPorts, ctx: Ctx, buffer: AuthorityBuffer | undefined): Outcome {
   const accepted = (buffer?.closed?.accepted ?? []).map(({ slot, joinTag }) => ({ slot, joinTag }));
   const body: OutcomeBody = { ctx, status: buffer?.status ?? 'unknown', accepted };
   return { ...body, signature: signer.sign(outcomeCodec.statement(body)) };
 }
 
-/** What the authority with this key brought to the buffer; undefined where it has no part in it. */
+/** The part of the authority with this key in the buffer; undefined if it has none. */
 export function ownPart(publicKey: Uint8Array, descriptor: Descriptor): BufferPart | undefined {
   const own = indexOf(descriptor, publicKey);
   return descriptor.parts.find(({ authority }) => authority === own);

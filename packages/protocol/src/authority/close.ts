@@ -1,6 +1,6 @@
 /**
- * Closes a buffer once, by the votes of enough authorities: for each slot either what opens its self seed (accepted) or its edge key
- * (not), never both.
+ * Closes a buffer once, by the votes of enough authorities: for each slot either the key of its self seed (accepted) or
+ * its edge key (not), never both.
  */
 import { equalBytes, toHex } from '@basa/masking';
 import {
@@ -30,7 +30,10 @@ import {
 } from './buffer.ts';
 import type { AuthorityRecord, BufferClosed, KeyIssued } from './records.ts';
 
-/** A buffer that this authority voted in, or whose set is fixed: once the record is durable, the answer may leave, as often as it is asked. */
+/**
+ * A buffer that this authority voted in, or whose set is fixed: once the record is durable, the answer may leave, any
+ * number of times.
+ */
 export interface SettledBuffer {
   readonly buffer: AuthorityBuffer;
 }
@@ -48,11 +51,11 @@ export function closeBuffer(
 }
 
 /**
- * Votes for the close, or takes it for final where enough authorities voted for it, this one included; all without its keys: they
- * take a while, and nothing needs to wait for them.
+ * Votes for the close, or considers it final if enough authorities voted for it, this one included. The keys come later, because
+ * they take a while and nothing needs to wait for them.
  *
- * Two steps, because a server could tell each authority another set: of four that release on their own, three with different sets
- * give away the self key of a slot and the edge keys of everybody else.
+ * There are two steps, because a server could tell each authority another set: if four released independently, three with
+ * different sets would reveal the self key of a slot and the edge keys of all others.
  */
 export function settleBuffer(
   ports: AuthorityPorts,
@@ -69,7 +72,7 @@ export function settleBuffer(
   if (!isSigned(suite, closeRequest, request, descriptor.serverKey)) return refuse(refused('server-unknown'));
   // Its keys are gone with their epoch.
   if (ownKeys(ports, buffer) === undefined) return refuse(refused('buffer-over'));
-  // Asked again, with whatever set: the recorded set and its keys.
+  // A repeated request, with any set: the recorded set and its keys.
   if (buffer.status === 'closed') return unchanged(buffer, { buffer });
   const overdue = endIfOverdue(buffer, now);
   if (overdue.length > 0) {
@@ -81,7 +84,7 @@ export function settleBuffer(
     };
   }
   if (buffer.status !== 'open') return refuse(refused('buffer-over'));
-  // The others closed it while this authority was away, and its sum is a model: nobody needs a key.
+  // The others closed it while this authority was away, and its sum is a model: no keys are needed.
   if (buffer.version !== undefined) return refuse(refused('buffer-over'));
 
   const listed = listedSlots(suite, request);
@@ -104,7 +107,7 @@ export function settleBuffer(
   return { state: voted, records: [record], answer: { buffer: voted }, events: [] };
 }
 
-/** The votes of authorities for this close; none where one of them is not good. */
+/** Returns the votes of authorities for this close; none if one of them is invalid. */
 function goodVotes(
   { suite }: AuthorityPorts,
   { ctx, descriptor }: AuthorityBuffer,
@@ -170,7 +173,7 @@ function repeats(names: readonly Uint8Array[]): readonly number[] {
   });
 }
 
-/** Every accepted slot is the one that was registered, saw the chain this list gives, and signed deposit and header. */
+/** Every accepted slot is the registered one, saw the chain that this list gives, and signed deposit and header. */
 function slotsProblem(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,
@@ -204,8 +207,8 @@ function isAsRegistered(
 }
 
 /**
- * Enough authorities registered this user for this slot. This one's own record counts, and contradicts; its signature without a
- * record does not count: it may have lost its memory.
+ * Checks that enough authorities registered this user for this slot. This one's own record counts, and contradicts; its
+ * signature without a record does not count, because it may have lost its memory.
  */
 function isRegistered(
   { suite, signer }: AuthorityPorts,
@@ -224,7 +227,7 @@ function isRegistered(
   );
 }
 
-/** A void edge means that its two ends share no mask: accepted together, one of them could be bared. */
+/** A void edge means that its two ends share no mask: accepted together, one of them could be exposed. */
 function voidProblem({ accepted, headers }: CloseRequest): Refused | undefined {
   const isAccepted = new Set<number>(accepted);
   const bare = headers.find(({ voids }) => voids.some((slot) => isAccepted.has(slot)));
@@ -234,8 +237,8 @@ function voidProblem({ accepted, headers }: CloseRequest): Refused | undefined {
 }
 
 /**
- * The vote, and the keys of a decided buffer, signed: what opens self(r) of the accepted, edge(l) of every other slot, assigned or
- * not. They are computed here, or were `made` elsewhere: one for each slot.
+ * Returns the vote, and the signed keys of a decided buffer: the key of self(r) for accepted slots, edge(l) for every
+ * other slot, assigned or not. They are computed here, or were `made` elsewhere: one for each slot.
  */
 export function releaseKeys(
   ports: AuthorityPorts,

@@ -11,14 +11,14 @@ import type { AuthorityRecord } from './records.ts';
 export interface EnrolledDevice {
   readonly user: UserId;
   readonly certificate: Certificate;
-  /** For which it ever had a certificate. */
+  /** The tasks for which it ever had a certificate. */
   readonly tasks: readonly TaskId[];
   readonly revoked: boolean;
-  /** When it was revoked. */
+  /** The time at which it was revoked. */
   readonly revokedAt?: Millis;
 }
 
-/** The device with a certificate more. */
+/** Returns the device with one more certificate. */
 export function withCertificate(
   suite: Suite,
   device: EnrolledDevice | undefined,
@@ -31,7 +31,7 @@ export function withCertificate(
   return { user, certificate, tasks: isKnown ? tasks : [...tasks, task], revoked: false };
 }
 
-/** Enrolled again with the same words: the same certificate. A revoked device stays revoked. */
+/** A repeated enrolment with the same words gives the same certificate. A revoked device stays revoked. */
 export function enrolDevice(
   { suite, signer }: AuthorityPorts,
   council: Council,
@@ -54,7 +54,7 @@ export function enrolDevice(
   };
 }
 
-/** From now on no key is issued to the device, and servers are told; slots it already holds stay as they are. */
+/** From now on no key is issued to the device, and servers are told; slots it already holds are not affected. */
 export function revokeDevice(
   device: EnrolledDevice | undefined,
   now: Millis,

@@ -1,4 +1,4 @@
-/** The buffers of a task: what this authority offers for one, and the descriptor that it signs. */
+/** The buffers of a task: this authority's offer for one, and the descriptor that it signs. */
 import { equalBytes, type Suite } from '@basa/masking';
 import {
   type BufferPlan,
@@ -24,10 +24,10 @@ import type { AuthorityPorts } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
 import { type AuthorityTask, newestProblem, withNewest } from './task.ts';
 
-/** New random bytes of this authority, and what the descriptor says of the keys made of them. */
+/** New random bytes of this authority, and the descriptor's field about the keys made from them. */
 export type FreshKeys = Pick<BufferPart, 'offer' | 'sealingKey'>;
 
-/** For the server of the task alone. */
+/** Only for the server of the task. */
 export function makeOffer(
   { suite, signer }: AuthorityPorts,
   task: AuthorityTask,
@@ -40,20 +40,20 @@ export function makeOffer(
   return unchanged(task, { authority, ...fresh });
 }
 
-/** How far ahead of this authority's clock the one of the server may be. */
+/** The lead that the server's clock may have over this authority's. */
 const CLOCK_SLACK_MS = 5 * 60_000;
 
 interface DrawFrom {
   /**
-   * The part that this authority brings to the buffer: its offer of the plan, or a fresh one if there is no plan because it is the only
-   * authority. Missing if it has no such offer open.
+   * The part of this authority in the buffer: its offer of the plan, or a fresh one if there is no plan because it is
+   * the only authority. Missing if it has no such open offer.
    */
   readonly own: BufferPart | undefined;
-  /** Its own entry of the version that is asked for. */
+  /** Its own entry of the requested version. */
   readonly logged: ModelEntry | undefined;
 }
 
-/** Signs the descriptor of a new buffer, drawn when the first seat in it is asked for. */
+/** Signs the descriptor of a new buffer, drawn when its first seat is requested. */
 export function drawBuffer(
   { suite, signer }: AuthorityPorts,
   task: AuthorityTask,
@@ -90,7 +90,7 @@ export function drawBuffer(
   };
 }
 
-/** The only authority knows every entry: one beyond its log is of a life of the log that is lost. */
+/** The only authority knows every entry: one beyond its log belongs to a lost life of the log. */
 function aloneProblem({ policy, newest: own }: AuthorityTask, newest: ModelEntry): Refused | undefined {
   if (policy.authorities.length > 1) return refused('plan-invalid', { detail: 'several authorities need a plan' });
   const isBeyond = newest.version > (own?.version ?? -1);
@@ -117,8 +117,8 @@ function planProblem(
 }
 
 /**
- * A buffer may be drawn for the newest version. With one version a buffer, devices still train on earlier ones: any version that is not older
- * than the policy allows, if it is the one in this authority's log or signed by enough authorities.
+ * A buffer may be drawn for the newest version. With one version per buffer, devices still train on earlier ones: any
+ * version that is not older than the policy allows, if it is in this authority's log or signed by enough authorities.
  */
 function modelProblem(
   suite: Suite,

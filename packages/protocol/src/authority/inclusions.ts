@@ -1,7 +1,7 @@
 /**
- * How often each device of a private task was, or may yet be, in a sum: the authority holds it to the policy, whatever the
- * device's own ledger says. A key that was issued for an open buffer counts until the buffer has ended. A buffer whose fate is
- * unknown counts as a sum: its keys may have been released in a life of the log that is lost.
+ * Counts how often each device of a private task was, or may yet be, in a sum: the authority enforces the policy,
+ * regardless of the device's own ledger. A key that was issued for an open buffer counts until the buffer has ended. A
+ * buffer whose fate is unknown counts as a sum: its keys may have been released in a lost life of the log.
  */
 import { toHex } from '@basa/masking';
 import type { TaskId, UserId } from '../wire/brands.ts';
@@ -25,16 +25,16 @@ export class Inclusions {
   readonly #counts = new Map<string, Count>();
   readonly #before: Inclusions | undefined;
 
-  /** What is noted goes on from `before`, which does not change. */
+  /** Starts from `before`, which does not change. */
   constructor(before?: Inclusions) {
     this.#before = before;
   }
 
-  /** Takes in a record of a buffer, which is `buffer` before it. */
+  /** Notes a record of a buffer; `buffer` is its state before it. */
   note(buffer: AuthorityBuffer, entry: AuthorityRecord): void {
     if (buffer.descriptor.privacy === undefined) return;
     if (entry.kind === 'key-issued') this.#add(buffer.descriptor.task, entry.user, 0, 1);
-    // The others closed it while this authority was away: who is in the sum was not heard.
+    // The others closed it while this authority was away: the members of the sum are not known here.
     const isUnheard = entry.kind === 'buffer-unknown' || entry.kind === 'model-appended';
     if (!isUnheard && entry.kind !== 'buffer-closed' && entry.kind !== 'buffer-aborted') return;
     const accepted = new Set<number>(entry.kind === 'buffer-closed' ? entry.accepted.map(({ slot }) => slot) : []);
@@ -44,13 +44,13 @@ export class Inclusions {
     }
   }
 
-  /** Every member of a batch that was voted for or is final may be in its sum, whatever becomes of it. */
+  /** Every member of a batch that was voted for or is final may be in its sum, whatever its end. */
   noteBatch(task: AuthorityTask, members: readonly Member[]): void {
     if (task.policy.privacy === undefined) return;
     for (const { user } of members) this.#add(task.id, user, 1, 0);
   }
 
-  /** Why the device may not be in one more sum of the task. */
+  /** Returns the reason why the device may not be in one more sum of the task. */
   problem(task: TaskId, privacy: PrivacyPolicy | undefined, user: UserId): Refused | undefined {
     if (privacy === undefined) return undefined;
     const { included, registered } = this.#of(nameOf(task, user));

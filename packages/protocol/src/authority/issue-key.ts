@@ -1,4 +1,4 @@
-/** Gives its key of a slot's edge to the one user that holds the slot, once, after its view was checked. */
+/** Issues its key of a slot's edge to the only user that holds the slot, once, after its view was checked. */
 import { equalBytes } from '@basa/masking';
 import { authorityMessages, type KeyAnswer, type KeyRequest } from '../wire/authority-messages.ts';
 import type { Millis, UserId, View } from '../wire/brands.ts';
@@ -14,10 +14,10 @@ import { type AuthorityBuffer, type AuthorityPorts, evolveBuffer, ownKeys } from
 import type { EnrolledDevice } from './device.ts';
 import type { KeyIssued } from './records.ts';
 
-/** What the authority knows of whoever asks. */
+/** The authority's knowledge about the sender. */
 export interface Asker {
   readonly device: EnrolledDevice | undefined;
-  /** Why it may not be in one more sum of the task. */
+  /** The reason why it may not be in one more sum of the task. */
   readonly overBudget: Refused | undefined;
 }
 
@@ -46,7 +46,7 @@ export function issueKey(
 
   const registered = buffer.slots.get(slot);
   if (registered !== undefined && buffer.status !== 'unknown' && equalBytes(registered.requestDigest, requestDigest)) {
-    // The same signed request gets the same answer, whatever became of the buffer: nothing new is given out.
+    // The same signed request gets the same answer, whatever the status of the buffer: nothing new is revealed.
     const again = answerOf(ports, buffer, request, registered);
     return 'kind' in again ? refuse(again) : unchanged(buffer, again);
   }
@@ -96,12 +96,12 @@ function identityProblem(
   if (!isEndorsed(suite, certificateCodec, descriptor, certificate)) return refused('certificate-invalid');
   if (!equalBytes(certificate.task, descriptor.task)) return refused('certificate-invalid');
   if (now > certificate.notAfter) return refused('certificate-expired');
-  // The word of enough others counts where this authority was away, or lost its memory of it: its own then does not.
+  // The statement of enough others counts if this authority was away, or lost its memory of it: its own then does not.
   if (!isKnown && othersOf(descriptor, signer, certificate) < descriptor.threshold) return refused('not-enrolled');
   return device?.revoked ? refused('revoked') : undefined;
 }
 
-/** The ticket is the server's word about this user in this buffer. */
+/** Checks that the ticket is the server's statement about this user in this buffer. */
 function ticketProblem(
   { suite }: AuthorityPorts,
   buffer: AuthorityBuffer,
@@ -126,7 +126,7 @@ function stateProblem(buffer: AuthorityBuffer, request: KeyRequest, user: UserId
   return other === undefined ? undefined : refused('second-slot', { slots: [other.slot] });
 }
 
-/** The list gives V_l, and agrees with every slot before l that was registered: else the server signed both. */
+/** The list must give V_l, and agree with every registered slot before l: otherwise the server signed both. */
 function viewProblem(
   { suite }: AuthorityPorts,
   buffer: AuthorityBuffer,
@@ -151,7 +151,7 @@ function viewProblem(
     : refused('server-equivocated', { slots: [...contradicted.map(({ slot }) => slot), ticket.slot] });
 }
 
-/** The key in an envelope for this request, the receipt, and the authority's word for both; refused once the epoch is gone. */
+/** The key in an envelope for this request, the receipt, and the authority's signature on both; refused once the epoch is gone. */
 function answerOf(
   ports: AuthorityPorts,
   buffer: AuthorityBuffer,

@@ -1,4 +1,4 @@
-/** Offers that no buffer was drawn with yet, in memory alone. An old one is forgotten when there are too many. */
+/** Offers that no buffer was drawn with yet, only in memory. The oldest is forgotten when there are too many. */
 import { equalBytes, toHex } from '@basa/masking';
 import type { Millis, TaskId } from '../wire/brands.ts';
 import type { BufferPart } from '../wire/descriptor.ts';

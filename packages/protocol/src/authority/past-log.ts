@@ -1,6 +1,6 @@
 /**
- * What the authority looks up in its own log instead of keeping it in memory: buffers that are not open any more, models
- * before the newest one, and earlier hashes. Whoever keeps the log on disk finds its records there by their names.
+ * Records that the authority looks up in its own log instead of keeping them in memory: buffers that are no longer
+ * open, models before the newest one, and earlier hashes. A log on disk finds its records by their names.
  */
 import { concatBytes, type Suite, toHex } from '@basa/masking';
 import type { TaskId, UserId } from '../wire/brands.ts';
@@ -9,17 +9,20 @@ import { batchCtxOf, givenNameOf, usedNameOf } from '../wire/one-shot/batch.ts';
 import { epochCodec } from '../wire/one-shot/epoch.ts';
 import { type AuthorityRecord, type BatchList, EMPTY_LOG_HASH } from './records.ts';
 
-/** The log, up to the last confirmed record at least. */
+/** The log, at least up to the last confirmed record. */
 export interface PastLog {
-  /** Told of every record as it becomes true; a log on disk has it by then. */
+  /** Called with every record as it becomes true; a log on disk has it by then. */
   add?(entry: AuthorityRecord, hash: Uint8Array): void;
-  /** The hash of the log after so many records. */
+  /** The hash of the log after this many records. */
   hashAt(sequence: number): Uint8Array | undefined;
   /** The records with this name, oldest first. */
   named(name: Uint8Array): readonly AuthorityRecord[];
 }
 
-/** The names a record is found by: ctx of its buffer or batch, the request that drew it, task and version of a model, an upload, an epoch. */
+/**
+ * The names of a record: ctx of its buffer or batch, the request that drew it, task and version of a model, an upload,
+ * an epoch.
+ */
 export function recordNames(suite: Suite, entry: AuthorityRecord): readonly Uint8Array[] {
   switch (entry.kind) {
     case 'buffer-drawn': {
@@ -59,12 +62,12 @@ function namesOfList(suite: Suite, { batch, entry, members }: BatchList): readon
   ];
 }
 
-/** Names of different kinds have different lengths, or are hashes of different layouts: none is taken for another. */
+/** Names of different kinds have different lengths, or are hashes of different layouts, so they cannot be confused. */
 export function drawName({ task, nonce }: { readonly task: TaskId; readonly nonce: Uint8Array }): Uint8Array {
   return concatBytes(task, nonce);
 }
 
-/** What was called expired of a device and an epoch. */
+/** The name of the uploads of a device and an epoch that were declared expired. */
 export function expiredName(statement: Uint8Array, user: UserId): Uint8Array {
   return concatBytes(statement, user);
 }
@@ -76,7 +79,7 @@ export function modelName(task: TaskId, version: number): Uint8Array {
   return name;
 }
 
-/** The log of an authority that nobody gave one: it grows with every record. */
+/** The default log of an authority: it grows with every record. */
 export class LogInMemory implements PastLog {
   readonly #suite: Suite;
   readonly #hashes: Uint8Array[] = [EMPTY_LOG_HASH];
@@ -110,7 +113,7 @@ export class DraftLog implements PastLog {
   readonly #end: number;
   readonly #drafted: LogInMemory;
 
-  /** `end`: how many records the log has. */
+  /** `end`: the number of records in the log. */
   constructor(suite: Suite, log: PastLog, end: number) {
     this.#log = log;
     this.#end = end;

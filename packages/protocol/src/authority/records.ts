@@ -1,4 +1,4 @@
-/** What the authority must have on disk before it answers, and the hash chain over it that anyone can verify. */
+/** The records that the authority must have on disk before it answers, and the hash chain over them that anyone can verify. */
 import type { Suite } from '@basa/masking';
 import { SELF_NAME_BYTES } from '../wire/authority-messages.ts';
 import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, TaskId, UserId, View } from '../wire/brands.ts';
@@ -46,7 +46,10 @@ export type AuthorityRecord =
 /** The buffer ended without a close that is known here. */
 export type BufferLost = Extract<AuthorityRecord, { kind: 'buffer-aborted' | 'buffer-unknown' }>;
 
-/** Its secret is destroyed. A dead epoch is one of a log that was rolled back: nothing of it is voted for, released or called expired. */
+/**
+ * Its secret is destroyed. A dead epoch belongs to a log that was rolled back: nothing of it is voted for, released or
+ * declared expired.
+ */
 interface EpochEnded {
   readonly kind: 'epoch-ended';
   readonly statement: Uint8Array;
@@ -54,7 +57,7 @@ interface EpochEnded {
   readonly at: Millis;
 }
 
-/** A batch with who is in it. All of its uploads name one entry of the model log. */
+/** A batch with its members. All of its uploads name one entry of the model log. */
 export interface BatchList {
   readonly batch: Batch;
   readonly entry: Uint8Array;
@@ -62,7 +65,7 @@ export interface BatchList {
   readonly members: readonly ListedMember[];
 }
 
-/** The one vote of this authority for these uploads. */
+/** The only vote of this authority for these uploads. */
 interface BatchVoted {
   readonly kind: 'batch-voted';
   readonly list: BatchList;
@@ -77,7 +80,7 @@ interface BatchFinal {
   readonly at: Millis;
 }
 
-/** This authority never votes for the upload any more. */
+/** This authority will never vote for the upload. */
 interface UploadExpired extends Member {
   readonly kind: 'upload-expired';
   readonly task: TaskId;
@@ -90,7 +93,7 @@ interface UploadExpired extends Member {
 export interface BranchBegun {
   readonly kind: 'branch-begun';
   readonly branch: Uint8Array;
-  /** The head that showed it, whose branch is retired by this; none where there was no witness. */
+  /** The head that showed it, whose branch is retired by this; empty if there was no witness. */
   readonly met: readonly Head[];
 }
 
@@ -106,7 +109,7 @@ export interface KeyIssued {
   readonly requestDigest: Uint8Array;
 }
 
-/** The one vote of this authority in this buffer, before there are enough of them. */
+/** The only vote of this authority in this buffer, before there are enough of them. */
 interface BufferVoted {
   readonly kind: 'buffer-voted';
   readonly ctx: Ctx;
@@ -120,7 +123,7 @@ export interface BufferClosed {
   readonly ctx: Ctx;
   readonly closing: Uint8Array;
   readonly accepted: readonly ClosedSlot[];
-  /** Slots whose record here names somebody else: no key of them leaves. */
+  /** Slots whose record here names another user: no key of them leaves. */
   readonly withheld: readonly Slot[];
 }
 

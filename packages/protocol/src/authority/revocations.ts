@@ -1,6 +1,6 @@
 /**
- * Revocations, told to servers: they are numbered in the order of the log, from 1. A head says how many there are, and this
- * statement which devices of a task are among them.
+ * Revocations, reported to servers: they are numbered in the order of the log, from 1. A head gives their number, and
+ * this statement lists the devices of a task among them.
  */
 import { equalBytes } from '@basa/masking';
 import {
@@ -19,7 +19,7 @@ import type { AuthorityPorts } from './buffer.ts';
 import type { EnrolledDevice } from './device.ts';
 import type { AuthorityTask } from './task.ts';
 
-/** Some numbers after the one that is asked for; who got further asks again from there. `revoked` are all, in order. */
+/** Reports some numbers after the requested one; the server continues from there. `revoked` are all, in order. */
 export function tellRevocations(
   { suite, signer }: AuthorityPorts,
   { id, policy }: AuthorityTask,

@@ -1,6 +1,7 @@
 /**
- * What an authority remembers, as its records give it: tasks, devices, open buffers, and where its log stands. What became of the
- * other buffers is read from the log (`PastLog`) when somebody asks: no buffer that has ended takes any memory, and none is forgotten.
+ * The state of an authority, as its records give it: tasks, devices, open buffers, and the position of its log. The
+ * status of other buffers is read from the log (`PastLog`) on demand: no ended buffer takes any memory, and none is
+ * forgotten.
  */
 import { toHex } from '@basa/masking';
 import type { Ctx, TaskId, UserId } from '../wire/brands.ts';
@@ -28,7 +29,7 @@ export class AuthorityState {
   #devices: DeviceMap = new Map<string, EnrolledDevice>();
   /** In the order of the log. */
   readonly #revoked: EnrolledDevice[] = [];
-  /** The open buffers alone. */
+  /** Only the open buffers. */
   readonly #open = new Map<string, AuthorityBuffer>();
   #offers = new OpenOffers();
   #inclusions = new Inclusions();
@@ -36,7 +37,7 @@ export class AuthorityState {
   #sequence = 0;
   #hash: Uint8Array = EMPTY_LOG_HASH;
   readonly #branches: Uint8Array[] = [FIRST_BRANCH];
-  /** Branches of lost lives of the log that were met: each gives up what is open once. */
+  /** Branches of lost lives of the log that were met: each causes everything open to be given up once. */
   readonly #retired: Uint8Array[] = [];
 
   constructor(ports: Pick<AuthorityPorts, 'suite' | 'signer'>, past: PastLog) {
@@ -45,7 +46,7 @@ export class AuthorityState {
     this.#epochs = new EpochBook(ports.suite);
   }
 
-  /** A copy: what is applied to it changes nothing here. */
+  /** Returns a copy: records applied to it change nothing here. */
   draft(): AuthorityState {
     const draft = new AuthorityState(this.#ports, new DraftLog(this.#ports.suite, this.past, this.#sequence));
     const [known, changed] = [this.#devices, new Map<string, EnrolledDevice>()];
@@ -66,12 +67,12 @@ export class AuthorityState {
     return draft;
   }
 
-  /** How many records there are. */
+  /** The number of records. */
   get sequence(): number {
     return this.#sequence;
   }
 
-  /** A draft has the same ones: an offer that a lost step used is not good any more. */
+  /** A draft shares them: an offer that a lost step used is no longer valid. */
   get offers(): OpenOffers {
     return this.#offers;
   }
@@ -90,7 +91,7 @@ export class AuthorityState {
     return this.#revoked;
   }
 
-  /** Which life of the log this is. */
+  /** The current life of the log. */
   get branch(): Uint8Array {
     return this.#branches.at(-1) ?? FIRST_BRANCH;
   }
@@ -136,14 +137,14 @@ export class AuthorityState {
     return later.reduce(evolveBuffer, drawnBuffer(this.#ports.suite, this.#policyOf(descriptor.task), descriptor));
   }
 
-  /** Of a task that a descriptor in the log names: this authority signs descriptors of the tasks that it has, and of no other. */
+  /** For a task that a descriptor in the log names: this authority signs descriptors only of the tasks that it has. */
   #policyOf(task: TaskId): TaskPolicy {
     const known = this.task(task);
     if (known === undefined) throw new Error('the log has a buffer of a task that is not in it');
     return known.policy;
   }
 
-  /** What is known here of a batch of the one-shot mode. */
+  /** The known state of a batch of the one-shot mode. */
   batch(ctx: Ctx): AuthorityBatch | undefined {
     return batchOf(this.past.named(ctx));
   }
@@ -184,7 +185,7 @@ export class AuthorityState {
       case 'device-enrolled': {
         const { certificate } = entry;
         const name = toHex(userIdOf(suite, certificate.deviceKey));
-        // One name of the task for all of its devices: there may be millions.
+        // One name object of the task for all of its devices, because there may be millions.
         const task = this.#tasks.get(toHex(certificate.task))?.id ?? certificate.task;
         this.#devices.set(name, withCertificate(suite, this.#devices.get(name), { ...certificate, task }));
         return;
@@ -207,7 +208,7 @@ export class AuthorityState {
         const name = toHex(entry.entry.task);
         const before = this.#tasks.get(name);
         if (before !== undefined) this.#tasks.set(name, withNewest(before, entry.entry));
-        // A closed buffer is in the log alone; so is one from now on that the others closed while this authority was away.
+        // A closed buffer is only in the log; now also one that the others closed while this authority was away.
         for (const ctx of [...entry.entry.sums, ...entry.entry.spoilt]) this.#evolve(ctx, entry);
         return;
       }

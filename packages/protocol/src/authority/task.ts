@@ -17,7 +17,7 @@ export interface AuthorityTask {
   readonly policy: TaskPolicy;
   /** The last entry of its model log, signed by enough authorities; missing before version 0. */
   readonly newest?: ModelEntry;
-  /** What this authority signed for the version after it, before enough others did. */
+  /** The entry that this authority signed for the next version, before enough others did. */
   readonly signed?: ModelEntry;
 }
 
@@ -38,7 +38,7 @@ export function createTask(
   };
 }
 
-/** The entry is signed by enough authorities, and does not go back behind the one that is known here. */
+/** The entry must be signed by enough authorities, and must not be older than the one known here. */
 export function newestProblem(
   suite: Suite,
   { id, policy, newest }: AuthorityTask,
@@ -52,7 +52,7 @@ export function newestProblem(
   return equalBytes(entry.modelHash, newest.modelHash) ? undefined : refused('other-model');
 }
 
-/** Enough others signed this entry: it is the newest here too, whatever this authority missed before it. */
+/** Enough others signed this entry: it is the newest here too, even if this authority missed some before it. */
 export function adoptModel(
   { suite }: AuthorityPorts,
   task: AuthorityTask,
@@ -81,8 +81,8 @@ function appended(task: AuthorityTask, entry: ModelEntry): Transition<AuthorityT
 }
 
 /**
- * One hash per version, t = last + 1, each from closed sums that made no other version. `logged` has this version. The entry is
- * in the log once enough authorities signed it: at once where this one is enough.
+ * One hash per version, t = last + 1, each from closed sums that made no other version. `logged` has this version. The
+ * entry is in the log once enough authorities signed it: at once if this one is enough.
  */
 export function appendModel(
   ports: AuthorityPorts,
@@ -131,13 +131,13 @@ function isSameAppend(append: ModelAppend, known: ModelEntry): boolean {
   return equalBytes(append.modelHash, known.modelHash) && asked?.join(';') === logged?.join(';');
 }
 
-/** What this authority knows of a sum, of a buffer or of a batch. */
+/** This authority's knowledge of a sum, of a buffer or of a batch. */
 export interface KnownSum {
   readonly task: TaskId;
   /** The hash that this authority voted for. */
   readonly voted: Uint8Array | undefined;
   readonly isClosed: boolean;
-  /** The version that it made, or was left out of. */
+  /** The version that includes it, or leaves it out. */
   readonly version: number | undefined;
 }
 
@@ -147,7 +147,7 @@ interface AppendTo {
   readonly logged: ModelEntry | undefined;
 }
 
-/** Every sum is named once, is closed, and is in this version and no other. Spoilt sums alone change nothing. */
+/** Every sum is named once, is closed, and is in this version and no other. A version of only spoilt sums changes nothing. */
 function sumsProblem(
   ports: AuthorityPorts,
   task: AuthorityTask,
@@ -167,8 +167,8 @@ function sumsProblem(
 }
 
 /**
- * Its own record of the close, or the votes of enough authorities for it. Its own vote counts with its record alone: without one, it
- * lost its memory of the sum, and gave it up.
+ * Needs its own record of the close, or the votes of enough authorities for it. Its own vote counts only with its
+ * record: without one, it lost its memory of the sum, and gave it up.
  */
 function sumProblem(
   { suite, signer }: AuthorityPorts,

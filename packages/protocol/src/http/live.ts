@@ -1,4 +1,4 @@
-/** What a server shows of a task while it runs: counts and times, and nothing of who took part. */
+/** The public view of a running task: counts and times, and nothing about its participants. */
 
 import type { AdmissionView } from '../admission/admission.ts';
 import type { SumState } from '../server/sum-state.ts';
@@ -7,12 +7,12 @@ import type { Loss } from '../wire/training.ts';
 export interface LiveSlot {
   readonly slot: number;
   readonly status: 'assigned' | 'accepted' | 'dropped';
-  /** When its lease ends. */
+  /** The end of its lease. */
   readonly deadline: number;
 }
 
 export interface LiveBuffer {
-  /** Not yet the name of a batch while it fills: its list is not fixed before it is full. */
+  /** While a batch fills this is not its final name, because its list is not fixed before it is full. */
   readonly ctx: string;
   readonly status: SumState['status'];
   /** The version it was drawn for, or that the updates of a batch were trained on. */
@@ -22,19 +22,22 @@ export interface LiveBuffer {
   /** Updates that are in it. */
   readonly accepted: number;
   readonly expiry: number;
-  /** None in a batch. */
+  /** Empty in a batch. */
   readonly slots: readonly LiveSlot[];
 }
 
-/** How good a version is on the server's test set; the loss of the task says by which score. Larger is better, and 1 is the best. */
+/**
+ * The quality of a version on the server's test set; the loss of the task determines the score. Larger is better, and 1
+ * is the best.
+ */
 export interface Scores {
-  /** Of classes: the share of examples that are told right. */
+  /** For classes: the share of examples that are classified correctly. */
   readonly accuracy?: number;
-  /** Of numbers: the share of their variance that the model explains. */
+  /** For numbers: the share of their variance that the model explains. */
   readonly r2?: number;
 }
 
-/** The score that the server gives the versions of a task, by the loss of the task; it evaluates no task whose loss is its own. */
+/** The score of the versions of a task, by its loss; the server does not evaluate a task with its own loss. */
 export const SCORE_OF_LOSS: Readonly<Record<Loss, keyof Scores>> = {
   own: 'accuracy',
   softmaxCrossEntropy: 'accuracy',
@@ -44,12 +47,12 @@ export const SCORE_OF_LOSS: Readonly<Record<Loss, keyof Scores>> = {
 
 export const SCORES = ['accuracy', 'r2'] as const satisfies readonly (keyof Scores)[];
 
-/** Those that are there, and nothing else of the object. */
+/** Returns only the scores that exist, and nothing else of the object. */
 export function scoresIn(scores: Scores): Scores {
   return Object.fromEntries(SCORES.flatMap((name) => (scores[name] === undefined ? [] : [[name, scores[name]]])));
 }
 
-/** The one that a version was given. */
+/** Returns the score of a version. */
 export function shownScore(scores: Scores): { readonly name: keyof Scores; readonly value: number } | undefined {
   for (const name of SCORES) {
     const value = scores[name];
@@ -63,13 +66,13 @@ export interface LiveVersion extends Scores {
   readonly at: number;
   readonly accepted: number;
   readonly dropped: number;
-  /** How old its updates were on the average, in versions, when they were applied. */
+  /** The mean age of its updates in versions when they were applied. */
   readonly meanAge?: number;
   /** Means of the task's metrics over its devices. */
   readonly metrics?: Readonly<Record<string, number>>;
 }
 
-/** What the requests of one step came to. */
+/** The results of the requests of one step. */
 export interface LiveStep {
   readonly answers: number;
   readonly ms: number;
@@ -80,7 +83,7 @@ export interface LiveStep {
 export const LIVE_STEPS = ['model', 'seat', 'deposit', 'upload'] as const;
 export type LiveStepName = (typeof LIVE_STEPS)[number];
 
-/** One message of the event stream. Counts are of this process: they begin anew with it. */
+/** One message of the event stream. Counts belong to this process: they start again with it. */
 export interface LiveState {
   /** The server's clock. */
   readonly at: number;
@@ -90,31 +93,31 @@ export interface LiveState {
   readonly mode: string;
   readonly state: string;
   readonly why?: string;
-  /** When the task ends, as its operator wrote it down. */
+  /** The end of the task, as its operator specified it. */
   readonly stop: Scores & { readonly version?: number; readonly afterMs?: number };
-  /** The score that is aimed at; reaching it ends nothing. */
+  /** The target score; reaching it ends nothing. */
   readonly target?: number;
-  /** Versions that this stream has not told yet, or not with their score. */
+  /** Versions that this stream has not sent yet, or not with their score. */
   readonly versions: readonly LiveVersion[];
   /** Those that have not ended, then the last ones that have. */
   readonly buffers: readonly LiveBuffer[];
   readonly admission: AdmissionView;
   readonly steps: Readonly<Record<LiveStepName, LiveStep>>;
   readonly refusals: Readonly<Record<string, number>>;
-  /** Slots that came to nothing: `lease-over`, `void-edge`, `left-out`. */
+  /** Slots that were dropped: `lease-over`, `void-edge`, `left-out`. */
   readonly drops: Readonly<Record<string, number>>;
-  /** How often each of the last versions was fetched. */
+  /** The number of fetches of each of the last versions. */
   readonly fetches: readonly (readonly [version: number, count: number])[];
 }
 
-/** What a page needs to know of the services it was served from. */
+/** A page's settings for the services it was served from. */
 export interface PageSettings {
-  /** The addresses of the authorities, with commas between them. */
+  /** The addresses of the authorities, comma-separated. */
   readonly authority: string;
   /** Shares of the demo data: addresses below the server's own. */
   readonly shares: readonly string[];
-  /** Whether a page may ask for an enrolment token. */
+  /** True if a page may ask for an enrolment token. */
   readonly handsOutTokens: boolean;
-  /** Whether only operators may watch. */
+  /** True if only operators may watch. */
   readonly needsLogin: boolean;
 }

@@ -1,6 +1,9 @@
-/** Whether a host is this very machine: to any other, plain http shows and lets change whatever is said. */
+/** Tests whether a host is this machine: with any other host, plain http exposes the traffic to reading and changes. */
 
-/** Takes a host as `URL`, a configuration or a request names it. A resolver answers for names below `localhost`: they do not count. */
+/**
+ * Takes a host as `URL`, a configuration or a request names it. Names below `localhost` do not count, because a
+ * resolver answers for them.
+ */
 export function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' || hostname === '::1' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)

@@ -1,4 +1,4 @@
-/** What `fetch` failed with, and what a person does about it. */
+/** The reason why `fetch` failed, and the advice for people. */
 
 /** Node's code, such as ECONNREFUSED, or the words of the error. */
 export function networkReason(error: unknown): string {
@@ -6,7 +6,7 @@ export function networkReason(error: unknown): string {
   return cause?.code ?? message;
 }
 
-/** A certificate is looked at after somebody answered: then nothing has to be started. */
+/** A certificate is checked after the service answered, so nothing has to be started. */
 export function isCertificateReason(reason: string): boolean {
   return /CERT|LEAF_SIGNATURE|ALTNAME/.test(reason);
 }

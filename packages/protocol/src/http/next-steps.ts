@@ -1,9 +1,9 @@
-/** The next step for every code that a service, a device or an authority refuses with, in words for people. */
+/** The next step for every code with which a service, a device or an authority refuses, in words for people. */
 import type { REFUSALS } from '../wire/refusals.ts';
 import { type ProblemCode, problemOf, type SERVICE_PROBLEMS } from './problems.ts';
 
 type Rows = typeof REFUSALS & typeof SERVICE_PROBLEMS;
-/** The codes that a device does not get over by itself: a person has to do something. */
+/** The codes that a device cannot resolve by itself: a person has to act. */
 type ForPeople = {
   readonly [Code in ProblemCode]: Rows[Code] extends { readonly retry: true } | { readonly resend: true }
     ? never
@@ -112,7 +112,7 @@ export function nextStepOf(code: ProblemCode): string {
   return 'A device tries again by itself after a while.';
 }
 
-/** All that a person is told of a refusal: what happened, the detail in brackets, the next step. */
+/** The complete text of a refusal for a person: the event, the detail in brackets, the next step. */
 export function refusalText(code: ProblemCode, detail?: string): string {
   const { sentence } = problemOf(code);
   return `${sentence}${detail === undefined ? '' : ` (${detail})`} ${nextStepOf(code)}`;

@@ -1,21 +1,21 @@
-/** How long one attempt at a request may take: silence ends it, and so does an answer that comes byte by byte. */
+/** The time that one attempt at a request may take: silence ends it, and so does an answer that comes byte by byte. */
 
-/** 64 kbit/s: a body may take its time, and nobody can hold a request open with less. */
+/** 64 kbit/s: a body may take its time, but a slower sender cannot hold a request open. */
 const SLOWEST_BYTES_PER_MS = 8;
 
 export interface AttemptSoFar {
   readonly elapsedMs: number;
-  /** Since anything was heard. */
+  /** The time since the last byte. */
   readonly silentMs: number;
   readonly sentBytes: number;
   readonly receivedBytes: number;
 }
 
-/** What is left of its time; none where it is over. Every byte that moved gives it more, whichever way it went. */
+/** Returns the remaining time; zero if it is over. Every byte in either direction adds time. */
 export function timeLeftMs(
   { elapsedMs, silentMs, sentBytes, receivedBytes }: AttemptSoFar,
   { timeoutMs }: { readonly timeoutMs: number },
 ): number {
-  const toSendMs = timeoutMs + sentBytes / SLOWEST_BYTES_PER_MS; // nothing comes back while a body goes up
+  const toSendMs = timeoutMs + sentBytes / SLOWEST_BYTES_PER_MS; // nothing comes back while a body is sent
   return Math.min(toSendMs - silentMs, toSendMs + receivedBytes / SLOWEST_BYTES_PER_MS - elapsedMs);
 }

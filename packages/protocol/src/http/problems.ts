@@ -1,17 +1,17 @@
-/** Problem documents (RFC 9457): every no of a service, with a stable type, a sentence and what to do next. */
+/** Problem documents (RFC 9457): every refusal of a service, with a stable type, a sentence and the next step. */
 import { isRefusalReason, REFUSALS, type Reason, type RefusalReason, type Refused } from '../wire/refusals.ts';
 
 interface Problem extends Reason {
   /**
-   * `update`: it says no to the update for now. `service`: a fault of the service or of the way to it, which says nothing
-   * about the update. `request`: whoever made the request must mend it.
+   * `update`: it rejects the update for now. `service`: a fault of the service or of the network, which is no verdict
+   * on the update. `request`: the sender must correct the request.
    */
   readonly about: 'update' | 'service' | 'request';
-  /** It failed on the way or for the moment: the same request is sent again. */
+  /** It failed on the network or temporarily: the same request is sent again. */
   readonly resend?: true;
 }
 
-/** What a service refuses besides what the protocol refuses. */
+/** The refusals of a service besides those of the protocol. */
 export const SERVICE_PROBLEMS = {
   malformed: { sentence: 'The request is not of the documented form.', status: 400, about: 'request' },
   'digest-mismatch': {
@@ -147,7 +147,10 @@ export const SERVICE_PROBLEMS = {
 export type ServiceProblem = keyof typeof SERVICE_PROBLEMS;
 export type ProblemCode = ServiceProblem | RefusalReason;
 
-/** The row of a code. The protocol's own no is always about the update, and stays one however often it is asked. */
+/**
+ * The row of a code. A refusal of the protocol itself is always about the update, and stays the same however often it
+ * is asked.
+ */
 export function problemOf(code: ProblemCode): Problem {
   return isRefusalReason(code) ? { about: 'update', ...REFUSALS[code] } : SERVICE_PROBLEMS[code];
 }
@@ -161,7 +164,7 @@ export interface ProblemDocument {
   readonly status: number;
   readonly detail?: string;
   readonly slots?: readonly number[];
-  /** When asking again makes sense. */
+  /** The time after which asking again makes sense. */
   readonly retryAfterMs?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a device signs with every request: the words of the request, to whom they go, when, and a number used once. */
+/** The statement that a device signs with every request: the words of the request, its audience, its time, and a nonce. */
 import { ascii, toHex } from '@basa/masking';
 import type { Millis } from '../wire/brands.ts';
 import { type Codec, message } from '../wire/codec.ts';
@@ -6,13 +6,13 @@ import { fixed, short, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 
 export interface RequestStatement {
-  /** The public key of the service that is asked: a request to a server says nothing to an authority. */
+  /** The public key of the service: a request to a server means nothing to an authority. */
   readonly audience: Uint8Array;
   /** In capitals. */
   readonly method: string;
   /** Path and query, as they are sent. */
   readonly target: string;
-  /** SHA-256 of the body; of no bytes where there is none. */
+  /** SHA-256 of the body; of no bytes if there is none. */
   readonly digest: Uint8Array;
   readonly at: Millis;
   readonly nonce: Uint8Array;
@@ -43,7 +43,7 @@ export function requestStatement(request: RequestStatement): Uint8Array {
   return layout.encode({ ...request, method: ascii(request.method), target: ascii(request.target) });
 }
 
-/** Names of the headers that carry a signed request and what comes with it. */
+/** Names of the headers of a signed request. */
 export const HEADER = {
   device: 'basa-device',
   time: 'basa-time',
@@ -54,7 +54,7 @@ export const HEADER = {
   head: 'basa-head',
   /** The signed header of an upload, with every piece of its body. */
   upload: 'basa-upload',
-  /** Where in the body a piece starts, and in answers how much is durable. */
+  /** The position of a piece in the body, and in answers the number of durable bytes. */
   uploadOffset: 'upload-offset',
 } as const;
 

@@ -1,4 +1,4 @@
-/** The addresses of both services, in one place for those who serve them and those who ask. Names are in hex. */
+/** The addresses of both services, in one place for servers and clients. Names are in hex. */
 import { toHex } from '@basa/masking';
 
 type Name = Uint8Array | string;
@@ -11,21 +11,21 @@ export const SERVER_PATH = {
   taskState: (task: Name): string => `/v1/tasks/${named(task)}/state`,
   evaluationSet: (task: Name): string => `/v1/tasks/${named(task)}/evaluation-set`,
   taskMetrics: (task: Name): string => `/v1/tasks/${named(task)}/metrics`,
-  /** Devices that sums were spoilt beside, for operators. */
+  /** Devices in spoilt sums, for operators. */
   suspicions: (task: Name): string => `/v1/tasks/${named(task)}/suspicions`,
   suspicion: (task: Name, user: Name): string => `/v1/tasks/${named(task)}/suspicions/${named(user)}`,
-  /** Server-sent events, each a `LiveState`; only where the server serves pages. */
+  /** Server-sent events, each a `LiveState`; only if the server serves pages. */
   events: (task: Name): string => `/v1/tasks/${named(task)}/events`,
   /** `PageSettings`, likewise. */
   page: '/v1/page',
-  /** Whether an operator's token is known here. */
+  /** Checks an operator's token. */
   pageLogin: '/v1/page/login',
-  /** An enrolment token, only where the server was told to hand some out. */
+  /** An enrolment token, only if the server is configured to hand some out. */
   pageTokens: (task: Name): string => `/v1/page/tokens/${named(task)}`,
-  /** Asked before a model is fetched: a place, or when to ask again. */
+  /** Requested before a model is fetched: returns a place, or when to ask again. */
   admissions: (task: Name): string => `/v1/tasks/${named(task)}/admissions`,
   seats: (task: Name): string => `/v1/tasks/${named(task)}/seats`,
-  /** `newest` gives the signed log entry of the newest version. */
+  /** `newest` returns the signed log entry of the newest version. */
   newestModel: (task: Name): string => `/v1/tasks/${named(task)}/models/newest`,
   model: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/models/${version}`,
   buffer: (ctx: Name): string => `/v1/buffers/${named(ctx)}`,
@@ -34,9 +34,9 @@ export const SERVER_PATH = {
   fate: (ctx: Name, joinTag: Name): string => `/v1/buffers/${named(ctx)}/fates/${named(joinTag)}`,
   /** One-shot: the current statements of the authorities, before an update is masked. */
   standings: (task: Name): string => `/v1/tasks/${named(task)}/standings`,
-  /** One-shot: the one message of a device, in pieces. The name is the hash of its header. */
+  /** One-shot: the only message of a device, in pieces. The name is the hash of its header. */
   shot: (task: Name, upload: Name): string => `/v1/tasks/${named(task)}/shots/${named(upload)}`,
-  /** One-shot: what became of an upload, by the server's word. */
+  /** One-shot: the status of an upload, according to the server. */
   shotFate: (task: Name, upload: Name): string => `/v1/tasks/${named(task)}/shots/${named(upload)}/fate`,
   unsafePaperConnect: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/connect`,
   unsafePaperUpload: (task: Name): string => `/v1/tasks/${named(task)}/unsafe-paper/upload`,
@@ -53,9 +53,9 @@ export const AUTHORITY_PATH = {
   taskRevocations: (task: Name): string => `/v1/tasks/${named(task)}/revocations`,
   modelLog: (task: Name): string => `/v1/tasks/${named(task)}/model-log`,
   modelEntry: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/model-log/${version}`,
-  /** An entry that enough authorities signed is shown to the others. */
+  /** Shows an entry that enough authorities signed to the others. */
   adoptedModel: (task: Name): string => `/v1/tasks/${named(task)}/model-log/newest`,
-  /** With a nonce of whoever asks, 16 bytes. */
+  /** With a nonce of the sender, 16 bytes. */
   newestModel: (task: Name, nonce: Name): string => `/v1/tasks/${named(task)}/model-log/newest/${named(nonce)}`,
   revocations: '/v1/revocations',
   offers: '/v1/offers',
@@ -70,7 +70,7 @@ export const AUTHORITY_PATH = {
   inspections: (task: Name): string => `/v1/tasks/${named(task)}/inspections`,
   batchVotes: (task: Name): string => `/v1/tasks/${named(task)}/batch-votes`,
   releases: (task: Name): string => `/v1/tasks/${named(task)}/releases`,
-  /** One-shot: what became of one upload (its device). `statement`: of the epoch of this authority that the upload names. */
+  /** One-shot: the status of one upload (for its device). `statement`: of the epoch of this authority that the upload names. */
   shotOutcome: (task: Name, user: Name, joinTag: Name, statement: Name): string =>
     `/v1/tasks/${named(task)}/shot-outcomes/${named(user)}/${named(joinTag)}/${named(statement)}`,
   log: '/v1/log',

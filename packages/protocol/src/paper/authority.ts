@@ -1,4 +1,4 @@
-/** The attribute authority of `paper` mode: the key of a position to whoever shows the server's ticket for it. */
+/** The attribute authority of `paper` mode: gives the key of a position to any holder of the server's ticket for it. */
 import { type AttributeKeyIssuer, equalBytes, type Suite } from '@basa/masking';
 import type { UserId } from '../wire/brands.ts';
 import { paperAttribute } from '../wire/naming.ts';
@@ -6,7 +6,7 @@ import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
 import { type PaperTicket, paperTicketCodec } from './messages.ts';
 
-/** UNSAFE: a second user at the same position gets the same key, as the paper's time-out needs it (attack A1). */
+/** UNSAFE: a second user at the same position gets the same key, which the paper's time-out requires (attack A1). */
 export function issuePaperKey(
   {
     suite,

@@ -30,7 +30,7 @@ export interface PaperBuffer {
   readonly lease?: { readonly user: UserId; readonly until: Millis };
   /** C_j: ciphertexts for position j. */
   readonly inboxes: readonly (readonly Uint8Array[])[];
-  /** Who uploaded: one position per user and buffer. */
+  /** The users that uploaded: one position per user and buffer. */
   readonly users: readonly UserId[];
   /** Sum of the staleness weights alpha_k. */
   readonly alphaSum: number;
@@ -46,7 +46,7 @@ export type PaperRecord =
       readonly ciphertexts: readonly Uint8Array[];
     };
 
-/** What a connecting user is sent: attributes, k, C_k and t. */
+/** The message to a connecting user: attributes, k, C_k and t. */
 export interface PaperConnection {
   readonly attributes: readonly Attribute[];
   readonly ticket: PaperTicket;
@@ -103,7 +103,7 @@ function connectionOf(
   };
 }
 
-/** Algorithm 1, lines 13-19: the vector itself is added by the caller, who keeps the running sum; not for a repeat. */
+/** Algorithm 1, lines 13-19: the caller, who keeps the running sum, adds the vector itself; not for a repeat. */
 export function acceptPaperUpload(
   before: PaperBuffer,
   user: UserId,
@@ -133,7 +133,7 @@ export function acceptPaperUpload(
   };
 }
 
-/** Ends an overdue lease, and says when to call again. */
+/** Ends an overdue lease, and returns the time of the next call. */
 export function tickPaper(buffer: PaperBuffer, now: Millis): Step<{ readonly nextAt: Millis | undefined }> {
   const records = timeOutRecords(buffer, now);
   const state = records.reduce(evolve, buffer);

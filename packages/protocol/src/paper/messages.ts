@@ -1,4 +1,4 @@
-/** The messages of `paper` mode. Deviates: the paper does not say how the AA learns who holds k; a ticket tells it. */
+/** The messages of `paper` mode. Deviates: the paper does not specify how the AA learns who holds k; a ticket tells it. */
 import type { SeedSealing } from '@basa/masking';
 import type { Ctx, Slot, UserId } from '../wire/brands.ts';
 import { type Codec, message, nested } from '../wire/codec.ts';
@@ -7,7 +7,7 @@ import { KIND } from '../wire/kinds.ts';
 import { field } from '../wire/named-fields.ts';
 import { type Signature, type SignedCodec, signedMessage } from '../wire/signed.ts';
 
-/** The server says who holds position k; the AA issues a key only against it. */
+/** The server states who holds position k; the AA issues a key only against it. */
 export interface PaperTicketBody {
   readonly ctx: Ctx;
   readonly slot: Slot;
@@ -24,7 +24,7 @@ export const paperTicketCodec: SignedCodec<PaperTicketBody> = signedMessage(KIND
 /** y_k travels beside it, like the vector of any upload. */
 export interface PaperUpload {
   readonly slot: Slot;
-  /** alpha_k in clear, as the paper has it. */
+  /** alpha_k in clear, as in the paper. */
   readonly alpha: number;
   /** c_kj for j = k+1 .. K-1. */
   readonly ciphertexts: readonly Uint8Array[];

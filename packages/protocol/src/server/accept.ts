@@ -1,4 +1,4 @@
-/** Takes a masked upload into its slot: the header decides before the body is read, the very bytes or none. */
+/** Accepts a masked upload into its slot: the header decides before the body is read, the very bytes or none. */
 import { equalBytes } from '@basa/masking';
 import { authorityMessages, type UploadHeader } from '../wire/authority-messages.ts';
 import type { Millis, Slot } from '../wire/brands.ts';
@@ -21,7 +21,7 @@ import {
 
 export type UploadVerdict = { readonly kind: 'expected' } | { readonly kind: 'accepted-before' } | Refused;
 
-/** What a server asks before it reads a body. */
+/** The checks of a server before it reads a body. */
 export function judgeHeader(
   ports: ServerPorts,
   buffer: SecureBuffer,
@@ -35,7 +35,7 @@ export function judgeHeader(
   if (problem !== undefined) return problem;
   if (slot.header !== undefined) {
     const { uploadHeader } = authorityMessages(buffer.descriptor.bufferSize);
-    // What is signed, not the signature: some keys sign the same words differently each time.
+    // Compares the signed words, not the signature: some keys sign the same words differently each time.
     const isSame = equalBytes(uploadHeader.statement(slot.header), uploadHeader.statement(header));
     return isSame ? { kind: 'accepted-before' } : refused('upload-differs', { slots: [header.slot] });
   }
@@ -44,11 +44,11 @@ export function judgeHeader(
   return isLeaseOver(slot, now) ? refused('lease-over') : { kind: 'expected' };
 }
 
-/** What was received, and is durable by now. */
+/** A received body, which is durable by now. */
 export interface ReceivedBody {
   readonly hash: Uint8Array;
   readonly bytes: number;
-  /** Whether every element of the vector is below q. */
+  /** True if every element of the vector is below q. */
   readonly isCanonical: boolean;
 }
 
@@ -77,7 +77,7 @@ export function acceptUpload(
   };
 }
 
-/** Drops every slot whose lease is over, and says when to call again. */
+/** Drops every slot whose lease is over, and returns the time of the next call. */
 export function tickBuffer(buffer: SecureBuffer, now: Millis): BufferStep<{ readonly nextAt: Millis | undefined }> {
   const waiting = buffer.status === 'filling' ? buffer.slots.filter(({ status }) => status === 'assigned') : [];
   const overdue = waiting.filter((slot) => isLeaseOver(slot, now)).map(({ ticket }) => ticket.slot);
@@ -95,7 +95,7 @@ export function tickBuffer(buffer: SecureBuffer, now: Millis): BufferStep<{ read
   };
 }
 
-/** The server was down for so long: nobody loses a lease by it. */
+/** The server was down for this long: no device loses a lease by it. */
 export function extendLeases(buffer: SecureBuffer, byMs: number): BufferStep<{ readonly kind: 'extended' }> {
   const entry: BufferRecord = { kind: 'extended', byMs };
   return { state: evolveSecureBuffer(buffer, entry), records: [entry], answer: { kind: 'extended' }, events: [] };

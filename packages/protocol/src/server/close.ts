@@ -1,4 +1,4 @@
-/** The server's side of the end of a buffer: fix A durably, ask the authority, and record what became of it. */
+/** The server's side of the end of a buffer: fixes A durably, asks the authority, and records the result. */
 import { equalBytes } from '@basa/masking';
 import {
   authorityMessages,
@@ -68,7 +68,7 @@ export function freezeBuffer(
   };
 }
 
-/** The request, the same each time it is asked for once A is fixed, but for the votes that were gathered. */
+/** Returns the request, which is the same each time once A is fixed, except for the gathered votes. */
 export function closeRequestOf(
   { signer }: ServerPorts,
   buffer: SecureBuffer,
@@ -91,7 +91,7 @@ export function closeRequestOf(
   return { ...body, signature: signer.sign(closeRequest.statement(body)) };
 }
 
-/** What one authority answered. */
+/** The answer of one authority. */
 export interface CloseAnswerOf {
   /** Its index. */
   readonly authority: number;
@@ -106,8 +106,9 @@ export interface Grant {
 }
 
 /**
- * Asks every authority with a part in the buffer to vote for the close, and those that are there, with enough votes, for the keys.
- * Where one vote is enough, its answer brings them at once. It starts anew after a crash: authorities answer the same again.
+ * Asks every authority with a part in the buffer to vote for the close, and those that are present, with enough votes,
+ * for the keys. If one vote is enough, its answer brings them at once. It starts again after a crash: authorities
+ * repeat their answers.
  */
 export function* closeSteps(
   ports: ServerPorts,
@@ -128,7 +129,7 @@ export function* closeSteps(
   return refused('too-few-votes', { detail: 'too few authorities released their keys' });
 }
 
-/** The votes that a granted buffer was closed by, for authorities that had no part in it. */
+/** The votes that closed a granted buffer, for authorities that had no part in it. */
 export function votesFor({ suite, signer }: ServerPorts, buffer: SecureBuffer): readonly Vote[] {
   const request = closeRequestOf({ suite, signer }, buffer);
   if (isRefused(request) || buffer.votes.length === 0) return [];
@@ -136,7 +137,7 @@ export function votesFor({ suite, signer }: ServerPorts, buffer: SecureBuffer): 
   return [{ task: buffer.descriptor.task, ctx: buffer.ctx, closing, endorsements: buffer.votes }];
 }
 
-/** Whether the answer is this authority's, about this buffer. */
+/** True if the answer is this authority's, about this buffer. */
 export function isCloseAnswer(
   { suite }: ServerPorts,
   buffer: SecureBuffer,
@@ -151,8 +152,8 @@ export function isCloseAnswer(
 }
 
 /**
- * Whether the answer takes this close further: it brings a vote for it or, once there are enough, what was closed is ours. An authority
- * that signs something else has not answered.
+ * True if the answer advances this close: it brings a vote for it or, once there are enough, the closed set is ours. An
+ * authority that signs something else has not answered.
  */
 export function isUsefulAnswer(
   ports: ServerPorts,
@@ -199,7 +200,7 @@ export function recordAbort(
   const { status, descriptor, ctx } = buffer;
   if (status === 'aborted' || status === 'unknown') return unchanged(buffer, { kind: status });
   const outcome = agreedOutcome(suite, descriptor, ctx, outcomes);
-  // A granted sum can still be lost: an authority that forgot the close never logs a model made of it.
+  // A granted sum can still be lost: an authority that forgot the close never logs a model made from it.
   const isOpen = status === 'filling' || status === 'frozen' || (isGranted(buffer) && outcome?.status === 'unknown');
   if (!isOpen) return declined(buffer, refused('already-decided'));
   if (outcome === undefined) {

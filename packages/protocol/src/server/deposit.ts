@@ -1,4 +1,4 @@
-/** A user deposits its sealed seeds and gets the next slot, with everything sealed to it so far. */
+/** Accepts a user's sealed seeds and assigns the next slot, with everything sealed to it so far. */
 import { equalBytes } from '@basa/masking';
 import type { Millis, Slot, UserId, View } from '../wire/brands.ts';
 import { userIdOf } from '../wire/certificate.ts';
@@ -18,7 +18,7 @@ import {
 } from './secure-buffer.ts';
 
 /**
- * The slot is durable before it is told, with the deposit (in the record, not in the state) and what it puts into later
+ * The slot is durable before it is told, with the deposit (in the record, not in the state) and its entries for later
  * inboxes (`outboxOf`). The answer on the wire is the ticket with inbox l.
  */
 export function acceptDeposit(

@@ -1,4 +1,4 @@
-/** Whether a device is enrolled for a task. */
+/** Checks that a device is enrolled for a task. */
 import { equalBytes } from '@basa/masking';
 import type { Millis, TaskId } from '../wire/brands.ts';
 import { type Certificate, certificateCodec } from '../wire/certificate.ts';
@@ -11,7 +11,7 @@ export interface EnrolledFor extends Council {
   readonly task: TaskId;
 }
 
-/** What a server asks of a certificate, without asking the authority. */
+/** The server's checks of a certificate, without asking the authority. */
 export function certificateProblem(
   { suite }: ServerPorts,
   of: EnrolledFor,

@@ -1,9 +1,9 @@
-/** What became of an update, as the server tells it; the authority's outcome says the same, signed. */
+/** The status of an update according to the server; the authority's outcome says the same, signed. */
 import { equalBytes } from '@basa/masking';
 import type { JoinTag } from '../wire/brands.ts';
 import type { SecureBuffer } from './secure-buffer.ts';
 
-/** An acknowledged update ends as included, excluded, aborted, quarantined, or unknown where the authority lost its memory. */
+/** An acknowledged update ends as included, excluded, aborted, quarantined, or unknown if the authority lost its memory. */
 export type Fate = 'pending' | 'included' | 'excluded' | 'aborted' | 'quarantined' | 'unknown';
 
 /** Undefined for a join tag that has no slot here. */

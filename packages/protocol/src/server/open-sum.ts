@@ -1,4 +1,4 @@
-/** Opens the sum of a closed buffer: the seeds the released keys open, as a mask plan over the sum of the uploads. */
+/** Opens the sum of a closed buffer: the seeds that the released keys open, as a mask plan over the sum of the uploads. */
 import { equalBytes, firstOutOfRange, type MaskTerm, Secret, type Suite, type VectorKernel } from '@basa/masking';
 import type { ReleasedKey, UploadHeader } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
@@ -13,12 +13,12 @@ import type { SealedParts } from '../wire/upload-layout.ts';
 import type { Deposit, SealedSeed } from '../wire/user-messages.ts';
 import type { BufferSlot, SecureBuffer } from './secure-buffer.ts';
 
-/** What the store holds of one accepted slot, besides the vector. */
+/** The store's data of one accepted slot, besides the vector. */
 export interface StoredUpload extends SealedParts {
   readonly header: UploadHeader;
 }
 
-/** What one authority released. */
+/** The keys that one authority released. */
 export interface KeysOf {
   /** Its index. */
   readonly authority: number;
@@ -29,7 +29,7 @@ export interface OpeningInput {
   readonly suite: Suite;
   readonly sealing: BufferSealing;
   readonly buffer: SecureBuffer;
-  /** What the authorities released. */
+  /** The keys that the authorities released. */
   readonly keys: readonly KeysOf[];
   /** Stored deposits by slot; those of slots that are accepted and not opened here may be missing. */
   readonly deposits: readonly (Deposit | undefined)[];
@@ -40,18 +40,18 @@ export interface OpeningInput {
 
 export type Opening =
   | { readonly kind: 'opening'; readonly terms: readonly MaskTerm[] }
-  /** A seed did not open or missed its commitment. */
+  /** A seed did not open or did not match its commitment. */
   | {
       readonly kind: 'unopened';
-      /** Whoever sealed it cheated. */
+      /** The slots that sealed it, and cheated. */
       readonly cheated: readonly Slot[];
-      /** Either these slots cheated, or an authority gave a wrong pad: the answers of more authorities tell. */
+      /** Either these slots cheated, or an authority gave a wrong pad: the answers of more authorities decide it. */
       readonly unsure: readonly Slot[];
     };
 
 /**
  * sum_{l in A} [ y_l - PRG(b_l) - sum_{j>l, j not in A} PRG(s_lj) + sum_{i<l, i not in A, i not void for l} PRG(s_il) ]
- * = sum_{l in A} x'_l: the terms behind the y_l. Throws where the authority gave a key that is not the slot's.
+ * = sum_{l in A} x'_l: the terms behind the y_l. Throws if the authority gave a key that is not the slot's.
  */
 export function openingTerms(input: OpeningInput): Opening {
   const { sealing, buffer } = input;
@@ -83,7 +83,7 @@ export function openingTerms(input: OpeningInput): Opening {
     }
   }
   const wanted = slots.flatMap((slot) => wantedSeeds(input, isAccepted, slot));
-  // Seeds under one key follow each other: it is read and checked once for all of them.
+  // Seeds under one key follow each other, so that it is read and checked once for all of them.
   for (const [slot, seeds] of bySlot(wanted)) {
     const open = sealing.edgeOpener(buffer, slot, keysOf(slot, 'edge'));
     if (open === undefined) throw new Error(`too few of the keys that were released for slot ${slot} are its own`);
@@ -99,8 +99,9 @@ export function openingTerms(input: OpeningInput): Opening {
 }
 
 /**
- * How many pads show that a self seed is bad: t of them are of authorities that do not collude, whichever f do. An edge key is held to
- * the published list; a pad is held to nothing but the seed, so with fewer of them an authority's lie looks like the device's.
+ * The number of pads that prove a self seed bad: t of them belong to authorities that do not collude, for any f that
+ * do. An edge key is checked against the published list; a pad is checked only against the seed, so with fewer pads an
+ * authority's lie looks like the device's.
  */
 function padsToBlame(descriptor: Descriptor): number {
   return descriptor.threshold + Math.max(0, toleratedOf(descriptor));
@@ -112,7 +113,7 @@ function isSelfAsSigned({ sealing, uploadOf }: OpeningInput, slot: Slot): boolea
   return equalBytes(self.subarray(0, sealing.selfNameBytes), header.selfName);
 }
 
-/** Those that opened the last seed first: an authority that lies costs one search, and not one for every slot. */
+/** Tries those that opened the last seed first, so that an authority that lies costs one search, and not one for every slot. */
 function credibleFirst(pads: readonly PartKey[], credible: readonly number[]): readonly PartKey[] {
   const isCredible = ({ authority }: PartKey): boolean => credible.includes(authority);
   return [...pads.filter(isCredible), ...pads.filter((pad) => !isCredible(pad))];
@@ -142,11 +143,11 @@ function releasedBySlot(released: readonly KeysOf[]): ReadonlyMap<string, readon
 }
 
 interface WantedSeed extends SealedSeed {
-  /** Whose edge key opens it. */
+  /** The slot whose edge key opens it. */
   readonly slot: Slot;
   readonly use: EdgeUse;
   readonly sign: 1 | -1;
-  /** Who sealed it. */
+  /** The slot that sealed it. */
   readonly by: Slot;
 }
 
@@ -160,7 +161,10 @@ function bySlot(wanted: readonly WantedSeed[]): ReadonlyMap<Slot, readonly Wante
   return groups;
 }
 
-/** What an accepted slot shares with those that are not accepted: later ones from its deposit, earlier ones from its backups. */
+/**
+ * The seeds that an accepted slot shares with those that are not accepted: later ones from its deposit, earlier ones
+ * from its backups.
+ */
 function wantedSeeds(
   { buffer, deposits, uploadOf }: OpeningInput,
   isAccepted: ReadonlySet<number>,
@@ -176,7 +180,7 @@ function wantedSeeds(
   const opened = Array.from({ length: slot }, (_, i) => i as Slot).filter((i) => !isVoid.has(i));
   const mended = opened.flatMap((earlier, n): WantedSeed[] => {
     if (isAccepted.has(earlier)) return [];
-    // Held to the commitment of whoever made the seed.
+    // Checked against the commitment of the seed's maker.
     const { commitment } = (deposits[earlier] as Deposit).entries[slot - 1] as SealedSeed;
     const sealed = backups[n] as Uint8Array;
     return [{ commitment, sealed, slot: earlier, use: { role: 'backup', joinTag }, sign: 1, by: slot }];
@@ -188,7 +192,7 @@ type Quarantine = Extract<PrefixVerdict, { kind: 'quarantine' }>;
 
 export type SumVerdict = (Extract<PrefixVerdict, { kind: 'good' }> & { readonly sum: Uint32Array }) | Quarantine;
 
-/** The words before the coordinates are as they should be, and every coordinate is in range. */
+/** The words before the coordinates must be correct, and every coordinate in range. */
 export function judgeSum(rules: SumRules, total: Uint32Array, accepted: number): SumVerdict {
   const prefix = judgePrefix(rules, total, accepted);
   if (prefix.kind === 'quarantine') return prefix;
@@ -196,7 +200,7 @@ export function judgeSum(rules: SumRules, total: Uint32Array, accepted: number):
   return judgeCoordinates(rules, sum, { accepted, weightSum: prefix.weightSum }) ?? { ...prefix, sum };
 }
 
-/** How many updates a sum has, and what it is divided by. */
+/** The number of updates in a sum, and its divisor. */
 export interface SummedUpdates {
   readonly accepted: number;
   readonly weightSum: number;
@@ -215,9 +219,9 @@ export function judgeCoordinates(
 }
 
 /**
- * An honest update is clipped, then weighed, then rounded: |x| <= c clip w/W + 1, and so for a sum. It holds the mean that the sum is
- * divided down to within the clip, however small a liar makes the sum of weights: it would multiply the step otherwise, by up to W. With
- * noise this says little; there the least weight of a device is bounded instead.
+ * An honest update is clipped, then weighted, then rounded: |x| <= c clip w/W + 1, and so for a sum. This keeps the
+ * mean of the sum within the clip, even if a liar makes the sum of weights small: otherwise that would multiply the
+ * step by up to W. With noise this bound is weak; there the smallest weight of a device is bounded instead.
  */
 function coordinateBound(rules: SumRules, { accepted, weightSum }: SummedUpdates): number {
   const { level, clip, weightScale, privacy } = rules;

@@ -1,6 +1,6 @@
 /**
  * The secure buffer of the server, one object per buffer. It holds names, signatures and digests, never a vector or a
- * sealed seed: those lie in the store, put there before the record that counts on them.
+ * sealed seed: those are in the store, written before the record that relies on them.
  *
  *     filling --freeze--> frozen --grant--> granted --include--> included
  *        |                   |                 \--quarantine--> quarantined
@@ -34,7 +34,7 @@ export interface BufferSlot {
   readonly depositSignature: Uint8Array;
   readonly status: 'assigned' | 'accepted' | 'dropped';
   readonly header?: UploadHeader;
-  /** The lease is longer by the time the server was down. */
+  /** The lease is extended by the time the server was down. */
   readonly graceMs: number;
 }
 
@@ -46,7 +46,7 @@ export interface SecureBuffer extends SumState {
   readonly accepted: readonly Slot[];
 }
 
-/** What a buffer is made of again. */
+/** The facts from which a buffer is restored. */
 export type BufferFact =
   | { readonly kind: 'deposited'; readonly slot: BufferSlot }
   | { readonly kind: 'accepted'; readonly header: UploadHeader }
@@ -55,7 +55,7 @@ export type BufferFact =
   | { readonly kind: 'frozen'; readonly accepted: readonly Slot[]; readonly why: FreezeReason }
   | SumFact;
 
-/** What a step wants to have durable: facts, and the deposit that comes with a slot. */
+/** The records that a step wants to have durable: facts, and the deposit that comes with a slot. */
 export type BufferRecord =
   | Exclude<BufferFact, { readonly kind: 'deposited' }>
   | { readonly kind: 'deposited'; readonly slot: BufferSlot; readonly deposit: Deposit };

@@ -1,5 +1,5 @@
 /**
- * What every sum has, whatever gathered its updates: from `frozen` on, a buffer of slots and a batch of whole uploads go the same way.
+ * The common state of every sum: from `frozen` on, a buffer of slots and a batch of whole uploads are treated the same.
  *
  *     frozen --grant--> granted --open--> opened --include--> included
  *        \                                   \--quarantine--> quarantined
@@ -19,17 +19,17 @@ export interface SumState {
   readonly task: TaskId;
   readonly rules: SumRules;
   readonly status: 'filling' | 'frozen' | 'granted' | 'opened' | 'included' | 'quarantined' | 'aborted' | 'unknown';
-  /** Whose updates are in it, once frozen. */
+  /** The users whose updates are in it, once frozen. */
   readonly users: readonly UserId[];
   /** Once granted. */
   readonly votes: readonly Endorsement[];
 }
 
-/** What decides about a sum that is frozen. */
+/** The facts that decide about a frozen sum. */
 export type SumFact =
   /** With the votes for its close: authorities without a part in it are shown them. */
   | { readonly kind: 'granted'; readonly votes: readonly Endorsement[] }
-  /** Its mean lies beside it, or what spoilt it. */
+  /** Its mean is stored beside it, or the reason why it is spoilt. */
   | { readonly kind: 'opened' }
   | { readonly kind: 'included'; readonly version: number }
   | { readonly kind: 'quarantined'; readonly why: string; readonly slots: readonly number[] }
@@ -43,7 +43,7 @@ export function evolveSum<Sum extends SumState>(sum: Sum, entry: SumFact): Sum {
   return entry.kind === 'granted' ? { ...sum, status: 'granted', votes: entry.votes } : { ...sum, status: entry.kind };
 }
 
-/** Enough authorities voted for this very set of updates. What they release is asked for again after a crash. */
+/** Enough authorities voted for this very set of updates. Their releases are requested again after a crash. */
 export function recordGrant<Sum extends SumState>(
   sum: Sum,
   { votes }: Pick<SumState, 'votes'>,
@@ -53,7 +53,7 @@ export function recordGrant<Sum extends SumState>(
   return decided(sum, { kind: 'granted', votes }, []);
 }
 
-/** What it says is durable with this: authorities are asked for nothing more. */
+/** Its content is durable with this: authorities are asked for nothing more. */
 export function recordOpened<Sum extends SumState>(sum: Sum): SumStep<Sum, { readonly kind: 'opened' }> {
   if (sum.status === 'opened') return unchanged(sum, { kind: 'opened' });
   if (sum.status !== 'granted') return declined(sum, refused('already-decided'));
@@ -73,7 +73,7 @@ export function recordIncluded<Sum extends SumState>(
   };
 }
 
-/** The sum is not one of honest updates, and is not applied. `slots` are those that are known to have cheated. */
+/** The sum is not a sum of honest updates, and is not applied. `slots` are those that are known to have cheated. */
 export function recordQuarantine<Sum extends SumState>(
   sum: Sum,
   why: string,
@@ -87,12 +87,12 @@ export function recordQuarantine<Sum extends SumState>(
   };
 }
 
-/** Whether enough authorities voted for it, and nothing has been decided since. */
+/** True if enough authorities voted for it, and nothing has been decided since. */
 export function isGranted({ status }: Pick<SumState, 'status'>): boolean {
   return status === 'granted' || status === 'opened';
 }
 
-/** Whether the sum came to nothing. */
+/** True if the sum was lost. */
 export function isLost({ status }: SumState): boolean {
   return status === 'aborted' || status === 'unknown';
 }

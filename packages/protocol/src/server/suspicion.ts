@@ -1,42 +1,42 @@
 /**
- * How likely it is that a device spoils sums. A spoilt sum names nobody, for the masks protect the cheat too; but whoever takes
- * part in spoilt sums again and again, beside others who do not, can be told apart by Bayes' rule.
+ * The probability that a device spoils sums. A spoilt sum names no device, because the masks protect the cheat too; but Bayes'
+ * rule reveals a device that takes part in spoilt sums again and again, beside others that do not.
  *
  *     spoilt, of A:  p_u <- p_u / (p_u + (1 - p_u) q_u),   q_u = 1 - prod_{v in A, v != u} (1 - p_v)
  *     clean:         p_u <- p_u (1 - r) / (p_u (1 - r) + 1 - p_u)
  *
- * q_u: somebody else spoilt it. r: how often a cheat is taken to cheat, for it may do so only now and then.
+ * q_u: another device spoilt it. r: the assumed rate at which a cheat cheats, because it may do so only now and then.
  */
 
-/** What is known of a device in a task. */
+/** The record of a device in a task. */
 export interface Standing {
   /** p, within the bounds below. */
   readonly suspicion: number;
-  /** Spoilt sums without a name that it took part in, since it was last cleared. */
+  /** Spoilt sums without a named cheat that it took part in, since it was last cleared. */
   readonly spoilt: number;
-  /** How often it was suspended. */
+  /** The number of its suspensions. */
   readonly suspensions: number;
   /** The number of the task's sum at which its suspension ends. */
   readonly suspendedUntil?: number;
   readonly isBanned?: true;
 }
 
-/** How the sum of a buffer came out. */
+/** The verdict on the sum of a buffer. */
 export interface JudgedSum {
-  /** Whose updates are in it. */
+  /** The users whose updates are in it. */
   readonly users: readonly string[];
   readonly outcome: 'clean' | 'spoilt';
-  /** Those who are shown to have cheated: they explain a spoilt sum, and nobody else is suspected for it. */
+  /** The devices that were shown to have cheated: they explain a spoilt sum, and no other device is suspected for it. */
   readonly named: readonly string[];
 }
 
-/** Where a task stands when a sum is judged. */
+/** The state of a task when a sum is judged. */
 export interface SuspicionScene {
-  /** The number of this sum: how many were judged before it, plus one. */
+  /** The number of this sum: the number of sums judged before it, plus one. */
   readonly sum: number;
   /** Kmin. */
   readonly minimum: number;
-  /** Devices that took part lately and are not suspended, those of this sum included. */
+  /** Devices that took part recently and are not suspended, those of this sum included. */
   readonly devices: number;
   /** Devices that are suspended. */
   readonly suspended: number;
@@ -52,18 +52,21 @@ const MIN_OTHERS = 1e-4;
 export const SUSPECT = 0.1;
 export const STRONG_SUSPECT = 0.5;
 const SUSPENDED = 0.95;
-/** Fewer spoilt sums suspend nobody: a cheat with a good name, which pays with them, could have each newcomer locked out at once. */
+/**
+ * Fewer spoilt sums suspend no device: otherwise a cheat with a good record, which it spends on them, could have each
+ * newcomer locked out at once.
+ */
 const SPOILT_TO_SUSPEND = 4;
 /**
- * One device, or this share of all, is suspended at a time unless it is named: cheats that keep their own names clean can turn the
- * suspicion on others, and lock out no more than these.
+ * One device, or this share of all, is suspended at a time unless it is named: cheats that keep their own records clean
+ * can turn the suspicion on others, and can lock out no more than these.
  */
 const SUSPENDED_SHARE = 0.1;
 const AFTER_SUSPENSION = 0.6;
 const FIRST_SUSPENSION = 50;
 /** 50 * 2^20 sums are more than a task has. */
 const MAX_DOUBLINGS = 20;
-/** Whoever was in one of the last so many sums counts as one of the fleet. */
+/** A device that was in one of this many last sums counts as part of the fleet. */
 export const LATELY = 20;
 
 export const NEW_STANDING: Standing = { suspicion: PRIOR, spoilt: 0, suspensions: 0 };
@@ -75,7 +78,7 @@ export function standingAt(standing: Standing, sum: number): Standing {
   return { ...rest, suspicion: AFTER_SUSPENSION };
 }
 
-/** What an operator makes of a device that is suspected: as if it were new. */
+/** Clears a suspected device by an operator's decision: as if it were new. */
 export function cleared({ suspensions }: Standing): Standing {
   return { ...NEW_STANDING, suspensions };
 }
@@ -84,7 +87,7 @@ export function banned(standing: Standing): Standing {
   return { ...standing, isBanned: true };
 }
 
-/** The standings of those in the sum after it was judged. */
+/** The standings of the members of the sum after it was judged. */
 export function judgeStandings(
   standingOf: (user: string) => Standing,
   { users, outcome, named }: JudgedSum,
@@ -109,7 +112,7 @@ export function judgeStandings(
       const others = Math.max(MIN_OTHERS, 1 - product / (1 - standing.suspicion));
       const after = afterSpoilt(standing, others);
       const isGuilty = after.suspicion >= SUSPENDED && after.spoilt >= SPOILT_TO_SUSPEND;
-      // What a device had under way when it was suspended does not suspend it again.
+      // Updates that a device had under way when it was suspended do not suspend it again.
       const isFree = after.suspendedUntil === undefined && out < maxOut && devices - 1 > scene.minimum;
       if (!isGuilty || !isFree) return [user, after];
       devices--;

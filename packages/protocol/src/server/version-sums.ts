@@ -1,4 +1,4 @@
-/** Which opened sums make the next version of the model, and whether they do so now. */
+/** Chooses the opened sums that make the next version of the model, and decides whether they do so now. */
 import type { Ctx } from '../wire/brands.ts';
 import { MAX_SUMS } from '../wire/limits.ts';
 import { LEAST_TRIMMED, ONE_SHOT_DEFAULTS, type OneShotPolicy } from '../wire/one-shot/policy.ts';
@@ -18,14 +18,15 @@ export interface VersionSum {
 }
 
 export interface NextVersion<Sum extends VersionSum> {
-  /** Without any, the version repeats the parameters of the one before. */
+  /** If it is empty, the version repeats the parameters of the one before. */
   readonly sums: readonly Sum[];
   readonly spoilt: readonly Sum[];
 }
 
 /**
- * Spoilt sums count as well: their devices can give nothing more on the old version. `isLast`: no further sum is expected, so that fewer
- * make a version; a trimmed mean waits until there are enough of them all the same. Undefined if the sums have to wait.
+ * Spoilt sums count as well, because their devices can contribute nothing more on the old version. `isLast`: no further
+ * sum is expected, so that fewer make a version; a trimmed mean still waits until there are enough of them. Undefined
+ * if the sums have to wait.
  */
 export function nextVersion<Sum extends VersionSum>(
   { sumsPerVersion, combine }: VersionRule,

@@ -1,11 +1,11 @@
-/** Which slots to leave out where edges are void: a minimum vertex cover of the void edges. */
+/** Chooses the slots to leave out if edges are void: a minimum vertex cover of the void edges. */
 
 export type VoidEdge = readonly [number, number];
 
-/** Beyond this many slots in the cover the search gives way to the greedy choice: only mass sabotage gets there. */
+/** Beyond this many slots in the cover the search is replaced by the greedy choice: only mass sabotage gets there. */
 const EXACT_UP_TO = 12;
 
-/** The smallest set of slots that touches every void edge; the later slot where two are as good. */
+/** Returns the smallest set of slots that touches every void edge; the later slot if two are equally good. */
 export function slotsToLeaveOut(edges: readonly VoidEdge[]): readonly number[] {
   for (let size = 0; size <= EXACT_UP_TO; size++) {
     const cover = coverOfSize(edges, size);

@@ -1,11 +1,11 @@
 /**
- * No block of the quantised update may vanish: where it does for all users but one, the sum shows that one's entries. A
- * server that chooses the model can bring this about. The floats say nothing here: they may be small without being zero.
+ * No block of the quantised update may vanish: if it does for all users but one, the sum shows that one's entries. A server
+ * that chooses the model can bring this about. The floats do not matter here: they may be small without being zero.
  */
 import { modulusSize, type Quantizer, signedCapacity } from '@basa/masking';
 import { type Refused, refused } from '../wire/refusals.ts';
 
-/** A tensor of the model: where its parameters lie in the flat vector. */
+/** A tensor of the model: the position of its parameters in the flat vector. */
 export type Block = readonly [offset: number, length: number];
 
 /** Blocks of fewer entries are judged together with their neighbours: a few biases may well be zero. */
@@ -36,8 +36,8 @@ export function blockProblem(
 }
 
 /**
- * What must not vanish: every large block by itself, and small ones that stand together. A few small ones beside a large
- * one make no group of their own: they do not vanish together with it, and they do not excuse it.
+ * The groups that must not vanish: every large block by itself, and adjacent small ones together. A few small ones beside
+ * a large one make no group of their own: they need not be checked, and they cannot stand in for the large one.
  */
 function groupsOf(blocks: readonly Block[], entries: number): readonly (readonly Block[])[] {
   const groups: (readonly Block[])[] = [];

@@ -1,8 +1,8 @@
 /**
- * What a device has spent of a private task's budget. A charge is the ledger's mark delta -> ctx: it is durable before the
- * header of an upload leaves, it is taken back by the authority's signed "aborted" or "closed without me" alone, and the same
- * update in the same buffer is one charge however often it is written. So nothing is ever charged too little, and a crash
- * between mark and header charges at most one inclusion too much.
+ * The part of a private task's budget that a device has spent. A charge is the ledger's mark delta -> ctx: it is
+ * durable before the header of an upload leaves, only the authority's signed "aborted" or "closed without me" takes it
+ * back, and the same update in the same buffer is one charge however often it is written. So the charge is never too
+ * low, and a crash between mark and header charges at most one inclusion too much.
  */
 import { toHex } from '@basa/masking';
 import { epsilonBudget, type PrivacyPolicy } from '../wire/privacy.ts';
@@ -29,7 +29,7 @@ export function privacySpent({ deltas }: DeviceLedger, privacy: PrivacyPolicy): 
   };
 }
 
-/** Whether the update may be given away: a charge more must be within the budget. */
+/** Checks that the update may be given away: one more charge must be within the budget. */
 export function budgetProblem(
   { deltas }: DeviceLedger,
   privacy: PrivacyPolicy | undefined,

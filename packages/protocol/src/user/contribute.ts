@@ -1,7 +1,7 @@
 /**
- * A contribution from the deposit to the acknowledgement, as a coroutine: it says what to sign, what to make durable and what
- * to send where, and whoever drives it answers, at once or later. It goes on from wherever the device's records stand, so
- * it is the same after a crash as without one. A driver that cannot answer drops it and starts another one later.
+ * A contribution from the deposit to the acknowledgement, as a coroutine: it requests signatures, durable records and
+ * messages, and its driver answers, at once or later. It continues from the device's records, so it is the same after a
+ * crash as without one. A driver that cannot answer drops it and starts another one later.
  */
 import { equalBytes, type KeyResult, type KeyWork } from '@basa/masking';
 import type { KeyRequest, UploadHeader } from '../wire/authority-messages.ts';
@@ -25,7 +25,7 @@ import {
   uploadHeaderMessage,
 } from './upload.ts';
 
-/** What is asked of the driver, and with it what the answer is. */
+/** The requests to the driver, each with its answer. */
 interface Requests {
   /** With the device's key, for the message that follows. */
   sign: { readonly asked: { readonly statement: Uint8Array; readonly of: Sent }; readonly answer: Uint8Array };
@@ -43,12 +43,12 @@ interface Requests {
   input: { readonly asked: object; readonly answer: Uint32Array };
   /** The plan, applied to the vector in place. */
   mask: { readonly asked: { readonly masking: Masking }; readonly answer: undefined };
-  /** To the server, `isResumed` where bytes of it may have left before. */
+  /** To the server; `isResumed` if bytes of it may have left before. */
   upload: {
     readonly asked: { readonly header: UploadHeader; readonly body: Uint8Array; readonly isResumed: boolean };
     readonly answer: { readonly kind: 'accepted' } | Refused;
   };
-  /** One-shot: the one message to the server. */
+  /** One-shot: the only message to the server. */
   shot: {
     readonly asked: { readonly upload: ShotUpload; readonly body: Uint8Array; readonly isResumed: boolean };
     readonly answer: { readonly kind: 'accepted' } | Refused;
@@ -64,8 +64,9 @@ export type ContributeRequest = {
 export type ContributeAnswer = Requests[keyof Requests]['answer'];
 
 /**
- * `left`: the buffer is left for good, and nothing of the update was given away. `held`: the server refused bytes that were
- * offered; only the authority's outcome frees the update. `damaged`: what the device keeps is not what it wrote.
+ * `left`: the buffer is left for good, and nothing of the update was given away. `held`: the server refused bytes that
+ * were offered; only the authority's outcome frees the update. `damaged`: the stored state differs from what the device
+ * wrote.
  */
 export type ContributeEnd =
   | { readonly kind: 'acknowledged' }
@@ -75,7 +76,7 @@ export type ContributeEnd =
 
 export type Steps<End> = Generator<ContributeRequest, End, ContributeAnswer>;
 
-/** From a session that is prepared, slotted or frozen. */
+/** Starts from a session that is prepared, slotted or frozen. */
 export function* contributeSteps(ports: UserPorts, start: Device): Steps<ContributeEnd> {
   let device = start;
   if (device.session?.step === 'prepared') {
@@ -106,7 +107,7 @@ export function* contributeSteps(ports: UserPorts, start: Device): Steps<Contrib
   return { kind: 'acknowledged' };
 }
 
-/** The key of the slot opens what earlier users sealed to it; then the input is masked and the upload frozen. */
+/** The key of the slot opens the seeds that earlier users sealed to it; then the input is masked and the upload frozen. */
 function* freezeSteps(
   ports: UserPorts,
   device: Device,
@@ -133,7 +134,7 @@ function* sealed<Result>(steps: SealingSteps<Result>): Steps<Result> {
   return next.value;
 }
 
-/** The body of a frozen upload made again: the same bytes, or none. */
+/** Makes the body of a frozen upload again: the same bytes, or none. */
 function* bodyAgain(ports: UserPorts, session: FrozenSession): Steps<Uint8Array | { readonly problem: string }> {
   const masking = maskInput(ports, session, yield* ask('input', {}));
   if (masking.kind === 'refused') return { problem: 'the store holds another input than the one that was fixed' };

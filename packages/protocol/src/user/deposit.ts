@@ -14,7 +14,7 @@ import type { CheckedDescriptor } from './seat.ts';
 import type { PreparedSession, UserPorts, UserRecord } from './session.ts';
 
 export interface DepositInput {
-  /** What `checkDrawnBuffer` let through. */
+  /** A descriptor that passed `checkDrawnBuffer`. */
   readonly descriptor: CheckedDescriptor;
   /** The list that was checked with it. */
   readonly slotKeys: Uint8Array;
@@ -23,17 +23,17 @@ export interface DepositInput {
   readonly inputDigest: Uint8Array;
 }
 
-/** What the device's key must sign next; keys in browsers sign later. */
+/** The next statement for the device's key to sign; keys in browsers sign asynchronously. */
 export interface ToSign {
   readonly statement: Uint8Array;
 }
 
-/** The deposit with its seeds sealed at once. */
+/** Prepares the deposit with its seeds sealed synchronously. */
 export function prepareDeposit(ports: UserPorts, device: Device, input: DepositInput): DeviceStep<ToSign> {
   return sealedAtOnce(ports.sealing, depositSteps(ports, device, input));
 }
 
-/** Draws s_1 .. s_{K-1}, independent, and has each sealed to its slot. A buffer is entered once, ever. */
+/** Draws s_1 .. s_{K-1}, independent, and has each sealed to its slot. A device enters a buffer only once. */
 export function* depositSteps(
   { suite, randomBytes }: Pick<UserPorts, 'suite' | 'randomBytes'>,
   device: Device,

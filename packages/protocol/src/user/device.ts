@@ -1,5 +1,5 @@
 /**
- * A device: the ledger it keeps for ever and the session it is in. A step reads both and gives records; records alone
+ * A device: the ledger it keeps for ever and its current session. A step reads both and returns records; only records
  * change them. The records of one step are durable together.
  */
 import type { Suite } from '@basa/masking';
@@ -22,7 +22,7 @@ const NEW_DEVICE: Device = { ledger: EMPTY_LEDGER, session: undefined };
 
 const LEDGER_KINDS: readonly string[] = ['entered', 'committed', 'freed', 'seen', 'epoch'];
 
-/** The ledger outlives the session: its records are kept when those of the session are done with. */
+/** The ledger outlives the session: its records are kept when those of the session are discarded. */
 export function isLedgerRecord(entry: DeviceRecord): entry is LedgerRecord {
   return LEDGER_KINDS.includes(entry.kind);
 }

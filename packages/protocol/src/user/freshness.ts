@@ -1,6 +1,6 @@
 /**
- * Versions of the model never go back on a device. A server or a proxy that replays a signed entry would have it train on a
- * model of its choice among all there ever were, and so weigh or shape one device's update otherwise than the others'.
+ * Versions of the model never go back on a device. A server or a proxy that replays a signed entry could make it train
+ * on any earlier model, and so weight or shape one device's update differently from the others'.
  */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { TaskId } from '../wire/brands.ts';
@@ -18,24 +18,27 @@ import { declined, unchanged } from '../wire/transition.ts';
 import { type Device, type DeviceStep, recorded } from './device.ts';
 import type { SeenModel } from './ledger.ts';
 
-/** What the device asked with, and what it believes. */
+/** The device's request, and the pins it trusts. */
 export interface NewestQuestion {
   readonly suite: Suite;
   readonly council: Council;
   readonly task: TaskId;
   readonly nonce: Uint8Array;
-  /** Whether the device had seen a newer head of this authority's log before it asked. */
+  /** True if the device had seen a newer head of this authority's log before it asked. */
   isPast(head: HeadBody, authority: number): boolean;
 }
 
-/** What one authority says is the newest. */
+/** The newest entry according to one authority. */
 export interface NewestOf {
   /** Its index. */
   readonly authority: number;
   readonly answer: NewestModel;
 }
 
-/** The newest entry of those that enough authorities named, where each answers this very question and goes back behind nothing. */
+/**
+ * Returns the newest entry of those that enough authorities named, if each answers this very request and is not older
+ * than what the device has seen.
+ */
 export function receiveNewest(
   question: NewestQuestion,
   device: Device,
@@ -58,7 +61,7 @@ export function receiveNewest(
   return isRefused(noted) ? declined(device, noted) : { state, records, answer: entry, events: [] };
 }
 
-/** A version that the authority signed, in an entry or a descriptor, is remembered where it is newer than any before. */
+/** Remembers a version that the authority signed, in an entry or a descriptor, if it is newer than any before. */
 export function noteModel(suite: Suite, device: Device, { version, modelHash }: SeenModel): DeviceStep<SeenModel> {
   const { seen } = device.ledger;
   if (seen !== undefined && version < seen.version) return unchanged(device, seen);
@@ -69,7 +72,7 @@ export function noteModel(suite: Suite, device: Device, { version, modelHash }: 
   return recorded(suite, device, [{ kind: 'seen', ...model }], model);
 }
 
-/** Why the answer of one authority does not count; undefined for a good one. */
+/** Returns the reason why the answer of one authority does not count; undefined for a good one. */
 export function newestProblem(
   { suite, council, task, nonce, isPast }: NewestQuestion,
   { authority, answer }: NewestOf,

@@ -1,4 +1,4 @@
-/** From an update to what is masked: x' = [1, 0, 0, 0 | w | metrics | x], x = Quant((w/W) clip(delta)), quantised once. */
+/** Turns an update into the masked input: x' = [1, 0, 0, 0 | w | metrics | x], x = Quant((w/W) clip(delta)), quantised once. */
 import { integerWeight, quantize, type RandomWords, type Suite, type VectorKernel } from '@basa/masking';
 import { prefixElements, writePrefix } from '../wire/prefix.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
@@ -11,14 +11,14 @@ export interface UpdateInput {
   readonly delta: Float32Array;
   /** tau: the version the update was trained on. */
   readonly trainedOn: number;
-  /** In (0, 1]: how much the update counts besides its staleness; 1 by default, and always in a private task. */
+  /** In (0, 1]: the weight of the update besides its staleness; 1 by default, and always in a private task. */
   readonly exampleWeight?: number;
   /** By name: a finite number for each metric that the task names. */
   readonly metrics?: Readonly<Record<string, number>>;
-  /** The blocks of the parameters, none of which may vanish; without them the whole update is one. */
+  /** The blocks of the parameters, none of which may vanish; without them the whole update is one block. */
   readonly blocks?: readonly Block[];
   readonly randomWords: RandomWords;
-  /** Where there is one, it quantises faster; the same bits. */
+  /** Optional; quantises faster, with the same bits. */
   readonly kernel?: VectorKernel | undefined;
 }
 
@@ -44,7 +44,7 @@ export function buildInput(rules: SumRules, update: UpdateInput): BuiltInput {
   if (missing !== undefined) return refused('metric-missing', { detail: missing.name });
   const isPrivate = rules.privacy !== undefined;
   const exampleWeight = isPrivate ? 1 : (update.exampleWeight ?? 1);
-  // With one version a buffer every update of the sum is equally old: the server weighs the whole sum by its age.
+  // With one version per buffer every update of the sum is equally old: the server weights the whole sum by its age.
   const ageWeight = rules.versions === 'one' ? 1 : stalenessWeight(rules.staleness, staleness);
   const alpha = ageWeight * exampleWeight;
   const weight = integerWeight(alpha, rules.weightScale);
@@ -56,7 +56,7 @@ export function buildInput(rules: SumRules, update: UpdateInput): BuiltInput {
   const quantized = quantizer(delta, rules, randomWords, weight / rules.weightScale, options);
   if (quantized.kind === 'refused')
     return refused('not-finite', { detail: `entry ${quantized.index} is ${quantized.value}` });
-  // The noise fills every block, and a refusal that depends on the data would tell of it.
+  // The noise fills every block, and a refusal that depends on the data would reveal something about it.
   const vanished = isPrivate ? undefined : blockProblem(rules, quantized.vector, blocks);
   if (vanished !== undefined) return vanished;
   return { kind: 'input', vector, weight, staleness, clipped: quantized.clipped };

@@ -1,4 +1,4 @@
-/** The user gets the keys of its slot, opens what was sealed to it, and drafts its upload. */
+/** The user gets the keys of its slot, opens the seeds that were sealed to it, and drafts its upload. */
 import { equalBytes, SEED_BYTES, Secret } from '@basa/masking';
 import type { KeyAnswer } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
@@ -19,7 +19,7 @@ import { keyRequestToSign } from './slot.ts';
 export interface UploadDraft {
   readonly kind: 'draft';
   readonly receipt: Receipt;
-  /** Slots whose edge did not open or missed its commitment. */
+  /** Slots whose edge did not open or did not match its commitment. */
   readonly voids: readonly Slot[];
   /** b. */
   readonly self: Secret;
@@ -29,14 +29,14 @@ export interface UploadDraft {
   readonly parts: SealedParts;
 }
 
-/** What one authority answered. */
+/** The answer of one authority. */
 export interface KeyAnswerOf {
   /** Its index. */
   readonly authority: number;
   readonly answer: KeyAnswer;
 }
 
-/** The draft with everything opened and sealed at once. */
+/** Drafts with everything opened and sealed synchronously. */
 export function receiveKey(
   ports: UserPorts,
   session: UserSession,
@@ -45,7 +45,7 @@ export function receiveKey(
   return sealedAtOnce(ports.sealing, keySteps(ports, session, answers));
 }
 
-/** With the answers of enough authorities; those that are not good (`keyAnswerProblem`) do not count. */
+/** Needs the answers of enough authorities; invalid ones (`keyAnswerProblem`) do not count. */
 export function* keySteps(
   ports: UserPorts,
   session: UserSession,
@@ -67,18 +67,19 @@ export function* keySteps(
   const entries = inbox.map(({ sealed, joinTag }) => ({ sealed, use: { role: 'edge', joinTag } as const }));
   const opened = yield { kind: 'open', buffer: member, slot: ticket.slot, keys: good, entries };
   for (const { key } of good) key.fill(0);
-  // A wrong key would open nothing, and every edge would count as void: a fault of the authority, or of who stands between.
+  // A wrong key would open nothing, and every edge would count as void: a fault of the authority, or of a party in
+  // between.
   if (opened === undefined) return refused('key-invalid', { detail: 'it is not the key of this slot in the list' });
   return yield* draftSteps(ports, session, receipt, opened);
 }
 
-/** Why the answer of one authority does not count, so that another is waited for; undefined for a good one. */
+/** Returns the reason why the answer of one authority does not count, so that another is awaited; undefined for a good one. */
 export function keyAnswerProblem(ports: UserPorts, session: SlottedSession, answer: KeyAnswerOf): Refused | undefined {
   const opened = openedAnswer(ports, session, answer);
   if (isRefused(opened)) return opened;
   const { member, ticket } = session;
   const { parts, threshold } = member.descriptor;
-  // Where all are needed, there is nobody else to wait for: whoever opens with the key looks at it then.
+  // If all are needed, there is no other answer to wait for: opening checks the key.
   const isOwn =
     parts.length === threshold ||
     isSlotKeyOf(ports.suite, member, ticket.slot, { authority: answer.authority, key: opened });
@@ -96,14 +97,14 @@ function openedAnswer(
   const hasPart = descriptor.parts.some((part) => part.authority === authority);
   const isMine =
     hasPart &&
-    // The ticket was held to me before: a receipt of the same slot is mine.
+    // The ticket was checked to be mine before: a receipt of the same slot is mine.
     isSameSlot(receipt, session.ticket) &&
     isEndorsedByOne(ports.suite, receiptCodec, descriptor, receipt, authority);
   if (!isMine) return refused('receipt-invalid');
   return openedKey(ports, session, answer, descriptor.authorities[authority] as Uint8Array) ?? refused('key-invalid');
 }
 
-/** The key that the authority says it gave for this very request. */
+/** The key that the authority states to have given for this very request. */
 function openedKey(
   { suite }: UserPorts,
   session: SlottedSession,
@@ -128,13 +129,13 @@ function* draftSteps(
   receipt: Receipt,
   opened: readonly (Uint8Array | undefined)[],
 ): SealingSteps<UploadDraft> {
-  // A seed that is not the one its owner committed to is as good as one that does not open.
+  // A seed that does not match its owner's commitment is treated like one that does not open.
   const isMeant = (seed: Uint8Array | undefined, i: number): boolean =>
     seed !== undefined && equalBytes(commitmentOf(suite, seed), (inbox[i] as InboxEntry).commitment);
   const voids = opened.flatMap((seed, i) => (isMeant(seed, i) ? [] : [i as Slot]));
   const earlier = opened.flatMap((seed, i) => (isMeant(seed, i) ? [{ seed: seed as Uint8Array, i: i as Slot }] : []));
   const self = randomBytes(SEED_BYTES);
-  // backup_i = Seal(s_il, edge(i)): a drop-out of i is mended by my own word.
+  // backup_i = Seal(s_il, edge(i)): my own backup repairs a drop-out of i.
   const use = { role: 'backup', joinTag: member.joinTag } as const;
   const sealed = yield {
     kind: 'seal',

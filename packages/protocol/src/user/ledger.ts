@@ -1,6 +1,7 @@
 /**
- * What one device must remember across all its sessions: which buffers it ever entered, and to which buffer each update was
- * given. One ledger a device, behind one lock: two sessions that read it side by side could give one update away twice.
+ * The memory of one device across all its sessions: the buffers it ever entered, and the buffer to which each update
+ * was given. One ledger per device, behind one lock: two sessions that read it in parallel could give one update away
+ * twice.
  */
 import { equalBytes, type Suite, toHex } from '@basa/masking';
 import type { Ctx, JoinTag } from '../wire/brands.ts';
@@ -14,13 +15,13 @@ import { type Refused, refused } from '../wire/refusals.ts';
 export interface DeltaCommitment {
   readonly ctx: Ctx;
   readonly joinTag: JoinTag;
-  /** The version of the buffer: with one version a buffer, the one that the update was trained on. */
+  /** The version of the buffer: with one version per buffer, the one that the update was trained on. */
   readonly version: number;
   /** One-shot: the epochs that the upload names. `ctx` is then the name of the upload. */
   readonly epochs: readonly EpochName[];
 }
 
-/** Which buffer or upload has an update. */
+/** The buffer or upload that has an update. */
 export type GivenTo = Pick<DeltaCommitment, 'ctx' | 'joinTag'>;
 
 /** A version of the model with the hash that the authority logged for it. */
@@ -34,15 +35,15 @@ export interface DeviceLedger {
   readonly entered: ReadonlySet<string>;
   /** Updates by their id, as hex. */
   readonly deltas: ReadonlyMap<string, DeltaCommitment>;
-  /** The newest version that was ever seen signed: the device trains on none that is older. */
+  /** The newest version that was ever seen signed: the device trains on no older one. */
   readonly seen: SeenModel | undefined;
   /** The last versions that were seen signed, the newest at the end: an update may be trained on one of them. */
   readonly recent: readonly SeenModel[];
-  /** The newest epoch that was ever seen of each authority: the device seals to none before it. */
+  /** The newest epoch that was ever seen of each authority: the device seals to no earlier one. */
   readonly epochs: ReadonlyMap<number, number>;
 }
 
-/** More than an update may be old in any sensible task; an update on an older version is made anew. */
+/** Larger than the age of an update in any sensible task; an update on an older version is made again. */
 const MAX_RECENT = 32;
 
 export type LedgerRecord =
@@ -87,12 +88,12 @@ export function evolveLedger(ledger: DeviceLedger, entry: LedgerRecord): DeviceL
   }
 }
 
-/** Whether the device may enter the buffer: once, ever. */
+/** Checks that the device may enter the buffer: only once. */
 export function entryProblem({ entered }: DeviceLedger, ctx: Ctx): Refused | undefined {
   return entered.has(toHex(ctx)) ? refused('abandoned') : undefined;
 }
 
-/** Whether the update may be given to this user of this buffer: it is free, or was given to it before. */
+/** Checks that the update may be given to this user of this buffer: it is free, or was given to it before. */
 export function commitmentProblem(
   { deltas }: DeviceLedger,
   deltaId: Uint8Array,
@@ -104,9 +105,9 @@ export function commitmentProblem(
 }
 
 /**
- * With one version a buffer a device gives at most one update a version. Training is nearly deterministic: sums over overlapping groups
- * of devices on the same model would give single updates by subtraction (attack P1). An update that an outcome freed may be
- * given again, for it is in no sum.
+ * With one version per buffer a device contributes at most one update per version. Training is nearly deterministic:
+ * sums over overlapping groups of devices on the same model would reveal single updates by subtraction (attack P1). An
+ * update that an outcome freed may be given again, because it is in no sum.
  */
 export function versionProblem(
   { deltas }: DeviceLedger,
@@ -127,8 +128,9 @@ export interface OutcomePorts {
 }
 
 /**
- * Whether an update given to a buffer may go elsewhere: only with the word of enough authorities that the buffer was
- * aborted, or closed without it: a mix of answers moves nothing. A server that lies "aborted" would collect it twice and learn a difference of sums (attack I1).
+ * Decides whether an update given to a buffer may go elsewhere: only if enough authorities state that the buffer was
+ * aborted, or closed without it; a mix of answers frees nothing. A server that falsely says "aborted" would collect it
+ * twice and learn a difference of sums (attack I1).
  */
 export function judgeOutcome(
   { suite, council }: OutcomePorts,
@@ -137,7 +139,7 @@ export function judgeOutcome(
 ): Released {
   const outcome = agreedOutcome(suite, council, commitment.ctx, answers);
   if (outcome === undefined) {
-    // Authorities that are honest and do not agree yet are no fault of anybody.
+    // Honest authorities that do not agree yet are not a fault.
     const isGood = answers.every((one) => isOutcomeOf(suite, council, commitment.ctx, one));
     return refused(isGood ? 'outcome-undecided' : 'outcome-invalid');
   }

@@ -12,9 +12,9 @@ import { taskNoise } from '../wire/privacy.ts';
 import type { SumRules } from '../wire/sum-rules.ts';
 
 /**
- * Drawn once for a buffer: two draws for one update would let the noise be averaged away. An update with an entry that is not a
- * finite number counts as one of zeros: a server could choose a model on which devices with certain data diverge, and a refusal
- * would tell which they are.
+ * Drawn once for each buffer: two draws for one update would let the noise be averaged away. An update with an entry
+ * that is not a finite number counts as zeros: a server could choose a model on which devices with certain data
+ * diverge, and a refusal would reveal which they are.
  */
 export function quantizeWithNoise(
   delta: Float32Array,

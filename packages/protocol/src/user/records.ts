@@ -1,4 +1,4 @@
-/** What a device keeps of a session and of its ledger, as bytes. They hold seeds: only the device's owner may read them. */
+/** The records of a device's session and ledger, as bytes. They hold seeds: only the device's owner may read them. */
 import { SEED_BYTES } from '@basa/masking';
 import { SELF_NAME_BYTES } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
@@ -30,7 +30,7 @@ const sealed = short(SEALED);
 const sealedSeed = { commitment: field.hash, sealed };
 const deltaId = short(DELTA_ID);
 
-/** As it was signed, behind the policy that was pinned: after a crash the session goes on with what it began with. */
+/** As it was signed, after the pinned policy: after a crash the session continues with what it began with. */
 const signedField = nested(descriptorCodec, DESCRIPTOR_BYTES);
 const descriptorField: Field<Descriptor> = {
   write(writer, descriptor) {

@@ -1,4 +1,4 @@
-/** An update that a buffer was given is free again by the outcome that enough authorities tell, and by nothing else. */
+/** Frees an update that was given to a buffer, only by an outcome that enough authorities state. */
 import { toHex } from '@basa/masking';
 import type { OutcomeOf } from '../wire/outcome.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
@@ -8,7 +8,7 @@ import { judgeOutcome, type OutcomePorts, type Released } from './ledger.ts';
 import { agreedShotOutcome, type ShotOutcomeOf, type ShotQuestion } from './one-shot/outcome.ts';
 import type { UserPorts } from './session.ts';
 
-/** Frees an update for another buffer where the outcome allows it. An update nobody was given is free. */
+/** Frees an update for another buffer if the outcome allows it. An update that was never given is free. */
 export function releaseDelta(
   ports: OutcomePorts,
   device: Device,
@@ -24,7 +24,7 @@ export function releaseDelta(
   return recorded(ports.suite, device, [{ kind: 'freed', deltaId }], released);
 }
 
-/** The same for an update that was given in one shot: enough authorities call it expired. */
+/** The same for an update that was given in one shot: enough authorities must declare it expired. */
 export function releaseShot(
   question: ShotQuestion,
   device: Device,

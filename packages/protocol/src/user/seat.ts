@@ -1,4 +1,4 @@
-/** What a user checks before it deposits anything: the buffer is the one its pinned policy allows. */
+/** A user's checks before it deposits anything: the buffer must be one that its pinned policy allows. */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Ctx, Millis } from '../wire/brands.ts';
 import { isEndorsed } from '../wire/council.ts';
@@ -9,7 +9,7 @@ import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import type { SeenModel } from './ledger.ts';
 
-/** What a client was told out of band and believes over any server. */
+/** Values that a client was given out of band and trusts over any server. */
 export interface Pins {
   readonly policy: TaskPolicy;
 }
@@ -28,8 +28,9 @@ export type Seated =
   | Refused;
 
 /**
- * `trainedOn` is the model that the update to be given was trained on. With one version a buffer, the buffer must be of that model: a server
- * that mixes versions gives all but one device a model on which updates vanish, and reads the update of that one (attack O1).
+ * `trainedOn` is the model on which the update was trained. With one version per buffer, the buffer must be for that
+ * model: a server that mixes versions gives all but one device a model on which updates vanish, and reads the update of
+ * that one (attack O1).
  */
 export function checkDrawnBuffer(
   suite: Suite,
@@ -48,14 +49,14 @@ export function checkDrawnBuffer(
   return { kind: 'seated', ctx: ctxOf(suite, descriptor), descriptor: descriptor as CheckedDescriptor, slotKeys };
 }
 
-/** By its hash, not by its number alone: a log that was lost and written again may have another model under the same number. */
+/** By its hash, not only by its number: a log that was lost and written again may have another model under the same number. */
 function isSameModel(one: SeenModel, other: SeenModel): boolean {
   return one.version === other.version && equalBytes(one.modelHash, other.modelHash);
 }
 
 /**
- * Enough authorities have a part in it, and every one that has signed it: a part that its owner did not sign could be invented by
- * the server, which would then hold a share of every key.
+ * Enough authorities must have a part in it, and every one of them must have signed it: the server could invent a part
+ * that its owner did not sign, and would then hold a share of every key.
  */
 export function isDrawn(suite: Suite, policy: TaskPolicy, descriptor: SignedDescriptor): boolean {
   const { parts, endorsements } = descriptor;
@@ -67,8 +68,8 @@ export function isDrawn(suite: Suite, policy: TaskPolicy, descriptor: SignedDesc
 }
 
 /**
- * A user trains only on a model of the authority's log, one hash per version. The version is tau: it comes from the log,
- * never from the server. Undefined where the model is not the logged one.
+ * A user trains only on a model of the authority's log, one hash per version. The version is tau: it comes from the
+ * log, never from the server. Undefined if the model is not the logged one.
  */
 export function loggedVersion(
   suite: Suite,

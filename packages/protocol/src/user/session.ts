@@ -1,6 +1,6 @@
 /**
- * One user in one buffer, from deposit to acknowledgement. What a step needs later is in its record: after a crash the
- * session goes on with the very bytes it had, or not at all.
+ * One user in one buffer, from deposit to acknowledgement. The record of a step holds everything it needs later: after a
+ * crash the session continues with the very bytes it had, or not at all.
  *
  *     prepared --slot--> slotted --key, freeze--> frozen --acknowledged--> acknowledged
  *         \                 \--> abandoned             \--outcome--> released
@@ -27,11 +27,11 @@ export interface UserPorts {
   readonly randomBytes: RandomBytes;
   /** The sealing of the buffer's engine and public key. */
   readonly sealing: BufferSealing;
-  /** Packs what is uploaded; without one, a loop in TypeScript does. */
+  /** Packs the upload; without it, a loop in TypeScript does. */
   readonly kernel?: VectorKernel | undefined;
 }
 
-/** What identifies the session; the same in every step. */
+/** The identity of the session; the same in every step. */
 export interface Membership {
   readonly descriptor: Descriptor;
   readonly ctx: Ctx;
@@ -45,7 +45,7 @@ export interface Membership {
   readonly inputDigest: Uint8Array;
 }
 
-/** What identifies an upload of the one-shot mode. */
+/** The identity of an upload of the one-shot mode. */
 interface ShotMembership {
   readonly policy: TaskPolicy;
   /** The name of the upload: the hash of its header. */
@@ -126,7 +126,7 @@ export type UserRecord =
       readonly inbox: readonly InboxEntry[];
       readonly ephemeralSecret: Uint8Array;
     }
-  /** Ever after these bytes leave for this buffer, or none; the ledger marks delta -> ctx with it. */
+  /** From then on these bytes leave for this buffer, or none; the ledger marks delta -> ctx with it. */
   | {
       readonly kind: 'frozen';
       readonly receipt: Receipt;
@@ -135,7 +135,7 @@ export type UserRecord =
       readonly self: Uint8Array;
       readonly earlier: readonly Uint8Array[];
       readonly parts: SealedParts;
-      /** The first bytes of the sealed self seed, where the engine names it by them. */
+      /** The first bytes of the sealed self seed, if the engine names it by them. */
       readonly selfName: Uint8Array;
     }
   /** One-shot: the same promise. */

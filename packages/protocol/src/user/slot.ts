@@ -1,4 +1,4 @@
-/** The user gets its slot: it checks the server's word to the last hash, or leaves the buffer for good. */
+/** The user gets its slot: it checks the server's statement to the last hash, or leaves the buffer for good. */
 import { equalBytes } from '@basa/masking';
 import { authorityMessages, type KeyRequest, type KeyRequestBody } from '../wire/authority-messages.ts';
 import { isInTree, leafHash } from '../wire/merkle.ts';
@@ -55,7 +55,7 @@ function keyRequestBody({ member, ticket, inbox, ephemeralKey }: SlottedSession)
   };
 }
 
-/** The ticket is the descriptor's server's word, and about me. */
+/** Checks that the ticket is signed by the descriptor's server, and is about me. */
 function ticketProblem(
   { suite }: UserPorts,
   { ctx, descriptor, joinTag, root }: Membership,
@@ -67,7 +67,7 @@ function ticketProblem(
   return ticket.slot < descriptor.bufferSize ? undefined : refused('slot-unknown');
 }
 
-/** Exactly one entry of every earlier slot, each the one for slot l of its deposit, and their chain is the view I was told. */
+/** Exactly one entry of every earlier slot, each the one for slot l of its deposit, and their chain is the view in my ticket. */
 function inboxProblem(ports: UserPorts, member: Membership, { ticket, inbox }: DepositAnswer): Refused | undefined {
   if (inbox.length !== ticket.slot) return refused('inbox-incomplete');
   const misplaced = inbox.flatMap((entry, i) => (isAtSlot(ports, member, entry, ticket) ? [] : [i]));

@@ -13,7 +13,7 @@ import type { UploadDraft } from './key.ts';
 import { commitmentProblem, versionProblem } from './ledger.ts';
 import type { FrozenSession, SlottedSession, UserPorts, UserRecord, UserSession } from './session.ts';
 
-/** What a kernel has to do: the plan, applied to the vector in place, makes x' into y. */
+/** The work of a kernel: the plan, applied to the vector in place, turns x' into y. */
 export interface Masking {
   readonly kind: 'masking';
   readonly vector: Uint32Array;

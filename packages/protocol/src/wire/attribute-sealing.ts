@@ -3,7 +3,7 @@ import type { AttributeKeyIssuer, SeedSealing, Suite } from '@basa/masking';
 import { edgeAttribute, sealingContext, selfAttribute, selfContext } from './naming.ts';
 import type { BufferIssuer, BufferSealing } from './sealing.ts';
 
-/** Key bytes that are no key at all make an opener throw a `DecodeError`. */
+/** Bytes that are not a key at all make an opener throw a `DecodeError`. */
 export function attributeSealing(suite: Suite, sealing: SeedSealing): BufferSealing {
   return {
     name: sealing.name,

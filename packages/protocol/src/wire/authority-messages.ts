@@ -1,4 +1,4 @@
-/** What users and server ask of an authority: no message here can hold a ciphertext or an update. */
+/** The messages from users and server to an authority: no message here can hold a ciphertext or an update. */
 import type { Ctx, DepositRoot, JoinTag, Millis, Slot, TaskId, UserId, View } from './brands.ts';
 import { type Certificate, certificateCodec } from './certificate.ts';
 import { type Codec, message, nested } from './codec.ts';
@@ -22,7 +22,7 @@ import {
 
 /** Bytes that fit a key of any engine, bare or in its envelope. */
 const KEY = 1024;
-/** Bytes that fit what names a sealed self seed. */
+/** Bytes that fit the name of a sealed self seed. */
 export const SELF_NAME_BYTES = 32;
 
 /** user -> authority. `earlier` is the user's view: the deposits before its slot. */
@@ -42,13 +42,13 @@ export interface KeyAnswer {
   readonly issued: IssuedKey;
 }
 
-/** user -> server, before the body: what the body is, for whom, and which edges did not open. */
+/** user -> server, before the body: the body's properties, its recipient, and the edges that did not open. */
 export interface UploadHeaderBody {
   readonly ctx: Ctx;
   readonly slot: Slot;
   readonly joinTag: JoinTag;
   readonly view: View;
-  /** R of the sealed self seed, so that the device signs for which seed the authority may be asked; empty with CP-ABE. */
+  /** R of the sealed self seed, so that the device signs which seed the authority may be asked for; empty with CP-ABE. */
   readonly selfName: Uint8Array;
   readonly bodyHash: Uint8Array;
   readonly voids: readonly Slot[];
@@ -76,7 +76,7 @@ export interface CloseRequestBody {
 export type CloseRequest = CloseRequestBody & Signature;
 
 const KEY_ROLES = ['self', 'edge'] as const;
-/** What opens the self seed of an accepted slot, or the edge key of any other. */
+/** The key of an accepted slot's self seed, or the edge key of any other slot. */
 export interface ReleasedKey {
   readonly slot: Slot;
   readonly role: (typeof KEY_ROLES)[number];
@@ -84,8 +84,8 @@ export interface ReleasedKey {
 }
 
 /**
- * authority -> server: its vote; and once there are enough votes, one key for each slot. A slot whose record at the authority names
- * somebody else has none.
+ * authority -> server: its vote; and once there are enough votes, one key for each slot. A slot whose record at the
+ * authority names another user has none.
  */
 interface CloseAnswerBody {
   readonly vote: Vote;
@@ -95,7 +95,7 @@ interface CloseAnswerBody {
 }
 export type CloseAnswer = CloseAnswerBody & Signature;
 
-/** server -> authority: what would you bring to a buffer of this task? */
+/** server -> authority: asks for its offer for a buffer of this task. */
 export interface OfferRequestBody {
   readonly task: TaskId;
 }
@@ -105,22 +105,22 @@ export const offerRequestCodec: SignedCodec<OfferRequestBody> = signedMessage(KI
   task: field.task,
 });
 
-/** What the server made of several offers. */
+/** The server's plan from several offers. */
 export interface BufferPlan {
   readonly parts: readonly BufferPart[];
   readonly expiry: Millis;
 }
 
 /**
- * server -> authority: draw me a buffer. The same nonce gets the same buffer. With several authorities it says what all of them are
- * to sign; one authority alone decides by itself.
+ * server -> authority: asks it to draw a buffer. The same nonce gets the same buffer. With several authorities it
+ * contains what all of them are to sign; a single authority decides by itself.
  */
 export interface BufferRequestBody {
   readonly task: TaskId;
   readonly nonce: Uint8Array;
   /** The version of the model that the buffer is drawn for. */
   readonly model: ModelEntry;
-  /** The newest version there is: an authority that was away learns of it, and one that was rolled back shows it. */
+  /** The newest version: an authority that was away learns of it, and one that was rolled back is revealed by it. */
   readonly newest: ModelEntry;
   /** One or none. */
   readonly plan: readonly BufferPlan[];
@@ -168,7 +168,7 @@ export const modelAppendCodec: SignedCodec<ModelAppendBody> = signedMessage(KIND
   closed: list(2 * MAX_SUMS, nested(voteCodec, STATEMENT_BYTES)),
 });
 
-/** server -> authority: which devices were revoked after this number? */
+/** server -> authority: asks for the devices that were revoked after this number. */
 export interface RevocationRequestBody {
   readonly task: TaskId;
   readonly after: number;
@@ -192,7 +192,7 @@ export interface RevocationsBody {
 }
 export type Revocations = RevocationsBody & Signature;
 
-/** Told at once. */
+/** The largest number reported at once. */
 export const MAX_REVOCATIONS = 1024;
 
 export const revocationsCodec: SignedCodec<RevocationsBody> = signedMessage(KIND.revocations, 'revocations', {
@@ -212,7 +212,7 @@ export interface AuthorityMessages {
   readonly closeAnswer: SignedCodec<CloseAnswerBody>;
 }
 
-/** The codecs for buffers of this size, each made when it is asked for. */
+/** The codecs for buffers of this size, each made on demand. */
 export function authorityMessages(bufferSize: number): AuthorityMessages {
   return {
     get uploadHeader() {

@@ -5,7 +5,7 @@ type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
 /** A position of a buffer, 0 .. K-1. */
 export type Slot = Brand<number, 'Slot'>;
-/** Milliseconds since the epoch, as somebody's clock told. */
+/** Milliseconds since the epoch, by some party's clock. */
 export type Millis = Brand<number, 'Millis'>;
 /** Name of a task: SHA-256 of its policy. */
 export type TaskId = Brand<Uint8Array, 'TaskId'>;
@@ -19,7 +19,7 @@ export type JoinTag = Brand<Uint8Array, 'JoinTag'>;
 export type DepositRoot = Brand<Uint8Array, 'DepositRoot'>;
 /** V_l: hash chain over the deposits before slot l. */
 export type View = Brand<Uint8Array, 'View'>;
-/** r = H("registration", ctx, l, g, D, V_l): names one user in one slot with all that it saw. */
+/** r = H("registration", ctx, l, g, D, V_l): names one user in one slot with everything that it saw. */
 export type Registration = Brand<Uint8Array, 'Registration'>;
 /** An attribute: edge(l) or self(r) of one buffer. */
 export type Attribute = Brand<Uint8Array, 'Attribute'>;

@@ -10,7 +10,7 @@ import { field } from './named-fields.ts';
 export interface CertificateBody {
   readonly task: TaskId;
   readonly deviceKey: Uint8Array;
-  /** Nothing is checked by it: it says when the certificate is due for renewal. */
+  /** Not used in any check: it tells when the certificate is due for renewal. */
   readonly issuedAt: Millis;
   readonly notAfter: Millis;
 }
@@ -25,7 +25,7 @@ export const certificateCodec: EndorsedCodec<CertificateBody> = endorsedMessage(
   notAfter: millis,
 });
 
-/** In the last third of its life: its device asks for another, and the authority gives one. */
+/** In the last third of its life: its device asks for another, and the authority issues one. */
 export function isDueForRenewal({ issuedAt, notAfter }: CertificateBody, now: Millis): boolean {
   return now >= notAfter - (notAfter - issuedAt) / 3;
 }

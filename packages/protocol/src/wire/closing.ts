@@ -1,4 +1,4 @@
-/** What a request to close says: the same for every authority that is asked, and for the server that counts their votes. */
+/** The content of a request to close: the same for every authority that is asked, and for the server that counts their votes. */
 import type { Suite } from '@basa/masking';
 import type { CloseRequestBody } from './authority-messages.ts';
 import type { Ctx, JoinTag, Registration, Slot, UserId, View } from './brands.ts';
@@ -10,7 +10,7 @@ import { MAX_SLOTS } from './limits.ts';
 import { field } from './named-fields.ts';
 import { joinTagOf, type Link, nextView, type Registered, registrationOf, viewsOf } from './naming.ts';
 
-/** An accepted slot of a close, with what its self seed hangs on. */
+/** An accepted slot of a close, with the data on which its self seed depends. */
 export interface ClosedSlot {
   readonly slot: Slot;
   readonly joinTag: JoinTag;
@@ -22,7 +22,7 @@ export interface ClosedSlot {
 /** A buffer ends with this set over these deposits. It is hashed, and voted for by its hash. */
 interface Closing {
   readonly ctx: Ctx;
-  /** How many deposits there are, and V over all of them. */
+  /** The number of deposits, and V over all of them. */
   readonly deposits: number;
   readonly view: View;
   readonly accepted: readonly ClosedSlot[];
@@ -37,7 +37,7 @@ const closingLayout = message<Closing>(KIND.closing, 'closing', {
   accepted: list(MAX_SLOTS, record({ slot, joinTag, registration, selfName: short(32) })),
 });
 
-/** A deposit of the list, with what follows from the list alone. */
+/** A deposit of the list, with the values that follow from only the list. */
 export interface ListedSlot extends Registered {
   readonly user: UserId;
   readonly deviceKey: Uint8Array;
@@ -63,11 +63,11 @@ export function listedSlots(suite: Suite, { ctx, deposits }: CloseRequestBody): 
 }
 
 export interface HashedClosing extends Closing {
-  /** What a vote names. */
+  /** The hash that a vote names. */
   readonly hash: Uint8Array;
 }
 
-/** What a request to close says, whoever is asked. */
+/** The content of a request to close, which does not depend on the recipient. */
 export function closingOf(
   suite: Suite,
   { ctx, headers }: CloseRequestBody,

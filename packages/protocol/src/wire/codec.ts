@@ -1,6 +1,6 @@
 /**
  * Messages as lists of fields. Every field has one encoding, a message starts with version, suite and kind and ends
- * where its fields end: what decodes, encodes to the same bytes again.
+ * where its fields end: a message that decodes encodes to the same bytes again.
  */
 import { ByteReader, ByteWriter, DecodeError, type Suite } from '@basa/masking';
 import { type Field, type Fields, long, record, short } from './fields.ts';
@@ -10,7 +10,7 @@ const VERSION = 6;
 /** SHA-256, HKDF, ChaCha20-Poly1305, Ed25519, X25519, AES-128-CTR. */
 const SUITE = 1;
 
-/** Says, of bytes that do not decode, that an older version of this program wrote them; undefined where it did not. */
+/** Recognises, for bytes that do not decode, that an older version of this program wrote them; undefined if it did not. */
 export function olderLayout([version = 0]: Uint8Array): string | undefined {
   return version > 0 && version < VERSION
     ? `layouts of version ${version}, and this program reads ${VERSION}`
@@ -22,7 +22,7 @@ export interface Codec<T> {
   encode(message: T): Uint8Array;
   /** Throws `DecodeError` and nothing else. */
   decode(bytes: Uint8Array): T;
-  /** The same bytes into a message around it. */
+  /** Writes the same bytes into a message around it. */
   readonly write?: (writer: ByteWriter, message: T) => void;
 }
 
@@ -56,7 +56,7 @@ export function message<T extends object>(kind: number, name: string, fields: Fi
   };
 }
 
-/** What `write` writes of the value. */
+/** Returns a writer with the output of `write` for the value. */
 export function written<T>(write: (writer: ByteWriter, value: T) => void, value: T): ByteWriter {
   const writer = new ByteWriter();
   write(writer, value);
@@ -68,7 +68,7 @@ function expectByte(reader: ByteReader, name: string, expected: number): void {
   if (byte !== expected) throw new DecodeError(name, `${byte} instead of ${expected}`);
 }
 
-/** A message inside another, behind its length. */
+/** A message inside another, after its length. */
 export function nested<T>(codec: Codec<T>, max: number): Field<T> {
   const bytes = short(max);
   const { write } = codec;
@@ -79,7 +79,7 @@ export function nested<T>(codec: Codec<T>, max: number): Field<T> {
   };
 }
 
-/** The same behind a length of four bytes, for messages that grow with a batch. */
+/** The same after a length of four bytes, for messages that grow with a batch. */
 export function nestedLong<T>(codec: Codec<T>, max: number): Field<T> {
   const bytes = long(max);
   return {

@@ -1,6 +1,6 @@
 /**
- * The authorities of a task, and what they say together. A statement counts where `threshold` of them signed the same words; t
- * is so large that no two contradicting statements can both have that many (`toleratedOf`).
+ * The authorities of a task, and their joint statements. A statement counts if `threshold` of them signed the same
+ * words; t is large enough that no two contradicting statements can both have that many (`toleratedOf`).
  */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
 import { type Codec, message } from './codec.ts';
@@ -17,12 +17,15 @@ export const MAX_AUTHORITIES = 16;
 
 export const authoritiesField = list(MAX_AUTHORITIES, fixed(32));
 
-/** How many authorities may collude with the server: the largest f with t > (n + f) / 2. Below zero for too small a t. */
+/**
+ * The number of authorities that may collude with the server: the largest f with t > (n + f) / 2. Below zero for too
+ * small a t.
+ */
 export function toleratedOf({ authorities, threshold }: Council): number {
   return 2 * threshold - authorities.length - 1;
 }
 
-/** The smallest threshold with which so many authorities withstand one that colludes with the server; 1 for one alone. */
+/** The smallest threshold with which this many authorities tolerate one that colludes with the server; 1 for a single one. */
 export function defaultThreshold(authorities: number): number {
   return authorities === 1 ? 1 : Math.floor((authorities + 1) / 2) + 1;
 }
@@ -53,7 +56,7 @@ export const endorsementsField: Field<readonly Endorsement[]> = byRisingIndex(
 /** Bytes that fit all signatures of a statement. */
 export const ENDORSEMENT_BYTES: number = 2 + 65 * MAX_AUTHORITIES;
 
-/** A statement that several authorities sign, with as many signatures as there are by now. */
+/** A statement that several authorities sign, with the signatures so far. */
 export interface EndorsedCodec<T> extends Codec<T & Endorsed> {
   /** The bytes that each of them signs. */
   statement(body: T): Uint8Array;
@@ -88,7 +91,7 @@ export function indexOf({ authorities }: Pick<Council, 'authorities'>, publicKey
   return index < 0 ? undefined : index;
 }
 
-/** Whether enough authorities of the council signed it, and nobody else. */
+/** True if enough authorities of the council signed it, and no one else. */
 export function isEndorsed<T extends object>(
   suite: Suite,
   codec: EndorsedCodec<T>,
@@ -98,7 +101,7 @@ export function isEndorsed<T extends object>(
   return statement.endorsements.length >= council.threshold && hasGoodEndorsements(suite, codec, council, statement);
 }
 
-/** Whether every signature on it is one of the council. There may be too few. */
+/** True if every signature on it is one of the council. There may be too few. */
 export function hasGoodEndorsements<T extends object>(
   suite: Suite,
   codec: EndorsedCodec<T>,
@@ -115,7 +118,7 @@ export function hasGoodEndorsements<T extends object>(
   });
 }
 
-/** Whether this one authority signed it, and no other signature is on it. */
+/** True if only this authority signed it. */
 export function isEndorsedByOne<T extends object>(
   suite: Suite,
   codec: EndorsedCodec<T>,
@@ -128,8 +131,8 @@ export function isEndorsedByOne<T extends object>(
 }
 
 /**
- * The statement that most of these say alike, with all their signatures: undefined where none has enough. Each must have been
- * checked for the signatures on it.
+ * Returns the statement that most of these make identically, with all their signatures: undefined if none has enough.
+ * The signatures on each must have been checked.
  */
 export function agreedOn<T extends object>(
   codec: EndorsedCodec<T>,
@@ -151,7 +154,7 @@ export function joined(endorsements: readonly Endorsement[]): readonly Endorseme
   return [...byAuthority.values()].sort((a, b) => a.authority - b.authority);
 }
 
-/** How many authorities besides this one signed it. */
+/** The number of authorities besides this one that signed it. */
 export function othersOf(
   council: Pick<Council, 'authorities'>,
   { publicKey }: Pick<Signer, 'publicKey'>,

@@ -1,4 +1,4 @@
-/** The descriptor of a buffer: which task it is of, by the hash of the policy, and what differs from buffer to buffer. */
+/** The descriptor of a buffer: its task, by the hash of the policy, and the values that differ from buffer to buffer. */
 import type { Suite } from '@basa/masking';
 import type { Ctx, Millis, TaskId } from './brands.ts';
 import { byRisingIndex, ENDORSEMENT_BYTES, type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
@@ -8,7 +8,7 @@ import { field } from './named-fields.ts';
 import type { TaskPolicy } from './policy.ts';
 import { type SumRules, sumRules } from './sum-rules.ts';
 
-/** What one authority brings to a buffer: the keys that it made for it alone. */
+/** The part of one authority in a buffer: the keys that it made only for it. */
 export interface BufferPart {
   /** Its index. */
   readonly authority: number;
@@ -27,14 +27,17 @@ export interface DescriptorBody {
   /** t and the hash of w^t: the version that every update of the buffer is trained on, or the newest at the draw if versions are mixed. */
   readonly version: number;
   readonly modelHash: Uint8Array;
-  /** From then on the buffer takes no seats, deposits and keys. */
+  /** From then on the buffer accepts no seats, deposits and keys. */
   readonly expiry: Millis;
 }
 
-/** As it travels, signed by every authority that has a part in it: a part that its owner did not sign could be the server's own. */
+/** As it travels, signed by every authority that has a part in it: the server could invent a part that its owner did not sign. */
 export type SignedDescriptor = DescriptorBody & Endorsed;
 
-/** A signed descriptor together with the policy that it names, and what follows from both. It has no layout of its own. */
+/**
+ * A signed descriptor together with the policy that it names, and the values that follow from both. It has no layout of
+ * its own.
+ */
 export interface Descriptor extends SumRules, SignedDescriptor {
   /** From then on the buffer cannot be closed. */
   readonly closeBy: Millis;
@@ -54,7 +57,7 @@ export const descriptorCodec: EndorsedCodec<DescriptorBody> = endorsedMessage(KI
   expiry: field.millis,
 });
 
-/** ctx = SHA-256(descriptor), over what the authority signed. It binds the policy, whose hash is the task. */
+/** ctx = SHA-256(descriptor), over the signed bytes. It binds the policy, whose hash is the task. */
 export function ctxOf(suite: Suite, descriptor: DescriptorBody): Ctx {
   return descriptorCodec.statementHash(suite, descriptor) as Ctx;
 }

@@ -1,4 +1,4 @@
-/** A buffer as its server has it drawn, and shows it to a user: the descriptor and the slot keys of its parts. */
+/** A buffer as its server had it drawn, and shows it to a user: the descriptor and the slot keys of its parts. */
 import { concatBytes, type Suite, slotKeyListBytes, slotKeyListProblem } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import { type Codec, message, nested } from './codec.ts';
@@ -21,7 +21,7 @@ import { EPOCH_KEY_BYTES } from './sealing.ts';
 
 export interface DrawnBuffer {
   readonly descriptor: SignedDescriptor;
-  /** S E_0 .. E_{K-1} of each part, one list behind the other; empty with CP-ABE. */
+  /** S E_0 .. E_{K-1} of each part, one list after the other; empty with CP-ABE. */
   readonly slotKeys: Uint8Array;
 }
 
@@ -33,7 +33,7 @@ export const drawnBufferCodec: Codec<DrawnBuffer> = message<DrawnBuffer>(KIND.dr
   slotKeys: slotKeysField,
 });
 
-/** Each list is the one whose hash its authority signed: whoever seals to another list gives its seeds away. */
+/** Each list must be the one whose hash its authority signed: a user that seals to another list reveals its seeds. */
 export function slotKeysProblem(
   suite: Suite,
   { engine, bufferSize, parts }: Pick<Descriptor, 'engine' | 'bufferSize' | 'parts'>,
@@ -55,7 +55,7 @@ export function slotKeysProblem(
   return undefined;
 }
 
-/** What one authority would bring to a buffer: its part and its list. It serves one descriptor. */
+/** The offer of one authority for a buffer: its part and its list. It serves one descriptor. */
 export interface Offer {
   readonly task: TaskId;
   readonly part: BufferPart;

@@ -1,4 +1,4 @@
-/** Everything worth logging, counting or drawing. Nothing secret: no seed, no key, no update, no device key. */
+/** All events worth logging, counting or drawing. Nothing in them is secret: no seed, no key, no update, no device key. */
 import type { Ctx, Slot, TaskId } from './brands.ts';
 import type { RefusalReason } from './refusals.ts';
 
@@ -35,5 +35,5 @@ export type BasaEvent =
       readonly ctx?: Ctx;
     };
 
-/** Why a server stops waiting: every slot is resolved, waiting does not pay, or the buffer expires. */
+/** The reason why a server stops waiting: every slot is resolved, waiting does not pay, or the buffer expires. */
 export type FreezeReason = 'resolved' | 'stalled' | 'expired';

@@ -1,4 +1,4 @@
-/** The fields that messages are made of. Each has one encoding: what decodes, encodes to the same bytes again. */
+/** The fields of messages. Each has one encoding: a value that decodes encodes to the same bytes again. */
 import { ascii, type ByteReader, type ByteWriter, DecodeError } from '@basa/masking';
 
 export interface Field<T> {
@@ -40,7 +40,7 @@ export const finite: Field<number> = checked(f64, (value) =>
 /** A finite double that is not negative. */
 export const nonNegative: Field<number> = checked(finite, (value) => (value >= 0 ? undefined : 'not zero or positive'));
 
-/** What another field says, with a further check on both ways: `problem` names what is wrong, or undefined. */
+/** Another field with a further check in both directions: `problem` returns the fault, or undefined. */
 export function checked<T>(field: Field<T>, problem: (value: T) => string | undefined): Field<T> {
   return {
     write: (w, value) => {
@@ -60,7 +60,7 @@ export function checked<T>(field: Field<T>, problem: (value: T) => string | unde
 /** Names, keys and signatures are copied out of a message, so that they do not keep its bytes alive. */
 const COPIED_UP_TO = 64;
 
-/** Exactly `length` bytes; a view of the message where they are many. */
+/** Exactly `length` bytes; a view of the message if they are many. */
 export function fixed<T extends Uint8Array = Uint8Array>(length: number): Field<T> {
   return {
     write: (w, value) => {
@@ -74,7 +74,7 @@ export function fixed<T extends Uint8Array = Uint8Array>(length: number): Field<
   };
 }
 
-/** Up to `max` bytes behind their length. */
+/** Up to `max` bytes after their length. */
 export function short(max: number): Field<Uint8Array> {
   return {
     write: (w, value) => {
@@ -85,7 +85,7 @@ export function short(max: number): Field<Uint8Array> {
   };
 }
 
-/** Up to `max` bytes behind a length of four bytes. */
+/** Up to `max` bytes after a length of four bytes. */
 export function long(max: number): Field<Uint8Array> {
   return {
     write: (w, value) => {
@@ -100,7 +100,7 @@ export function long(max: number): Field<Uint8Array> {
   };
 }
 
-/** Up to `max` letters of ASCII behind their number. */
+/** Up to `max` letters of ASCII after their number. */
 export function text<T extends string = string>(max: number): Field<T> {
   const letters = checked(short(max), (bytes) => (bytes.some((byte) => byte > 0x7f) ? 'not ASCII' : undefined));
   return {
@@ -148,7 +148,7 @@ export function oneOf<T extends string>(names: readonly T[]): Field<T> {
   };
 }
 
-/** Exactly `count` items, without a count on the wire: the task says how many. */
+/** Exactly `count` items, without a count on the wire, because the task determines it. */
 export function times<T>(count: number, item: Field<T>): Field<readonly T[]> {
   return {
     write: (w, values) => {
@@ -159,7 +159,7 @@ export function times<T>(count: number, item: Field<T>): Field<readonly T[]> {
   };
 }
 
-/** Up to `max` items behind their count. */
+/** Up to `max` items after their count. */
 export function list<T>(max: number, item: Field<T>): Field<readonly T[]> {
   return {
     write: (w, values) => {

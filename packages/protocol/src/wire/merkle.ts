@@ -32,12 +32,12 @@ export function merkleRoot(suite: Suite, hashes: readonly Uint8Array[]): Uint8Ar
   return merkleLevels(suite, hashes).at(-1)?.[0] as Uint8Array;
 }
 
-/** The siblings from the leaf upwards; none where the node is promoted. */
+/** The siblings from the leaf upwards; none if the node is promoted. */
 export function merklePath(levels: readonly (readonly Uint8Array[])[], index: number): readonly Uint8Array[] {
   return levels.slice(0, -1).flatMap((level, height) => level[(index >> height) ^ 1] ?? []);
 }
 
-/** Whether `hash` is leaf number `index` of `count` under the root. */
+/** True if `hash` is leaf number `index` of `count` under the root. */
 export function isInTree(
   suite: Suite,
   root: Uint8Array,

@@ -1,7 +1,7 @@
-/** Private metrics: bounded numbers of devices that travel under the masks, so that only their mean is learnt. */
+/** Private metrics: bounded numbers of devices that travel under the masks, so that only their mean is learned. */
 import { checked, type Field, finite, list, record, text } from './fields.ts';
 
-/** What a task wants to know of its devices on the average, and the range that a value is clipped to. */
+/** A number whose mean over its devices a task learns, and the range to which a value is clipped. */
 export interface MetricRange {
   readonly name: string;
   readonly low: number;
@@ -21,7 +21,7 @@ export function metricMean({ low, high }: MetricRange, sum: number, accepted: nu
   return low + ((high - low) * sum) / (accepted * scale);
 }
 
-/** The sentence that says why these metrics cannot be used, or undefined. */
+/** Returns a sentence that says why these metrics cannot be used, or undefined. */
 function metricsProblem(metrics: readonly MetricRange[]): string | undefined {
   if (metrics.length > MAX_METRICS) return `a task names at most ${MAX_METRICS} metrics, got ${metrics.length}`;
   for (const [n, { name, low, high }] of metrics.entries()) {

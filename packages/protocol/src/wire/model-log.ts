@@ -14,26 +14,29 @@ export interface ModelEntryBody {
   readonly version: number;
   readonly modelHash: Uint8Array;
   readonly sums: readonly Ctx[];
-  /** Closed as well, and left out because their sums are spoilt. */
+  /** Sums that were closed as well, and left out because they are spoilt. */
   readonly spoilt: readonly Ctx[];
   readonly previous: Uint8Array;
 }
 export type ModelEntry = ModelEntryBody & Endorsed;
 
-/** How far the authority's own log has come: shown back to it, it reveals a rolled-back authority. */
+/** The position of the authority's own log: shown back to it, it reveals a rolled-back authority. */
 export interface HeadBody {
-  /** Which life of the log: a new one begins when it was found rolled back. */
+  /** The life of the log: a new one begins when it was found rolled back. */
   readonly branch: Uint8Array;
   readonly sequence: number;
-  /** How many devices were revoked so far: a server that knows of fewer asks who they are. */
+  /** The number of devices revoked so far: a server that knows fewer asks for the list. */
   readonly revocations: number;
   readonly hash: Uint8Array;
 }
 export type Head = HeadBody & Signature;
 
-/** This entry was the newest of its task when somebody asked with this nonce; `head` says how far the authority's log had come. */
+/**
+ * This entry was the newest of its task at the time of the request with this nonce; `head` is the position of the
+ * authority's log.
+ */
 export interface NewestModelBody {
-  /** Of whoever asks: an answer that was kept is not taken for a new one. */
+  /** The sender's nonce, so that a stored answer cannot pass as a new one. */
   readonly nonce: Uint8Array;
   readonly entry: ModelEntry;
   readonly head: HeadBody;

@@ -1,4 +1,4 @@
-/** Fields with a name of their own that many messages have. */
+/** Named fields that many messages have. */
 import type { Ctx, DepositRoot, JoinTag, Millis, Registration, Slot, TaskId, UserId, View } from './brands.ts';
 import { ENDORSEMENT_BYTES } from './council.ts';
 import { below, type Field, fixed, u53 } from './fields.ts';

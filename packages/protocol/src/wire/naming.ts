@@ -1,4 +1,4 @@
-/** What is derived and never sent: join tags, registrations, attributes, the chain of views, sealing contexts, commitments. */
+/** Values that are derived and never sent: join tags, registrations, attributes, the chain of views, sealing contexts, commitments. */
 import type { Suite } from '@basa/masking';
 import type { Attribute, Ctx, DepositRoot, JoinTag, Registration, Slot, UserId, View } from './brands.ts';
 import { message } from './codec.ts';
@@ -14,7 +14,7 @@ const joinLayout = message<{ ctx: Ctx; user: UserId; nonce: Uint8Array }>(KIND.j
   nonce: fixed(16),
 });
 
-/** g = H("join", ctx, u, n): the name under which other users see this one. No key hangs on it. */
+/** g = H("join", ctx, u, n): the name under which other users see this one. No key depends on it. */
 export function joinTagOf(suite: Suite, name: { ctx: Ctx; user: UserId; nonce: Uint8Array }): JoinTag {
   return joinLayout.hash(suite, name) as JoinTag;
 }
@@ -27,7 +27,7 @@ const registrationLayout = message<Registered>(KIND.registration, 'registration'
   view: fixed<View>(32),
 });
 
-/** What ticket, receipt and the authority's record say of one slot. */
+/** The values of ticket, receipt and the authority's record about one slot. */
 export interface Registered {
   readonly ctx: Ctx;
   readonly slot: Slot;
@@ -37,8 +37,8 @@ export interface Registered {
 }
 
 /**
- * r = H("registration", ctx, l, g, D, V_l). The self key hangs on it: whoever else registers the slot, by a repeated tag or after a
- * roll-back that nobody saw, has another one.
+ * r = H("registration", ctx, l, g, D, V_l). The self key depends on it: another user that registers the slot, by a
+ * repeated tag or after an unnoticed roll-back, has a different one.
  */
 export function registrationOf(suite: Suite, { ctx, slot, joinTag, root, view }: Registered): Registration {
   return registrationLayout.hash(suite, { ctx, slot, joinTag, root, view }) as Registration;
@@ -55,7 +55,7 @@ const attributeLayout = message<{ ctx: Ctx; role: number; slot: number; registra
   { ctx, role: u8, slot: u16, registration: fixed<Registration>(32) },
 );
 
-/** edge(j): whoever holds slot j opens the seeds earlier users sealed to it, and the backups of its own. */
+/** edge(j): the holder of slot j opens the seeds that earlier users sealed to it, and the backups of its own. */
 export function edgeAttribute(suite: Suite, ctx: Ctx, slot: Slot): Attribute {
   return attributeLayout.hash(suite, { ctx, role: EDGE, slot, registration: NO_REGISTRATION }) as Attribute;
 }
@@ -65,7 +65,7 @@ export function selfAttribute(suite: Suite, ctx: Ctx, registration: Registration
   return attributeLayout.hash(suite, { ctx, role: SELF, slot: 0, registration }) as Attribute;
 }
 
-/** a_k of `paper` mode: apart from edge(k), so that no paper ticket ever gets the key of a sealed slot. */
+/** a_k of `paper` mode: different from edge(k), so that no paper ticket ever gets the key of a sealed slot. */
 export function paperAttribute(suite: Suite, ctx: Ctx, slot: Slot): Attribute {
   return attributeLayout.hash(suite, { ctx, role: PAPER, slot, registration: NO_REGISTRATION }) as Attribute;
 }
@@ -98,11 +98,11 @@ export function nextView(suite: Suite, view: View, slot: Slot, { joinTag, root }
   return linkLayout.hash(suite, { view, slot, joinTag, root }) as View;
 }
 
-/** Why a seed was sealed: kept apart in the context, so that a ciphertext opens only where it was meant to. */
+/** The purpose for which a seed was sealed: part of the context, so that a ciphertext opens only for its purpose. */
 const ROLES = ['edge', 'self', 'backup', 'paper'] as const;
 export type SealingRole = (typeof ROLES)[number];
 
-/** `name` is g of the one who seals; for a self mask r, which is made of it. */
+/** `name` is g of the sealing user; for a self mask r, which is made from it. */
 const contextLayout = message<{ ctx: Ctx; role: number; name: Uint8Array; slot: number }>(
   KIND.sealingContext,
   'sealingContext',
@@ -126,7 +126,7 @@ export function selfContext(ctx: Ctx, registration: Registration): Uint8Array {
 
 const commitmentLayout = message<{ seed: Uint8Array }>(KIND.commitment, 'commitment', { seed: fixed(32) });
 
-/** H(s): fixes a seed before anybody opens it, so that a cheat can be named. */
+/** H(s): fixes a seed before it is opened, so that a cheat can be named. */
 export function commitmentOf(suite: Suite, seed: Uint8Array): Uint8Array {
   return commitmentLayout.hash(suite, { seed });
 }

@@ -1,4 +1,4 @@
-/** What became of a buffer, as authorities vote for it and tell it. */
+/** The status of a buffer, as authorities vote for it and state it. */
 import { equalBytes, type Suite, toHex } from '@basa/masking';
 import type { Ctx, JoinTag, Slot, TaskId } from './brands.ts';
 import { type Council, type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
@@ -19,7 +19,7 @@ export type Vote = VoteBody & Endorsed;
 const OUTCOMES = ['unknown', 'open', 'aborted', 'closed'] as const;
 export type OutcomeStatus = (typeof OUTCOMES)[number];
 
-/** What became of a buffer; for a closed one, who is in the sum. */
+/** The status of a buffer; for a closed one, the members of the sum. */
 export interface OutcomeBody {
   readonly ctx: Ctx;
   readonly status: OutcomeStatus;
@@ -41,14 +41,14 @@ export const outcomeCodec: SignedCodec<OutcomeBody> = signedMessage(KIND.outcome
   accepted: list(MAX_SLOTS, record({ slot, joinTag })),
 });
 
-/** What one authority says became of a buffer. */
+/** One authority's statement on the status of a buffer. */
 export interface OutcomeOf {
   /** Its index. */
   readonly authority: number;
   readonly outcome: Outcome;
 }
 
-/** Whether the authority signed this, about this buffer. */
+/** True if the authority signed this, about this buffer. */
 export function isOutcomeOf(
   suite: Suite,
   { authorities }: Pick<Council, 'authorities'>,
@@ -59,7 +59,7 @@ export function isOutcomeOf(
   return key !== undefined && equalBytes(outcome.ctx, wanted) && isSigned(suite, outcomeCodec, outcome, key);
 }
 
-/** What enough authorities say alike became of the buffer; undefined where they do not agree, or one of them was not heard. */
+/** The status that enough authorities state identically; undefined if they do not agree, or one of them was not heard. */
 export function agreedOutcome(
   suite: Suite,
   { authorities, threshold }: Council,

@@ -1,4 +1,4 @@
-/** A task as the authority and its clients hold it: what no server can change by its word. */
+/** A task as the authority and its clients hold it: the rules that no server can change. */
 import { type Modulus, modulusSize, type Planned, planQuantizer, type Suite, toHex } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import { message, nested } from './codec.ts';
@@ -13,13 +13,14 @@ import { type PrivacyPolicy, privacyField, privacyProblem } from './privacy.ts';
 import { type Staleness, stalenessField, stalenessWeight } from './staleness.ts';
 import { DEFAULT_TRAINING, type TaskTraining, trainingField } from './training.ts';
 
-/** Which sealing a buffer uses. Transparent sealing hides nothing: for simulations. 2 was an engine of version 1. */
+/** The sealing of a buffer. Transparent sealing hides nothing: for simulations. 2 was an engine of version 1. */
 export const ENGINE = { unsafeTransparent: 0, cpAbe: 1, slotKeys: 3, oneShot: 4 } as const;
 
 /**
- * Which versions of the model the updates of one buffer may be trained on. With `one`, all of them are trained on the version that the
- * authorities signed into the descriptor. `unsafeMixed` is the paper's reading: a server that gives the others a model on which
- * updates vanish reads the update of the one device that it gave another model (attack O1).
+ * The versions of the model on which the updates of one buffer may be trained. With `one`, all of them are trained on
+ * the version that the authorities signed into the descriptor. `unsafeMixed` is the paper's reading: a server that
+ * gives the others a model on which updates vanish reads the update of the only device that it gave another model
+ * (attack O1).
  */
 const VERSIONS = ['one', 'unsafeMixed'] as const;
 export type Versions = (typeof VERSIONS)[number];
@@ -27,7 +28,7 @@ const versionsField = oneOf(VERSIONS);
 
 export interface TaskPolicy extends Council {
   readonly name: Uint8Array;
-  /** Lets a threshold stand that withstands no authority that colludes with the server: for experiments alone. */
+  /** Allows a threshold that tolerates no authority colluding with the server: only for experiments. */
   readonly unsafeThreshold: boolean;
   readonly engine: number;
   /** Present in the one-shot mode, and in no other. */
@@ -44,32 +45,32 @@ export interface TaskPolicy extends Council {
   /** The smallest norm that a block of x / level may have; 0 refuses only a block that is all zero (`user/blocks.ts`). */
   readonly blockFloor: number;
   readonly versions: Versions;
-  /** How a device weighs an update by its age; `constant` with one version a buffer, whose whole sum the server weighs. */
+  /** The weight of an update by its age; `constant` with one version per buffer, because the server weights the whole sum. */
   readonly staleness: Staleness;
   /** M: an update that was trained on a version older than this many is refused. */
   readonly maxStaleness: number;
-  /** Lets weights fall below 1/4 at the maximum staleness: for experiments alone. */
+  /** Allows weights below 1/4 at the maximum staleness: only for experiments. */
   readonly unsafeTinyWeights: boolean;
-  /** Numbers of devices whose means the task wants to learn. */
+  /** Numbers of devices whose means the task learns. */
   readonly metrics: readonly MetricRange[];
   /** Noise and budget of a differentially private task. */
   readonly privacy: PrivacyPolicy | undefined;
   /**
-   * Hash of the model's manifest: its architecture with every hyper-parameter, and where its parameters lie. Zeros leave
-   * the architecture to the application.
+   * Hash of the model's manifest: its architecture with every hyper-parameter, and the positions of its parameters.
+   * Zeros leave the architecture to the application.
    */
   readonly manifestHash: Uint8Array;
-  /** Every device trains like this, unless its own application says otherwise; no server has a say. */
+  /** Every device trains like this, unless its own application overrides it; no server can change it. */
   readonly training: TaskTraining;
   readonly serverKey: Uint8Array;
-  /** How long a slot may take from deposit to upload. */
+  /** The time that a slot may take from deposit to upload. */
   readonly uploadLeaseMs: number;
-  /** How long a buffer takes seats, deposits and keys, and how long after that it may still be closed. */
+  /** The time for which a buffer accepts seats, deposits and keys, and the time after that in which it may still be closed. */
   readonly openMs: number;
   readonly closeMs: number;
 }
 
-/** What a policy says unless its author has something else in mind. */
+/** The default values of a policy. */
 export const POLICY_DEFAULTS = {
   threshold: 1,
   unsafeThreshold: false,
@@ -115,17 +116,17 @@ export const decodePolicy = policyCodec.decode;
 /** A policy inside another message. */
 export const policyField: Field<TaskPolicy> = nested(policyCodec, 4096);
 
-/** The name of a task is the hash of its policy: who pins the name pins every line of it. */
+/** The name of a task is the hash of its policy: pinning the name pins every line of it. */
 export function taskIdOf(suite: Suite, policy: TaskPolicy): TaskId {
   return policyCodec.hash(suite, policy) as TaskId;
 }
 
-/** Kmin = max(c_max + 2, ceil(0.8 K)) for `colluders` to be withstood. */
+/** Kmin = max(c_max + 2, ceil(0.8 K)) to withstand `colluders`. */
 export function defaultMinimum(bufferSize: number, colluders: number): number {
   return Math.max(colluders + 2, Math.ceil(0.8 * bufferSize));
 }
 
-/** The sentence that says why a policy cannot be used, or undefined. H1 of the threat model: a sum that could wrap. */
+/** Returns a sentence that says why a policy cannot be used, or undefined. H1 of the threat model: a sum that could wrap. */
 export function policyProblem(policy: TaskPolicy): string | undefined {
   const { bufferSize, minimum, dimension } = policy;
   const largest = policy.engine === ENGINE.oneShot ? MAX_BATCH : MAX_SLOTS;
@@ -150,7 +151,7 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   return planned.kind === 'refused' ? planned.sentence : (privacyProblem(policy) ?? stalenessProblem(policy));
 }
 
-/** Names are shown on pages, in terminals and in metrics: what changes how the words around them look is refused. */
+/** Names are shown on pages, in terminals and in metrics: characters that change how the words around them look are rejected. */
 function nameProblem({ name }: TaskPolicy): string | undefined {
   const text = utf8Text(name);
   if (text === undefined) return 'name must be UTF-8';
@@ -159,7 +160,7 @@ function nameProblem({ name }: TaskPolicy): string | undefined {
   return `name must be one line of letters: U+${odd.toString(16).toUpperCase().padStart(4, '0')} is a control character`;
 }
 
-/** Undefined where the bytes are not UTF-8 in the one way there is. */
+/** Undefined if the bytes are not canonical UTF-8. */
 function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return decodeURIComponent(toHex(bytes).replace(/../g, '%$&'));
@@ -168,7 +169,7 @@ function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** No two contradicting statements may both get enough signatures, though some authorities sign whatever the server asks. */
+/** No two contradicting statements may both get enough signatures, even if some authorities sign anything the server asks. */
 function councilProblem(policy: TaskPolicy): string | undefined {
   const { authorities, threshold, engine, unsafeThreshold } = policy;
   const count = authorities.length;
@@ -183,7 +184,7 @@ function councilProblem(policy: TaskPolicy): string | undefined {
   return `${threshold} of ${count} authorities withstand none that colludes with the server: threshold ${defaultThreshold(count)} does${count < 3 ? '' : ', and 3 of 4 lets one be down as well'}`;
 }
 
-/** The one-shot mode has lines of its own; no other mode has them. */
+/** The one-shot mode has its own lines; no other mode has them. */
 function modeProblem(policy: TaskPolicy): string | undefined {
   const { engine, oneShot, versions, unsafeThreshold } = policy;
   if ((engine === ENGINE.oneShot) !== (oneShot !== undefined))
@@ -223,7 +224,7 @@ function largestStaleness({ staleness, maxStaleness }: TaskPolicy): number {
   return fits;
 }
 
-/** Names, times and parameters must fit their fields: what is logged must be readable again. */
+/** Names, times and parameters must fit their fields, so that a logged policy can be read again. */
 function encodingProblem(policy: TaskPolicy): string | undefined {
   try {
     encodePolicy(policy);

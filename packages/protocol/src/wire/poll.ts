@@ -1,4 +1,4 @@
-/** Answers of several authorities as they come in: a wrong one counts as none, and nobody is waited for once there are enough. */
+/** Answers of several authorities as they come in: a wrong one does not count, and no more are awaited once there are enough. */
 
 export class Poll<Answer> {
   /** In the order in which they came. */
@@ -8,7 +8,7 @@ export class Poll<Answer> {
   readonly #asked: number;
   readonly #isEnough: (good: readonly Answer[]) => boolean;
 
-  /** `isEnough` judges the good answers alone: it may ask for more than their number, such as that they say the same. */
+  /** `isEnough` judges only the good answers: it may require more than their number, for example that they agree. */
   constructor(asked: number, isEnough: (good: readonly Answer[]) => boolean) {
     this.#asked = asked;
     this.#isEnough = isEnough;
@@ -27,7 +27,7 @@ export class Poll<Answer> {
     return this.#isEnough(this.good);
   }
 
-  /** Everybody answered or failed. */
+  /** All have answered or failed. */
   get isOver(): boolean {
     return this.good.length + this.wrong.length + this.failures.length >= this.#asked;
   }

@@ -1,8 +1,8 @@
 /**
  * The words before the update: x' = [1, 0, 0, 0 | w | metrics | x], and with mixed versions [1, 0, 0, 0 | w | v | metrics | x].
  *
- * Guard words show whether a sum is a sum of as many honest inputs as it should be, w is the weight, v the version the update was trained
- * on, then one word for each metric that the task names. The server learns the sums of these words and no single one.
+ * Guard words show whether a sum contains the expected number of honest inputs, w is the weight, v the version the update was trained on,
+ * then one word for each metric that the task names. The server learns the sums of these words and no single one.
  */
 import { integerWeight, toSigned } from '@basa/masking';
 import { metricMean, metricWord } from './metrics.ts';
@@ -10,17 +10,17 @@ import type { TaskPolicy } from './policy.ts';
 import { stalenessWeight } from './staleness.ts';
 import type { SumRules } from './sum-rules.ts';
 
-/** How many words of an input show whether it is one. */
+/** The number of words that show whether an input is valid. */
 export const GUARDS = 4;
 const WEIGHT = GUARDS;
 const VERSION = GUARDS + 1;
 
-/** Where the words of metrics begin. */
+/** The position of the first word of the metrics. */
 function metricsAt({ versions }: Pick<TaskPolicy, 'versions'>): number {
   return versions === 'unsafeMixed' ? VERSION + 1 : VERSION;
 }
 
-/** How many words stand before the update. */
+/** The number of words before the update. */
 export function prefixElements(policy: Pick<TaskPolicy, 'metrics' | 'versions'>): number {
   return metricsAt(policy) + policy.metrics.length;
 }
@@ -62,7 +62,7 @@ export type PrefixVerdict =
   | {
       readonly kind: 'good';
       readonly weightSum: number;
-      /** Sum of v over the accepted; with one version a buffer there is no such word, and its age is known. */
+      /** Sum of v over the accepted; with one version per buffer there is no such word, and its age is known. */
       readonly versionSum: number | undefined;
       /** Mean of each metric over the accepted, by its name. */
       readonly metrics: Readonly<Record<string, number>>;
@@ -73,8 +73,8 @@ export type PrefixVerdict =
  * Guard words must read (|A|, 0, 0, 0), the sum of w lie in [|A| w_min, |A| W], that of v in [0, 2 M |A|], that of a metric in
  * [0, |A| W]. The vector begins with the prefix.
  *
- * These are ranges of sums. A word of one device is any residue, so that one liar sets each sum to whatever it likes within its range, using
- * the room that honest devices leave: the mean of a metric is as true as the least honest device of the sum.
+ * These are ranges of sums. A word of one device may be any residue, so one liar can set each sum to any value within its range, using the
+ * room that honest devices leave: the mean of a metric is only as true as the least honest device of the sum.
  */
 export function judgePrefix(
   descriptor: PrefixRules & WeightRule,
@@ -88,7 +88,7 @@ export function judgePrefix(
   const weightSum = toSigned(vector[WEIGHT] as number, modulus);
   if (weightSum < accepted * leastWeight(descriptor) || weightSum > accepted * weightScale)
     return quarantine('the sum of weights is out of range');
-  // Sums of v are below q, not below q/2: they are read as they stand.
+  // Sums of v are below q, not below q/2: they are read without conversion.
   const versionSum = descriptor.versions === 'unsafeMixed' ? (vector[VERSION] as number) : undefined;
   if (versionSum !== undefined && versionSum > 2 * maxStaleness * accepted)
     return quarantine('the sum of versions is out of range');
@@ -103,8 +103,8 @@ export function judgePrefix(
 type WeightRule = Pick<SumRules, 'privacy' | 'staleness'>;
 
 /**
- * w_min: 1, for an example weight may be as small as it likes. In a private task there is none, and age alone makes an update count less;
- * one unit is left for engines whose powers differ in the last bit.
+ * w_min: 1, because an example weight may be arbitrarily small. In a private task there is no example weight, and only
+ * age reduces the weight of an update; one unit is left for engines whose powers differ in the last bit.
  */
 function leastWeight({ privacy, staleness, maxStaleness, weightScale }: PrefixRules & WeightRule): number {
   if (privacy === undefined) return 1;
@@ -112,9 +112,10 @@ function leastWeight({ privacy, staleness, maxStaleness, weightScale }: PrefixRu
 }
 
 /**
- * The mean true age of a sum when it is applied to version `now`. With one version a buffer it is exact: now - t. Else it is
- * now - t + M - (sum of v)/|A|, and 0 if every update was trained on `now`; one liar moves it anywhere within now - t - M and now - t + M,
- * so that the server holds it to what it saw itself (`boundedAge`). Never negative: devices cannot be ahead of the model.
+ * The mean true age of a sum when it is applied to version `now`. With one version per buffer it is exact: now - t.
+ * Otherwise it is now - t + M - (sum of v)/|A|, and 0 if every update was trained on `now`; one liar can set it
+ * anywhere between now - t - M and now - t + M, so the server bounds it by what it saw itself (`boundedAge`). Never
+ * negative: devices cannot be ahead of the model.
  */
 export function meanAgeOf(
   { version, maxStaleness }: PrefixRules,

@@ -1,4 +1,4 @@
-/** The lines of a policy that make its sums differentially private, and what they mean for a sum. */
+/** The lines of a policy that make its sums differentially private, and their effect on a sum. */
 import {
   epsilonOf,
   inclusionCost,
@@ -14,19 +14,19 @@ import { checked, type Field, optional, positive, record, u16, u32 } from './fie
 import type { MetricRange } from './metrics.ts';
 import type { OneShotPolicy } from './one-shot/policy.ts';
 
-/** With it, `clip` bounds the L2 norm of an update instead of its entries, every update counts 1, and no metric is told. */
+/** With it, `clip` bounds the L2 norm of an update instead of its entries, every update counts 1, and no metric is reported. */
 export interface PrivacyPolicy {
   /** z: the noise of the honest users of a sum, in sensitivities. An inclusion costs rho = 1/(2 z^2). */
   readonly noiseMultiplier: number;
-  /** c_max: so many users of a sum may tell the server their noise. */
+  /** c_max: the number of users in a sum that may reveal their noise to the server. */
   readonly colluders: number;
-  /** What epsilon is told for. */
+  /** The delta for which epsilon is stated. */
   readonly delta: number;
   /** The budget, as inclusions of a device: rho_max = participations / (2 z^2). Whole numbers add up exactly. */
   readonly participations: number;
 }
 
-/** Epsilon of a device after so many inclusions; after all that its budget has by default. */
+/** Epsilon of a device after this many inclusions; by default after its whole budget. */
 export function epsilonBudget(
   { noiseMultiplier, delta, participations }: PrivacyPolicy,
   inclusions: number = participations,
@@ -74,7 +74,7 @@ export function sumBound(task: NoisyTask, accepted: number): number {
   return noise === undefined ? accepted * quantizedBound(task) : noisySumBound(task, noise, accepted);
 }
 
-/** The sentence that says why a private task cannot be as the policy says, or undefined. */
+/** Returns a sentence that says why a private task with this policy is impossible, or undefined. */
 export function privacyProblem(policy: WholeTask): string | undefined {
   const { privacy, bufferSize, modulus, metrics, blockFloor } = policy;
   if (privacy === undefined) return undefined;

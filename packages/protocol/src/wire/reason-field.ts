@@ -1,4 +1,4 @@
-/** A reason by its name, so that what holds it outlives changes of the table. */
+/** A reason by its name, so that stored reasons survive changes of the table. */
 import { checked, type Field, text } from './fields.ts';
 import { isRefusalReason, type RefusalReason } from './refusals.ts';
 

@@ -1,4 +1,4 @@
-/** Records of several kinds behind one pair of functions: the kind byte of the layout says which one it is. */
+/** Records of several kinds behind one pair of functions: the kind byte of the layout identifies the kind. */
 import { DecodeError } from '@basa/masking';
 import type { Codec } from './codec.ts';
 

@@ -1,22 +1,22 @@
-/** Every expected no, in one table: a stable code, a sentence for people, an HTTP status, and what a device does next. */
+/** Every expected refusal, in one table: a stable code, a sentence for people, an HTTP status, and the next step of a device. */
 
 export interface Reason {
   /** For people. */
   readonly sentence: string;
-  /** What an HTTP service answers with. */
+  /** The status with which an HTTP service answers. */
   readonly status: number;
-  /** Another try, or another round, may not meet it. Without it a run ends. */
+  /** Another attempt, or another round, may succeed. Without it a run ends. */
   readonly retry?: true;
-  /** The same update would meet it again: the next try needs one that is made afresh. */
+  /** The same update would be refused again: the next attempt needs a newly made one. */
   readonly freshUpdate?: true;
-  /** Why the device has nothing new to contribute on this version: it waits for a newer one. */
+  /** The reason why the device has nothing new to contribute on this version: it waits for a newer one. */
   readonly nothingNew?: string;
-  /** The reason lies in the buffer, not in the update: another buffer may take the same update at once. */
+  /** The reason is the buffer, not the update: another buffer may accept the same update at once. */
   readonly anotherSeat?: true;
 }
 
 export const REFUSALS = {
-  // Whoever asks is not who it should be.
+  // The sender is not who it should be.
   'certificate-invalid': { sentence: 'The certificate is not signed by this authority for this task.', status: 403 },
   'certificate-expired': { sentence: 'The certificate has ended; enrol the device again.', status: 403 },
   'not-enrolled': { sentence: 'This device is not enrolled.', status: 403 },
@@ -26,7 +26,7 @@ export const REFUSALS = {
   'tag-not-yours': { sentence: 'The join tag is not made of this user and nonce.', status: 403 },
   'ticket-invalid': { sentence: "The ticket does not verify under the descriptor's server key.", status: 403 },
   'receipt-invalid': { sentence: 'The receipt does not verify or does not belong to this slot.', status: 403 },
-  // What is asked for is not there, or over.
+  // The requested thing does not exist, or is over.
   'offer-unknown': {
     sentence: 'This authority has no such offer open; ask for another and draw the buffer with it.',
     status: 404,
@@ -64,7 +64,7 @@ export const REFUSALS = {
     status: 410,
     retry: true,
   },
-  // It contradicts what happened before.
+  // It contradicts earlier events.
   'upload-used': {
     sentence: 'This upload, or another update of this device on the same version, is in a batch already.',
     status: 409,
@@ -120,7 +120,7 @@ export const REFUSALS = {
   'buffer-used': { sentence: 'The sum of this buffer made another version already.', status: 409 },
   'buffer-not-closed': { sentence: 'The buffer is not closed.', status: 409 },
   'lease-taken': { sentence: 'Another user holds the position.', status: 409 },
-  // It does not say what it should.
+  // Its content is wrong.
   'epoch-invalid': {
     sentence: 'The upload names an epoch statement that its authority did not sign for this task.',
     status: 422,
@@ -131,7 +131,7 @@ export const REFUSALS = {
   'body-mismatch': { sentence: 'The body is not what the header says.', status: 422 },
   'plan-invalid': { sentence: 'The buffer cannot be drawn like this.', status: 422 },
   'policy-invalid': { sentence: 'The policy of the task cannot be used.', status: 422 },
-  // A user refuses what server or authority tell it.
+  // A user rejects a message of server or authority.
   'descriptor-invalid': { sentence: 'The descriptor is not signed by the pinned authority.', status: 422 },
   'descriptor-policy': { sentence: 'The descriptor names another policy than the pinned one.', status: 422 },
   'descriptor-version': {
@@ -219,7 +219,7 @@ export function isRefusalReason(name: string): name is RefusalReason {
 export interface Refused {
   readonly kind: 'refused';
   readonly reason: RefusalReason;
-  /** The slots, field or index that are meant, where there are any. */
+  /** The slots, field or index that are meant, if there are any. */
   readonly slots?: readonly number[];
   readonly detail?: string;
 }

@@ -1,6 +1,6 @@
 /**
- * Sealing and opening as work in batches: whoever has it done at once or later, here or in another thread, gives the results back.
- * Browsers agree on keys asynchronously; everybody else does it at once.
+ * Sealing and opening as work in batches, done at once or later, here or in another thread. Browsers agree on keys
+ * asynchronously; all others do it synchronously.
  */
 import { DecodeError } from '@basa/masking';
 import type { Registration, Slot } from './brands.ts';
@@ -17,7 +17,7 @@ export interface SealWork {
   readonly seals: readonly Seal[];
 }
 
-/** What was sealed to a slot, with what authorities say are their keys of it. */
+/** Seeds sealed to a slot, with the keys that authorities claim are theirs for it. */
 export interface OpenWork {
   readonly kind: 'open';
   readonly buffer: SealedBuffer;
@@ -28,10 +28,10 @@ export interface OpenWork {
 
 export type SealingWork = SealWork | OpenWork;
 
-/** One for each seal or entry; undefined for an entry that does not open. No result at all where too few keys are the slot's. */
+/** One for each seal or entry; undefined for an entry that does not open. No result at all if too few keys are the slot's. */
 export type SealingResult = readonly (Uint8Array | undefined)[] | undefined;
 
-/** Asks for work until it has what it needs. */
+/** Requests work until it has everything it needs. */
 export type SealingSteps<Result> = Generator<SealingWork, Result, SealingResult>;
 
 export function doSealing(sealing: BufferSealing, work: SealingWork): SealingResult {
@@ -47,20 +47,20 @@ export function doSealing(sealing: BufferSealing, work: SealingWork): SealingRes
     const open = sealing.edgeOpener(buffer, work.slot, work.keys);
     return open && work.entries.map(({ sealed, use }) => open(sealed, use));
   } catch (error) {
-    // Bytes that are no key of CP-ABE at all.
+    // The bytes are not a key of CP-ABE at all.
     if (error instanceof DecodeError) return undefined;
     throw error;
   }
 }
 
-/** With everything done at once. */
+/** Runs the steps with everything done synchronously. */
 export function sealedAtOnce<Result>(sealing: BufferSealing, steps: SealingSteps<Result>): Result {
   let next = steps.next();
   while (next.done !== true) next = steps.next(doSealing(sealing, next.value));
   return next.value;
 }
 
-/** With everything done by `work`. */
+/** Runs the steps with everything done by `work`. */
 export async function sealedBy<Result>(
   work: (asked: SealingWork) => Promise<SealingResult>,
   steps: SealingSteps<Result>,

@@ -1,5 +1,5 @@
 /**
- * The port through which the seeds of a buffer are sealed, and the authority's side of it. Two engines fill it: slot keys
+ * The port through which the seeds of a buffer are sealed, and the authority's side of it. Two engines implement it: slot keys
  * (`slot-sealing.ts`) and the paper's CP-ABE (`attribute-sealing.ts`).
  *
  * Every slot has an edge key, which opens the seeds that earlier users sealed to it and the backups that later users made of
@@ -15,39 +15,45 @@ export interface SealedBuffer {
   readonly ctx: Ctx;
   readonly descriptor: Pick<Descriptor, 'threshold' | 'parts' | 'bufferSize'>;
   /**
-   * S E_0 .. E_{K-1} of every part of the descriptor, one list behind the other, as the authorities published them; empty with
-   * CP-ABE, whose public key is in the descriptor.
+   * S E_0 .. E_{K-1} of every part of the descriptor, one list after the other, as the authorities published them;
+   * empty with CP-ABE, whose public key is in the descriptor.
    */
   readonly slotKeys: Uint8Array;
 }
 
-/** What one authority gave of its part. */
+/** The key of one authority for its part. */
 export interface PartKey {
   /** Its index. */
   readonly authority: number;
   readonly key: Uint8Array;
 }
 
-/** What a seed under an edge key is for, and who sealed it. */
+/** The purpose of a seed under an edge key, and the user that sealed it. */
 export interface EdgeUse {
   readonly role: 'edge' | 'backup';
   readonly joinTag: JoinTag;
 }
 
-/** The seed, or undefined where the bytes were not sealed to this slot for this use. */
+/** Returns the seed, or undefined if the bytes were not sealed to this slot for this use. */
 export type EdgeOpener = (sealed: Uint8Array, use: EdgeUse) => Uint8Array | undefined;
 
 export interface BufferSealing {
   readonly name: string;
   /** Length of every sealed seed. */
   readonly sealedBytes: number;
-  /** How many of its first bytes name a sealed self seed to the authority. */
+  /** The number of its first bytes that name a sealed self seed to the authority. */
   readonly selfNameBytes: number;
   sealEdge(buffer: SealedBuffer, slot: Slot, use: EdgeUse, seed: Uint8Array): Uint8Array;
-  /** Keys that are not their authority's for this slot do not count. Undefined where too few are left: whoever gave them is at fault. */
+  /**
+   * Keys that are not their authority's for this slot do not count. Returns undefined if too few are left, which is a
+   * fault of their authorities.
+   */
   edgeOpener(buffer: SealedBuffer, slot: Slot, keys: readonly PartKey[]): EdgeOpener | undefined;
   sealSelf(buffer: SealedBuffer, registration: Registration, seed: Uint8Array): Uint8Array;
-  /** With what the authorities released for the slot. Sets of as many as are needed are tried in this order, those with the first ones first. */
+  /**
+   * Opens with the keys that the authorities released for the slot. Sets of the threshold size are tried in this order,
+   * those with the first ones first.
+   */
   openSelf(
     buffer: SealedBuffer,
     registration: Registration,
@@ -62,7 +68,7 @@ export interface OpenedSelf {
   readonly by: readonly number[];
 }
 
-/** What the keys of a buffer are made of. */
+/** The inputs of the keys of a buffer. */
 export interface KeySource extends Pick<Descriptor, 'task' | 'bufferSize'> {
   readonly offer: Uint8Array;
 }
@@ -71,17 +77,17 @@ export interface KeySource extends Pick<Descriptor, 'task' | 'bufferSize'> {
 export interface BufferKeys {
   /** Of the slot's edges and backups. */
   edge(slot: Slot): Uint8Array;
-  /** What opens the self seed of this name and registration, and no other; undefined where there can be no such seed. */
+  /** Returns the key of the self seed with this name and registration, and no other; undefined if there can be no such seed. */
   self(registration: Registration, selfName: Uint8Array): Uint8Array | undefined;
 }
 
-/** Holds the secret of one authority for one task and key epoch, and gives the same keys each time. */
+/** Holds the secret of one authority for one task and key epoch, and returns the same keys each time. */
 export interface BufferIssuer {
   /** Names the key epoch. */
   readonly publicKey: Uint8Array;
   /** The list that goes with a buffer's descriptor. It yields after each key. */
   slotKeys(source: KeySource): Generator<undefined, Uint8Array>;
-  /** What the descriptor says of the keys. */
+  /** The descriptor's field about the keys. */
   sealingKey(slotKeys: Uint8Array): Uint8Array;
   keysOf(buffer: { readonly ctx: Ctx; readonly authority: number; readonly source: KeySource }): BufferKeys;
   /** 32 bytes that only the holder of the secret can derive, for the label. The caller may overwrite them. */
@@ -99,15 +105,15 @@ export function epochKeyOf(
 const CP_ABE_SEALED_BYTES = 240;
 
 /**
- * Length of a sealed seed on the wire, in a buffer with parts of so many authorities; undefined for an engine that hides nothing, or
- * that there is not.
+ * Length of a sealed seed on the wire, in a buffer with parts of this many authorities; undefined for an engine that
+ * hides nothing, or that does not exist.
  */
 export function sealedBytesOf(engine: number, parts = 1): number | undefined {
   if (engine === ENGINE.slotKeys) return slotSealedBytes(parts);
   return engine === ENGINE.cpAbe ? CP_ABE_SEALED_BYTES : undefined;
 }
 
-/** Whether this can name a self seed in the buffer: with slot keys a good point, else nothing. */
+/** True if this can name a self seed in the buffer: with slot keys a valid point, otherwise nothing. */
 export function isSelfName({ engine }: Pick<Descriptor, 'engine'>, selfName: Uint8Array): boolean {
   return engine === ENGINE.slotKeys ? isSlotKey(selfName) : selfName.length === 0;
 }
@@ -115,7 +121,7 @@ export function isSelfName({ engine }: Pick<Descriptor, 'engine'>, selfName: Uin
 /** Of slot keys: before the hash of the list. */
 export const EPOCH_KEY_BYTES = 32;
 
-/** The result of steps that nobody needs to interrupt. */
+/** Runs steps to their result without interruption. */
 export function allSteps<Result>(steps: Generator<undefined, Result>): Result {
   for (;;) {
     const { done, value } = steps.next();

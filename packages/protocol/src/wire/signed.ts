@@ -15,7 +15,7 @@ export interface SignedCodec<T> extends Codec<T & Signature> {
   statement(body: T): Uint8Array;
   /** SHA-256 of the bytes that are signed. */
   statementHash(suite: Suite, body: T): Uint8Array;
-  /** Whether the signature is a good one of this key. */
+  /** True if the signature is a valid one of this key. */
   isSignedBy(suite: Suite, message: T & Signature, publicKey: Uint8Array): boolean;
 }
 
@@ -44,7 +44,7 @@ export function signedMessage<T extends object>(kind: number, name: string, fiel
   };
 }
 
-/** Whether the statement carries a good signature of this key. */
+/** True if the statement carries a valid signature of this key. */
 export function isSigned<T extends object>(
   suite: Suite,
   codec: SignedCodec<T>,

@@ -31,7 +31,10 @@ import type { OpenWork, SealingResult, SealingWork, SealWork } from './sealing-w
 const SECRET_BYTES = 32;
 const SALT = ascii('basa slot keys');
 
-/** For buffers with parts of so many authorities. The lists of a buffer must have been checked (`slotKeysProblem` of drawn-buffer.ts). */
+/**
+ * For buffers with parts of this many authorities. The lists of a buffer must have been checked (`slotKeysProblem` of
+ * drawn-buffer.ts).
+ */
 export function slotSealing(suite: Suite, parts = 1): BufferSealing {
   const sealed = (seed: Uint8Array, binding: SlotBinding): Uint8Array => {
     const [bytes] = keysAtOnce(suite, sealToSlots(suite, [{ seed, binding }]));
@@ -55,7 +58,7 @@ export function slotSealing(suite: Suite, parts = 1): BufferSealing {
     sealSelf: (buffer, registration, seed) => sealed(seed, selfBinding(buffer, registration)),
     openSelf(buffer, registration, bytes, released) {
       const binding = selfBinding(buffer, registration);
-      // A pad is held to nothing but the seed it gives: if an authority lied about one, a set without it opens.
+      // A pad is checked only against its seed: if an authority lied about one, a set without it opens.
       for (const set of setsOf(released, binding.threshold)) {
         const pads = inOrder(buffer, set).map((pad) => pad?.slice());
         const [seed] = keysAtOnce(suite, openWithPads(suite, [{ sealed: bytes, binding, pads }]));
@@ -66,7 +69,7 @@ export function slotSealing(suite: Suite, parts = 1): BufferSealing {
   };
 }
 
-/** The key objects of secrets that are those of their parts. */
+/** The key objects of secrets that belong to their parts. */
 function keyObjects(
   suite: Suite,
   parts: readonly SlotPart[],
@@ -81,7 +84,7 @@ function keyObjects(
   return made;
 }
 
-/** Does what a contribution asks for, as work that agrees on keys: at once or later. */
+/** Carries out the work of a contribution, as key agreements: synchronous or asynchronous. */
 export function slotSteps(suite: Suite, work: SealingWork): KeySteps<SealingResult> {
   return work.kind === 'seal' ? sealSteps(suite, work) : openSteps(suite, work);
 }
@@ -142,14 +145,14 @@ function partsOf({ descriptor, slotKeys }: SealedBuffer, role: SlotKeyRole): rea
   });
 }
 
-/** Whether this is the key that the authority published for the slot; always so with an engine that publishes none. */
+/** True if this is the key that the authority published for the slot; always with an engine that publishes none. */
 export function isSlotKeyOf(suite: Suite, buffer: SealedBuffer, slot: Slot, { authority, key }: PartKey): boolean {
   if (buffer.slotKeys.length === 0) return true;
   const part = partsOf(buffer, slot).find((one) => one.authority === authority);
   return part !== undefined && key.length === SLOT_KEY_BYTES && equalBytes(suite.x25519(key).publicKey, part.publicKey);
 }
 
-/** Forgets its secret when its epoch has ended. */
+/** Can forget its secret when its epoch has ended. */
 export interface SlotKeyIssuer extends BufferIssuer {
   wipe(): void;
 }
@@ -165,7 +168,7 @@ export function slotKeyIssuer(suite: Suite, secret: Uint8Array): SlotKeyIssuer {
   };
   const derived = (label: string, info: Uint8Array): Uint8Array =>
     suite.hkdf({ secret: alive(), salt: SALT, info: concatBytes(ascii(label), info), length: SECRET_BYTES });
-  // Looked at for every key: one that is wiped in the middle must not go on with zeros.
+  // Checked for every key: an issuer that is wiped in the middle must not continue with zeros.
   const sourceOf = ({ task, offer }: KeySource): SlotKeySource => ({
     get master() {
       return alive();

@@ -1,4 +1,4 @@
-/** What server and authorities sign about a slot: the ticket, the receipt, the key that was issued. */
+/** The statements that server and authorities sign about a slot: the ticket, the receipt, the issued key. */
 import { equalBytes } from '@basa/masking';
 import type { Ctx, DepositRoot, JoinTag, Millis, Slot, View } from './brands.ts';
 import { type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
@@ -17,7 +17,7 @@ export interface TicketBody {
 }
 export type Ticket = TicketBody & Signature;
 
-/** The authorities registered this user for this slot, once, with all that it saw. */
+/** The authorities registered this user for this slot, once, with everything that it saw. */
 export interface ReceiptBody {
   readonly ctx: Ctx;
   readonly slot: Slot;
@@ -58,7 +58,7 @@ export const issuedKeyCodec: SignedCodec<IssuedKeyBody> = signedMessage(KIND.iss
   keyHash: hash,
 });
 
-/** Whether two statements are about the same user in the same slot with the same history. */
+/** True if two statements are about the same user in the same slot with the same history. */
 export function isSameSlot(a: SlotStatement, b: SlotStatement): boolean {
   return (
     equalBytes(a.ctx, b.ctx) &&

@@ -1,9 +1,9 @@
-/** Slot keys where agreeing on keys is asynchronous: the same bytes as `slot-sealing.ts`, with all seeds of a batch at a time. */
+/** Slot keys with asynchronous key agreement: the same bytes as `slot-sealing.ts`, with all seeds of a batch at a time. */
 import type { KeyResult, KeyWork, Suite } from '@basa/masking';
 import type { SealingResult, SealingWork } from './sealing-work.ts';
 import { slotSteps } from './slot-sealing.ts';
 
-/** X25519 of the platform, which may answer at once. */
+/** X25519 of the platform, which may answer synchronously. */
 export interface AsyncX25519 {
   /** The key object of 32 secret bytes, which are copied. */
   key(secretKey: Uint8Array): Promise<AsyncX25519Key> | AsyncX25519Key;
@@ -11,7 +11,7 @@ export interface AsyncX25519 {
 
 interface AsyncX25519Key {
   readonly publicKey: Uint8Array;
-  /** Undefined where the peer's key is malformed or of small order. */
+  /** Undefined if the peer's key is malformed or of small order. */
   agree(publicKey: Uint8Array): Promise<Uint8Array | undefined> | Uint8Array | undefined;
 }
 
@@ -25,7 +25,7 @@ export function agreeOnKeys(curve: AsyncX25519, work: readonly KeyWork[]): Promi
   );
 }
 
-/** Does what a contribution asks for. The list of the buffer must have been checked. */
+/** Carries out the work of a contribution. The list of the buffer must have been checked. */
 export function slotWork(suite: Suite, curve: AsyncX25519): (work: SealingWork) => Promise<SealingResult> {
   return async (work) => {
     const steps = slotSteps(suite, work);

@@ -1,4 +1,4 @@
-/** S(tau): how much less an update counts that was trained on an older model (FedBuff, Nguyen et al. 2022). */
+/** S(tau): the reduced weight of an update that was trained on an older model (FedBuff, Nguyen et al. 2022). */
 import { DecodeError } from '@basa/masking';
 import { checked, type Field, finite } from './fields.ts';
 
@@ -15,7 +15,7 @@ export type Staleness =
  */
 export const DEFAULT_MAX_STALENESS = 15;
 
-/** S(tau) in (0, 1]: never zero, however old. */
+/** S(tau) in (0, 1]: never zero at any age. */
 export function stalenessWeight(staleness: Staleness, tau: number): number {
   return Math.max(weightOf(staleness, tau), Number.MIN_VALUE);
 }

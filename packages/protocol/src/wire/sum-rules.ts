@@ -1,4 +1,4 @@
-/** The rules that decide about a sum, whatever mode gathered its updates. */
+/** The rules that decide about a sum, the same for every mode. */
 import { weightScale } from '@basa/masking';
 import type { TaskPolicy } from './policy.ts';
 

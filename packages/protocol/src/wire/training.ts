@@ -1,7 +1,10 @@
-/** How the devices of a task train: part of its policy, so that no server can tell one device to train otherwise. */
+/** The training settings of a task's devices: part of its policy, so that no server can tell one device to train differently. */
 import { checked, type Field, oneOf, positive, record, u16 } from './fields.ts';
 
-/** What is minimised. `own`: a function that the application knows, and the policy does not name. The wire has the place in this list. */
+/**
+ * The loss that is minimised. `own`: a function that the application knows, and the policy does not name. The wire has
+ * the position in this list.
+ */
 export const TASK_LOSSES = ['own', 'softmaxCrossEntropy', 'mse', 'binaryCrossEntropy'] as const;
 export type Loss = (typeof TASK_LOSSES)[number];
 
@@ -13,7 +16,7 @@ export interface TaskTraining {
   readonly loss: Loss;
 }
 
-/** For tasks that ask for nothing else. */
+/** The default for tasks. */
 export const DEFAULT_TRAINING: TaskTraining = {
   epochs: 1,
   batchSize: 10,

@@ -9,12 +9,12 @@ export interface Transition<State, Entry, Answer> {
   readonly events: readonly BasaEvent[];
 }
 
-/** A step that changes nothing: the answer was given before, or is a look. */
+/** A step that changes nothing: the answer was given before, or only reads. */
 export function unchanged<State, Answer>(state: State, answer: Answer): Transition<State, never, Answer> {
   return { state, records: [], answer, events: [] };
 }
 
-/** A no changes nothing either. */
+/** A refusal changes nothing either. */
 export function declined<State>(
   state: State,
   no: Refused,

@@ -25,11 +25,11 @@ export function uploadLayout(
   return { elements, vectorBytes, backups, sealedBytes, bodyBytes: vectorBytes + (1 + backups) * sealedBytes };
 }
 
-/** What an upload carries behind the vector. */
+/** The part of an upload after the vector. */
 export interface SealedParts {
-  /** b, for the case that the slot is accepted. */
+  /** b, in case the slot is accepted. */
   readonly self: Uint8Array;
-  /** s_il of the slots i < l that are not void, in order, for the case that i is not. */
+  /** s_il of the slots i < l that are not void, in order, in case i is not accepted. */
   readonly backups: readonly Uint8Array[];
 }
 
@@ -45,14 +45,14 @@ export function bodyOf(packedVector: Uint8Array, { self, backups }: SealedParts)
 
 const FRAME_ALIGNMENT = 64;
 
-/** An upload starts with its header behind a length, padded so that the vector lies at a multiple of 64 bytes. */
+/** An upload starts with its header after a length, padded so that the vector begins at a multiple of 64 bytes. */
 export function frameHeader(header: Uint8Array): Uint8Array {
   const writer = new ByteWriter().u32(header.length).bytes(header);
   const used = 4 + header.length;
   return writer.bytes(new Uint8Array((FRAME_ALIGNMENT - (used % FRAME_ALIGNMENT)) % FRAME_ALIGNMENT)).finish();
 }
 
-/** The header bytes and where the body starts. `maxBytes` bounds the header. */
+/** Returns the header bytes and the position of the body. `maxBytes` bounds the header. */
 export function unframeHeader(
   frame: Uint8Array,
   maxBytes: number,
@@ -69,7 +69,7 @@ export function unframeHeader(
   return { header, bodyStart: 4 + length + padding.length };
 }
 
-/** What lies behind the vector of a body, as views. */
+/** Returns the parts after the vector of a body, as views. */
 export function readSealedParts(body: Uint8Array, { vectorBytes, backups, sealedBytes }: UploadLayout): SealedParts {
   const part = (n: number): Uint8Array => {
     const start = vectorBytes + n * sealedBytes;
@@ -78,7 +78,7 @@ export function readSealedParts(body: Uint8Array, { vectorBytes, backups, sealed
   return { self: part(0), backups: Array.from({ length: backups }, (_, n) => part(n + 1)) };
 }
 
-/** The masked vector of a body without copying, where its words are whole, aligned and 32 bits wide. */
+/** Returns the masked vector of a body without copying, if its words are whole, aligned and 32 bits wide. */
 export function viewVector(
   body: Uint8Array,
   { modulus }: Pick<Descriptor, 'modulus'>,

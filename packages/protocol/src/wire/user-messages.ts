@@ -1,4 +1,4 @@
-/** What users and server send each other in `sealed` mode: the only messages with ciphertexts. */
+/** The messages between users and server in `sealed` mode: the only messages with ciphertexts. */
 import type { Suite } from '@basa/masking';
 import type { Ctx, DepositRoot, JoinTag } from './brands.ts';
 import { type Certificate, certificateCodec } from './certificate.ts';
@@ -14,7 +14,7 @@ import { type Ticket, ticketCodec } from './slot-statements.ts';
 /** Siblings on the way from a leaf to the root of at most 1024 leaves. */
 export const DEEPEST = 10;
 
-/** What a deposit is signed over. */
+/** The statement that signs a deposit. */
 export interface DepositStatement {
   readonly ctx: Ctx;
   readonly joinTag: JoinTag;
@@ -31,7 +31,7 @@ export const depositStatementCodec: SignedCodec<DepositStatement> = signedMessag
   },
 );
 
-/** user -> server: a seat for an update that was trained on this version. */
+/** user -> server: asks for a seat for an update that was trained on this version. */
 export interface SeatRequest {
   readonly certificate: Certificate;
   readonly version: number;
@@ -44,7 +44,7 @@ export const seatRequestCodec: Codec<SeatRequest> = message<SeatRequest>(KIND.se
   modelHash: field.hash,
 });
 
-/** A seed sealed to somebody, with the commitment to it. */
+/** A seed sealed to a slot, with the commitment to it. */
 export interface SealedSeed {
   readonly commitment: Uint8Array;
   readonly sealed: Uint8Array;
@@ -59,14 +59,14 @@ export interface Deposit extends Signature {
   readonly entries: readonly SealedSeed[];
 }
 
-/** What an earlier user sealed to slot l, with the proof that it is the one for slot l of that user's deposit. */
+/** A seed that an earlier user sealed to slot l, with the proof that it is the one for slot l of that user's deposit. */
 export interface InboxEntry extends SealedSeed {
   readonly joinTag: JoinTag;
   readonly root: DepositRoot;
   readonly path: readonly Uint8Array[];
 }
 
-/** server -> user: the slot, everything sealed to it so far, and the server's word for both. */
+/** server -> user: the slot, everything sealed to it so far, and the server's signature on both. */
 export interface DepositAnswer {
   readonly ticket: Ticket;
   readonly inbox: readonly InboxEntry[];
@@ -76,7 +76,7 @@ export interface DepositAnswer {
 export interface UserMessages {
   readonly deposit: Codec<Deposit>;
   readonly depositAnswer: Codec<DepositAnswer>;
-  /** What a server files for a later slot. */
+  /** The entry that a server stores for a later slot. */
   readonly inboxEntry: Codec<InboxEntry>;
 }
 
@@ -105,7 +105,10 @@ export function depositRootOf(suite: Suite, entries: readonly SealedSeed[]): Dep
   return merkleRoot(suite, hashesOf(suite, entries)) as DepositRoot;
 }
 
-/** What users at later slots get of a deposit at `slot`, with proofs: entry n is for slot + 1 + n. Goes to their inboxes. */
+/**
+ * The entries of a deposit at `slot` for users at later slots, with proofs: entry n is for slot + 1 + n. They go to
+ * their inboxes.
+ */
 export function outboxOf(
   suite: Suite,
   { entries, root }: Deposit,

@@ -1,4 +1,4 @@
-/** How full a buffer is, to admission: what a slot counts for, and when a late one is given up. */
+/** The fill of a buffer, as admission sees it: the weight of a slot, and the time at which a late one is given up. */
 import { describe, expect, it } from 'vitest';
 import { fillOf, isHopeless } from '../../src/admission/buffer-fill.ts';
 import type { BufferSlot, SecureBuffer } from '../../src/server/secure-buffer.ts';

@@ -1,4 +1,4 @@
-/** Which open buffer a device enters, and when another one has to be drawn. */
+/** The open buffer that a device enters, and the cases in which another one has to be drawn. */
 import { toHex } from '@basa/masking';
 import { type Ctx, type Entry, enterBuffer, millis, type OpenBuffer } from '@basa/protocol';
 import { granted } from '@basa/simulator';
@@ -17,7 +17,7 @@ function buffer(name: number, more: Partial<OpenBuffer> = {}, version?: number):
   };
 }
 
-/** The name of the buffer, or why there is none. */
+/** The name of the buffer, or the reason why there is none. */
 function entered(entry: Entry<OpenBuffer>): number | string | undefined {
   return entry.kind === 'seated' ? entry.buffer.ctx[0] : entry.kind;
 }

@@ -1,4 +1,4 @@
-/** Offers are kept in memory alone: so many, and so long. */
+/** Offers are kept only in memory, in a bounded number and for a bounded time. */
 import { describe, expect, it } from 'vitest';
 import { OpenOffers } from '../../src/authority/offers.ts';
 import { type BufferPart, millis, type TaskId } from '../../src/index.ts';

@@ -1,4 +1,4 @@
-/** What a server is told of revoked devices: who they are, in the order of the log, for its own tasks alone. */
+/** Reports of revoked devices to a server: in the order of the log, and only for its own tasks. */
 import { ascii } from '@basa/masking';
 import {
   AttributeAuthority,

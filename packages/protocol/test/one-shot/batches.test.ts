@@ -1,4 +1,4 @@
-/** What a batch may be, who votes for it, and when it is final. */
+/** The rules of a batch, its votes, and the point at which it is final. */
 import { type Batch, batchProblem, isRefused, type ShotHeader } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
 import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';

@@ -1,4 +1,4 @@
-/** What the server takes: an upload of a device of the task, on a version that still counts, sealed to open epochs. */
+/** The server accepts an upload of a device of the task, on a version that still counts, sealed to open epochs. */
 import { type Epoch, type IntakeView, millis, type ShotUpload, shotHeaderCodec, shotProblem } from '@basa/protocol';
 import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';

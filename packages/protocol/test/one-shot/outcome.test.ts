@@ -1,4 +1,4 @@
-/** What becomes of an upload that nobody votes for: expired by enough authorities, and free; never both expired and voted for. */
+/** The outcome of an upload without votes: expired by enough authorities, and free; never both expired and voted for. */
 import {
   agreedShotOutcome,
   isRefused,

@@ -1,4 +1,4 @@
-/** Which authorities can serve the one-shot mode, and which lines of a policy it needs. */
+/** The authorities that can serve the one-shot mode, and the lines of a policy that it needs. */
 import {
   decodePolicy,
   encodePolicy,

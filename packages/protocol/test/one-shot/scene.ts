@@ -26,7 +26,7 @@ export interface Inspected {
   readonly batch: Batch;
 }
 
-/** So many uploads that every authority has inspected, and a batch of them. */
+/** This many uploads that every authority has inspected, and a batch of them. */
 export function inspected(options: ShotOptions = {}, count = 3): Inspected {
   const world = new ShotWorld(options);
   const devices = world.contributed(count);
@@ -87,7 +87,7 @@ export function verdicts(answer: InspectAnswer | Refused): readonly string[] {
   return answer.verdicts.map(({ verdict, reason }) => (reason === undefined ? verdict : `${verdict}: ${reason}`));
 }
 
-/** What every authority says of one upload. */
+/** The statements of every authority about one upload. */
 export function saidOf(world: ShotWorld, shot: Shot): readonly string[] {
   return world.indices.flatMap((index) => verdicts(world.server.inspectBy(index, [shot])));
 }

@@ -1,4 +1,4 @@
-/** What an authority finds good in an upload: its own words, sealed for itself, the same for every holder. */
+/** An authority accepts an upload with its own words, sealed for itself, the same for every holder. */
 import { toHex } from '@basa/masking';
 import {
   epochCodec,

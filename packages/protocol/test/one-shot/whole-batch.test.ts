@@ -3,7 +3,7 @@ import { isRefused, judgeSum, sumRules } from '@basa/protocol';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
-/** The words of the updates alone. */
+/** Only the words of the updates. */
 function updatesOf(world: ShotWorld, total: Uint32Array, accepted: number): number[] {
   const verdict = judgeSum(sumRules(world.policy, 0), total, accepted);
   if (verdict.kind !== 'good') throw new Error(verdict.why);

@@ -17,7 +17,7 @@ function descriptorOf(): Descriptor {
   return granted(world.server.seat(world.device().seatRequest())).descriptor;
 }
 
-/** What a server that knows the victim's update looks at: the sum of the honest, along the update. */
+/** The statistic of a server that knows the victim's update: the sum of the honest, along the update. */
 function statistics(descriptor: Descriptor, isIn: boolean, seed: number): Float64Array {
   const zero = new Float32Array(DIMENSION);
   const victim = zero.map(() => 1 / Math.sqrt(DIMENSION));

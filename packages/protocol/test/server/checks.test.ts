@@ -1,4 +1,4 @@
-/** What the server refuses, and that a refusal changes nothing. */
+/** The refusals of the server change nothing. */
 import { concatBytes, FIELD } from '@basa/masking';
 import {
   authorityMessages,

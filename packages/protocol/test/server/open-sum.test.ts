@@ -1,4 +1,4 @@
-/** A sum opens with the seeds that were meant, and whoever sealed another one is named. */
+/** A sum opens with the right seeds, and the sender of a wrong one is named. */
 import { toHex } from '@basa/masking';
 import {
   closeRequestOf,

@@ -1,4 +1,4 @@
-/** Which opened sums make a version, and when. */
+/** The opened sums that make a version, and the time at which they do. */
 import { type Ctx, MAX_SUMS, nextVersion, ONE_SHOT_DEFAULTS, versionRule } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** The authorities' cap on a private budget, where each counts the keys that it issued: how far a device without a ledger gets. */
+/** The authorities' cap on a private budget: each counts the keys that it issued, which limits a device without a ledger. */
 
 import { authorityMessages, isRefused, millis } from '@basa/protocol';
 import { CLOSE_MS, type Federation, type FederationDevice, granted, OPEN_MS } from '@basa/simulator';

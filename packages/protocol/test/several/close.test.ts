@@ -157,7 +157,7 @@ describe('an authority with another record', () => {
         const votes = votesOf(world, [0, 1, 2], request);
         const answer = granted(closedBy(world, 3, request, { votes }));
         expect(answer.keys.map((released) => released.slot)).toEqual(ALL.filter((each) => each !== slot));
-        // The same from its log alone.
+        // The same from only its log.
         expect(granted(closedBy(world, 3, request)).keys).toEqual(answer.keys);
       }
     },
@@ -219,7 +219,7 @@ describe('after closeBy', () => {
     world.now = millis(world.now + OPEN_MS + CLOSE_MS);
     expect(ALL.map((n) => authorityOf(world, n).outcome(ctx).status)).toEqual(['open', 'open', 'aborted', 'aborted']);
     expect(authorityOf(world, 0).core.tick(world.now).records).toEqual([]);
-    // Two votes are too few, and whoever aborted gives no third.
+    // Two votes are too few, and an authority that aborted gives no third.
     expect(reasonOf(closedBy(world, 2, request, { votes }))).toBe('buffer-over');
     expect(named(granted(closedBy(world, 0, request, { votes })))).toEqual([]);
   });
@@ -239,7 +239,7 @@ describe('after closeBy', () => {
     expect(authority.core.openBuffers).toBe(0);
     expect(authority.outcome(ctx).status).toBe('unknown');
     expect(reasonOf(closedBy(world, 0, request, { votes }))).toBe('buffer-over');
-    // Where nobody ticked, the close itself finds it over.
+    // Without a tick, the close itself finds it over.
     expect(reasonOf(closedBy(world, 1, request, { votes }))).toBe('buffer-over');
     expect(kindsOf(world, 1).at(-1)).toBe('buffer-unknown');
   });

@@ -1,4 +1,4 @@
-/** How many authorities a task may name, and how many of them it may need. */
+/** The number of authorities that a task may name, and the number of them that it may need. */
 import { ENGINE, policyProblem, type TaskPolicy, toleratedOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { reasonOf } from '@basa/simulator';

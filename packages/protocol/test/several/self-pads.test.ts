@@ -7,7 +7,10 @@ import { expect, it } from 'vitest';
 
 const ALL = [0, 1, 2, 3];
 
-/** How many keys are made while a sum is opened: one for each set of pads that is tried, and as many for edges each time. */
+/**
+ * The number of keys made while a sum is opened: one for each set of pads that is tried, and as many for edges each
+ * time.
+ */
 function keysMade(liars: readonly number[]): number {
   const { world, ctx } = atSeveralCloses();
   const { answers } = granted(

@@ -1,4 +1,4 @@
-/** What the server makes of several authorities' answers to a close: votes counted, keys gathered, the sum opened. */
+/** The server's use of several authorities' answers to a close: votes counted, keys gathered, the sum opened. */
 import { slotSealedBytes, toHex } from '@basa/masking';
 import {
   authorityMessages,

@@ -1,4 +1,4 @@
-/** How a contribution ends where somebody says no, or where the device's store is not what it wrote. */
+/** The end of a contribution after a refusal, or if the device's store differs from what it wrote. */
 import {
   authorityMessages,
   type ContributeAnswer,

@@ -62,7 +62,7 @@ describe('a list of slot keys', () => {
   const world = nodeFederation({ bufferSize: 3, dimension: 6, sealings });
   const { suite } = world.server.ports;
   const drawn = granted(world.server.seat(world.device().seatRequest()));
-  /** What the device says to a list, also where the authority signed for it. */
+  /** The device's verdict on a list, even if the authority signed it. */
   const check = (slotKeys: Uint8Array, isSignedFor: boolean) => {
     const [part] = drawn.descriptor.parts as [BufferPart];
     const sealingKey = isSignedFor ? sealings.issuer.sealingKey(slotKeys) : part.sealingKey;

@@ -1,4 +1,4 @@
-/** What a device keeps is read as it was written, and nothing else is. */
+/** The records of a device are read back unchanged, and nothing else is accepted. */
 import { DecodeError } from '@basa/masking';
 import { type DeviceRecord, deviceRecordCodec } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';

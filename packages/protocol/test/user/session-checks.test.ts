@@ -1,4 +1,4 @@
-/** What a user's session writes down, what it forgets for good, and where it may not go on. */
+/** The records of a user's session, the secrets it forgets for good, and the points at which it must not continue. */
 import {
   acknowledgeUpload,
   EMPTY_LEDGER,

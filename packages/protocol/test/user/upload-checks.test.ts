@@ -1,4 +1,4 @@
-/** What a user has given away it gives nowhere else, whatever it is told. */
+/** An update that a user has given away goes nowhere else, whatever it is told. */
 import {
   abandonSession,
   authorityMessages,

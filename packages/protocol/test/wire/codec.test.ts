@@ -20,7 +20,7 @@ import { KIND } from '../../src/wire/kinds.ts';
 import { modulusField } from '../../src/wire/modulus-field.ts';
 
 const samples = sampleMessages();
-/** What others send; what a party reads from its own disk is asked less often. */
+/** Messages of others; those that a party reads from its own disk are tested less often. */
 const runsOf = (kind: number): number => (kind < KIND.taskCreated ? 4_000 : 2_000);
 
 describe('every message', () => {

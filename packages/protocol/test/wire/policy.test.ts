@@ -87,7 +87,7 @@ describe('a private task', () => {
     const capacity = signedCapacity(noisy.modulus);
     const withNoise = (noiseMultiplier: number) => ({ ...noisy, privacy: { ...privacy, noiseMultiplier } });
     const reached = (noiseMultiplier: number) => sumBound(withNoise(noiseMultiplier), noisy.bufferSize);
-    // The bound is a whole number that rises with the noise: bisection finds where it is the capacity.
+    // The bound is an integer that rises with the noise: bisection finds the point at which it is the capacity.
     let [low, high] = [0.1, 1000];
     while (reached(low) < capacity) {
       const middle = (low + high) / 2;

@@ -71,7 +71,7 @@ describe("the words before an update with mixed versions, x' = [1, 0, 0, 0 | w |
 
   it('let one liar set the mean of a metric and the mean age to anything in their ranges, and no further', () => {
     const total = sumOf(honest);
-    // What honest devices leave free is the liar's: its own words are any residues.
+    // The liar can use the room that honest devices leave: its own words are any residues.
     const lie = (word: number, sum: number): number => {
       const own = (sum - (total[word] as number)) >>> 0;
       return ((total[word] as number) + own) >>> 0;

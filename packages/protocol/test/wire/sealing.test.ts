@@ -1,4 +1,4 @@
-/** What a descriptor says of the keys of a part, by its engine. */
+/** The descriptor's field about the keys of a part, by its engine. */
 import { DecodeError, unsafeTransparentIssuer, unsafeTransparentSealing } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import { describe, expect, it } from 'vitest';

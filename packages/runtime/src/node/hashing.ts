@@ -47,7 +47,7 @@ export const hkdf: Suite['hkdf'] = ({ secret, salt, info, length }) => {
   return derived;
 };
 
-/** HMAC (RFC 2104) of the message and of so many bytes that stand in `inner` behind it. */
+/** HMAC (RFC 2104) of the message and of the `more` bytes that follow it in `inner`. */
 function hmac(key: Uint8Array, message: Uint8Array, more = 0): Uint8Array {
   for (let i = 0; i < BLOCK_BYTES; i++) {
     const byte = key[i] ?? 0;
@@ -61,14 +61,14 @@ function hmac(key: Uint8Array, message: Uint8Array, more = 0): Uint8Array {
   return mac;
 }
 
-/** A text cannot be overwritten, so what keys are made of goes by way of a buffer. */
+/** A string cannot be overwritten, so inputs of keys go through a buffer. */
 function writeSecretHash(message: Uint8Array, target: Uint8Array, at: number): void {
   const digest = hash('sha256', message, 'buffer');
   target.set(digest, at);
   digest.fill(0);
 }
 
-/** By way of text, which is made faster than a buffer with memory of its own. */
+/** Goes through text, which is made faster than a buffer with its own memory. */
 function writeHash(message: Uint8Array, target: Uint8Array, at: number): void {
   const text = hash('sha256', message, 'binary');
   for (let i = 0; i < HASH_BYTES; i++) target[at + i] = text.charCodeAt(i);

@@ -1,4 +1,4 @@
-/** The outside, on Node. */
+/** Cryptography, randomness and workers on Node. */
 export type { WasmCombinationKernel } from '../combination-kernel.ts';
 export { createWasmCombinationKernel } from '../combination-kernel.ts';
 export type { TrainingKernelOptions, WasmTrainingKernel } from '../training-kernel.ts';

@@ -10,8 +10,8 @@ interface OpenStream {
 }
 
 /**
- * Keeps the cipher of a stream that is read on from where it stopped. The cipher answers with new memory each time; what it answered before is
- * given back by then.
+ * Keeps the cipher of a stream that continues from its last position. The cipher returns new memory each time; the
+ * memory of its previous answer is freed first.
  */
 export function createNodeKeystream(): Keystream {
   const zeros = new Zeros();

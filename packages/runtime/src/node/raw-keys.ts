@@ -21,11 +21,11 @@ function textOf(raw: Uint8Array): string {
   return Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('base64url');
 }
 
-/** Devices and services sign one request after the other: about as many as a server sees at a time. */
+/** Devices and services send one signed request after the other: about as many keys as a server sees at a time. */
 const MAX_VERIFIERS = 4096;
 const verifiers = new Map<string, KeyObject>();
 
-/** The Ed25519 key, kept for the next signature under it: making it costs as much as a part of the verification. */
+/** Returns the Ed25519 key and keeps it for the next signature under it: making it costs a notable part of a verification. */
 export function verifierOf(raw: Uint8Array): KeyObject {
   const text = textOf(raw);
   const known = verifiers.get(text);
@@ -50,8 +50,8 @@ function privateKeyOfDer(curve: Curve, raw: Uint8Array): KeyObject {
 }
 
 /**
- * Ten times as fast as DER. `x` must be there, and OpenSSL does not look at it: it makes the public half of `d`. The text of the
- * secret cannot be overwritten; it lives until it is collected.
+ * Ten times as fast as DER. `x` must be present, but OpenSSL does not read it: it computes the public half from `d`.
+ * The text of the secret cannot be overwritten; it lives until it is collected.
  */
 function privateKeyOfJwk(raw: Uint8Array): KeyObject {
   return createPrivateKey({ key: { kty: 'OKP', crv: JWK_CURVE.x25519, d: textOf(raw), x: NO_X }, format: 'jwk' });
@@ -60,7 +60,7 @@ function privateKeyOfJwk(raw: Uint8Array): KeyObject {
 const NO_X = Buffer.alloc(32).toString('base64url');
 let jwkSecretsAreRead: boolean | undefined;
 
-/** Whether this Node makes the same key of both forms. */
+/** True if this Node makes the same key from both forms. */
 function readsJwkSecrets(): boolean {
   jwkSecretsAreRead ??= isSameKey(Uint8Array.from({ length: 32 }, (_, n) => n + 1));
   return jwkSecretsAreRead;

@@ -52,7 +52,7 @@ export const nodeSuite: Suite = {
       agree(publicKey) {
         if (publicKey.length !== 32) return undefined;
         try {
-          // OpenSSL refuses a result of all zeros, which is what a key of small order gives.
+          // OpenSSL rejects a result of all zeros, which a key of small order gives.
           return plain(diffieHellman({ privateKey, publicKey: publicKeyOf('x25519', publicKey) }));
         } catch {
           return undefined;

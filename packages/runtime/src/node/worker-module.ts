@@ -1,4 +1,4 @@
-/** How a package starts a worker of its own: from its compiled module or, inside the repository, from its source. */
+/** Locates a package's own worker: its compiled module or, inside the repository, its source. */
 
 export interface WorkerModule {
   readonly script: URL;

@@ -1,9 +1,12 @@
-/** A pool of worker threads: tasks wait in a queue, each free worker takes the next, and an answer finds its caller. */
+/** A pool of worker threads: tasks wait in a queue, each free worker takes the next, and the answer goes to its caller. */
 import { parentPort, Worker } from 'node:worker_threads';
 
 export interface WorkerPool<Task, Result> {
   readonly size: number;
-  /** The worker's answer; what its handler threw is thrown here. Memory in `transfer` goes to the worker without a copy. */
+  /**
+   * Returns the worker's answer; an error that its handler threw is thrown here. Memory in `transfer` goes to the
+   * worker without a copy.
+   */
   run(task: Task, transfer?: readonly ArrayBuffer[]): Promise<Result>;
   /** Ends the workers; tasks not answered yet fail. */
   close(): Promise<void>;
@@ -17,7 +20,7 @@ export interface WorkerPoolOptions {
   readonly size: number;
   /** Given to every worker once, as node:worker_threads' `workerData`. */
   readonly workerData?: unknown;
-  /** The process may end while workers are idle; by default it goes on until `close`. */
+  /** The process may end while workers are idle; by default it runs until `close`. */
   readonly isUnheld?: boolean;
 }
 
@@ -30,7 +33,7 @@ interface Waiting<Task, Result> {
 
 type Answer<Result> = { readonly result: Result } | { readonly error: unknown };
 
-/** A worker that dies fails the task it had, and no other: the next task gets a new worker in its place. */
+/** A worker that dies fails only the task it had: the next task gets a new worker in its place. */
 export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): WorkerPool<Task, Result> {
   const { script, execArgv, size, workerData, isUnheld = false } = options;
   if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, got ${size}`);
@@ -48,7 +51,7 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions): Work
       try {
         worker.postMessage(waiting.task, waiting.transfer);
       } catch (error) {
-        idle.push(worker); // it was given nothing
+        idle.push(worker); // the worker did not receive the task
         waiting.reject(error);
         continue;
       }

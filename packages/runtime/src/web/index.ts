@@ -1,4 +1,4 @@
-/** The outside, in a browser. */
+/** Cryptography and randomness in a browser. */
 export type { WasmCombinationKernel } from '../combination-kernel.ts';
 export { createWasmCombinationKernel } from '../combination-kernel.ts';
 export type { TrainingKernelOptions, WasmTrainingKernel } from '../training-kernel.ts';

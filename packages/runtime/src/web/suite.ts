@@ -32,8 +32,8 @@ export const webSuite: Suite = {
     }
   },
 
-  // Deviates from noble's own verify, which multiplies by the cofactor: OpenSSL does not, and one message must
-  // not be good for a browser and bad for the server.
+  // Deviates from noble's own verify, which multiplies by the cofactor: OpenSSL does not, and a message must not be
+  // valid for a browser and invalid for the server.
   verify({ signature, message, publicKey }) {
     if (!isStrictSignature(signature, publicKey)) return false;
     const { Point } = ed25519;

@@ -1,4 +1,4 @@
-/** X25519 of WebCrypto, which computes it several times as fast as a library in JavaScript, and away from the thread. */
+/** X25519 of WebCrypto, which is several times as fast as a library in JavaScript and runs off the main thread. */
 import { equalBytes } from '@basa/masking';
 import { webSuite } from './suite.ts';
 
@@ -17,7 +17,7 @@ export interface WebX25519 {
   key(secretKey: Uint8Array): Promise<WebX25519Key>;
 }
 
-/** Undefined where the browser has none, or one that answers otherwise than the library. */
+/** Returns undefined if the browser has no X25519, or one that gives other results than the library. */
 export async function createWebX25519(): Promise<WebX25519 | undefined> {
   try {
     const [secret, peer] = [new Uint8Array(KEY_BYTES).fill(1), new Uint8Array(KEY_BYTES).fill(7)];
@@ -45,7 +45,7 @@ async function keyOf(secretKey: Uint8Array): Promise<WebX25519Key> {
       const peer = await crypto.subtle.importKey('raw', Uint8Array.from(publicKey), 'X25519', false, []);
       const bits = await crypto.subtle.deriveBits({ name: 'X25519', public: peer }, key, 8 * KEY_BYTES);
       const shared = new Uint8Array(bits);
-      // Browsers differ in who refuses what a key of small order gives.
+      // Browsers differ in whether they reject the result of a key of small order.
       return shared.some((byte) => byte !== 0) ? shared : undefined;
     } catch {
       return undefined;

@@ -26,7 +26,10 @@ export interface DrawOptions {
   onTrouble(what: string, error: unknown): void;
 }
 
-/** For updates on this version. Returns why the buffer is of no use, if it is: it may be of a nonce that was drawn with before. */
+/**
+ * Draws for updates on this version. Returns the reason if the buffer is useless: it may belong to a nonce that was
+ * used before.
+ */
 export async function drawBuffer(
   options: DrawOptions,
   nonce: Uint8Array,
@@ -48,10 +51,10 @@ export async function drawBuffer(
   return new AuthorityUnreachable('the buffers it draws are over at once; compare the clocks of both services');
 }
 
-/** An authority says so whose log of models is another one than ours. */
+/** Codes of an authority whose log of models differs from ours. */
 const OTHER_LOG: ReadonlySet<string> = new Set(['wrong-version', 'model-not-logged', 'other-model']);
 
-/** Draws a buffer, and learns how long that takes. */
+/** Draws a buffer, and records the time it takes. */
 async function timed(
   { clock, revocations, tuning, task, policy, authorities }: DrawOptions,
   nonce: Uint8Array,
@@ -61,7 +64,7 @@ async function timed(
   try {
     const drawn = await authorities.drawBuffer(nonce, wanted);
     tuning.drew(clock() - begun);
-    // The answer came with a head: whoever was revoked by then takes no part in this buffer.
+    // The answer came with a head: devices that were revoked by then take no part in this buffer.
     await revocations.catchUp({ ...policy, task });
     return drawn;
   } catch (error) {
@@ -71,7 +74,7 @@ async function timed(
   }
 }
 
-/** The entry that a buffer is drawn for: of the version that was asked for, or the newest if versions are mixed. */
+/** The entry that a buffer is drawn for: of the requested version, or the newest if versions are mixed. */
 async function wantedModel({ models, policy }: DrawOptions, version: number): Promise<Wanted> {
   const newest = models.newest?.entry;
   const model = policy.versions === 'one' ? (await models.stored(version))?.entry : newest;
@@ -80,12 +83,12 @@ async function wantedModel({ models, policy }: DrawOptions, version: number): Pr
   return { model, newest };
 }
 
-/** A task has one nonce for all its versions: what is drawn for different ones must be different buffers. */
+/** A task has one nonce for all its versions: draws for different versions must give different buffers. */
 function ofVersion(suite: Suite, nonce: Uint8Array, { model }: Wanted): Uint8Array {
   return suite.sha256(nonce, ascii(String(model.version))).slice(0, nonce.length);
 }
 
-/** Else a sum could never become a model: its version would not be ours. */
+/** Otherwise a sum could never become a model, because its version would not be ours. */
 async function isUsable(
   { models, policy }: DrawOptions,
   { descriptor }: DescribedBuffer,

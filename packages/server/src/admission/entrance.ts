@@ -1,4 +1,4 @@
-/** Devices come with their updates: each to a seat in a buffer of its version, if that version still takes updates and there is room. */
+/** Gives devices that come with an update a seat in a buffer of its version, if that version still accepts updates and there is room. */
 import { equalBytes } from '@basa/masking';
 import {
   type BasaEvent,
@@ -24,18 +24,18 @@ import type { Seated } from './tickets.ts';
 export interface EntranceOptions extends DrawOptions {
   readonly admission: TaskAdmission;
   readonly suspicion: SuspicionWatch;
-  /** Throws what to answer if the task does not run. */
+  /** Throws the answer if the task does not run. */
   checkRunning(): Promise<void>;
   onEvent(event: BasaEvent): void;
 }
 
-/** A seat, or that another buffer has to be drawn. */
+/** A seat, or the request to draw another buffer. */
 type Found = Extract<Seated, { readonly kind: 'seated' | 'needs-buffer' }>;
 
 const MUST_WAIT = 'this device waits for a buffer without others whose sums were spoilt';
-/** After this many new buffers in a row that are of no use, a device is sent away. */
+/** After this many useless new buffers in a row, a device is sent away. */
 const MAX_FRUITLESS = 3;
-/** In a crowd others may be quicker; after this many rounds something else is wrong. */
+/** In a burst other devices may be quicker; after this many rounds something else is wrong. */
 const MAX_ROUNDS = 1_000;
 
 export class Entrance {
@@ -48,7 +48,7 @@ export class Entrance {
     this.#options = options;
   }
 
-  /** `unused`: what the device lately left unused. */
+  /** `unused`: the number of slots and places that the device recently left unused. */
   async take(asked: SeatRequest, unused: number): Promise<DrawnBuffer | Refused> {
     const { policy, models, ports, admission, tuning, clock, checkRunning } = this.#options;
     await checkRunning();
@@ -60,7 +60,7 @@ export class Entrance {
       await admission.discard(user, 'used');
       return over;
     }
-    // The deposit is held to the database's clock; days do not need it.
+    // The deposit is checked by the database's clock; days do not need it.
     const problem = certificateProblem(ports, this.#enrolledFor, asked.certificate, millis(clock()));
     if (problem === undefined) {
       const seat = await this.#sit(user, isMixed ? (models.newest?.version ?? 0) : asked.version, unused);
@@ -72,13 +72,13 @@ export class Entrance {
     return problem;
   }
 
-  /** Whether the device may deposit in the buffer: it holds a seat, or one is free. */
+  /** True if the device may deposit in the buffer: it holds a seat, or one is free. */
   async admits({ deviceKey }: Certificate, ctx: Ctx): Promise<boolean> {
     const { tickets, task, keeper, ports } = this.#options;
     if (await tickets.hasSeat(task, userIdOf(ports.suite, deviceKey), ctx, this.#seatWish)) return true;
     const buffer = await keeper.fresh(ctx);
     if (buffer === undefined || buffer.status !== 'filling') return true;
-    // Full, or entered before: the buffer itself says which, and repeats what it answered.
+    // Full, or entered before: the buffer itself decides which, and repeats its answer.
     const isFull = buffer.slots.length >= buffer.descriptor.bufferSize;
     return isFull || buffer.slots.some((slot) => equalBytes(slot.deviceKey, deviceKey));
   }
@@ -89,7 +89,7 @@ export class Entrance {
     const asked = await ask(false);
     const seat = asked.kind === 'seated' ? asked : await this.#waitForSeat(() => ask(true), version);
     onEvent({ kind: 'seat-given', ctx: seat.ctx, seats: seat.seats, deposits: seat.deposits });
-    if (seat.nonce !== undefined) this.#draw(seat.nonce, version); // those that come meanwhile should find a seat
+    if (seat.nonce !== undefined) this.#draw(seat.nonce, version); // so that devices that come meanwhile find a seat
     const buffer = await keeper.find(seat.ctx);
     if (buffer === undefined) throw new Error('a seat in a buffer that is not stored');
     return buffer;
@@ -106,14 +106,17 @@ export class Entrance {
     if (seat.kind === 'seated' || seat.kind === 'needs-buffer') return seat;
     if (seat.kind === 'later') fail('no-place', { detail: seat.why, retryAfterMs: seat.retryAfterMs });
     if (seat.kind === 'must-wait') {
-      await admission.discard(user, 'refused'); // nobody waits for a suspect that waits
+      await admission.discard(user, 'refused'); // a waiting suspect must not hold a place
       fail('no-place', { detail: MUST_WAIT, retryAfterMs: await suspicion.askAgainMs() });
     }
     await checkRunning();
     throw new Error('a task that runs was said not to');
   }
 
-  /** Has buffers drawn until the device has a seat. Of all that wait, as many ask again as find one: others wait for the next buffer at once. */
+  /**
+   * Has buffers drawn until the device has a seat. Of the waiting devices, only as many ask again as there are seats:
+   * the others wait for the next buffer.
+   */
   async #waitForSeat(ask: () => Promise<Found>, version: number) {
     let why: AuthorityUnreachable | undefined;
     for (let rounds = 0, fruitless = 0; rounds < MAX_ROUNDS && fruitless < MAX_FRUITLESS; rounds++) {
@@ -139,13 +142,13 @@ export class Entrance {
     return drawing;
   }
 
-  /** Only devices that are on the way with an update on it can come to an older version. */
+  /** Only devices that are already training on an older version can come to it. */
   #seatsAhead(version: number): number {
     const { models, tuning, clock } = this.#options;
     return version === (models.newest?.version ?? 0) ? tuning.at(clock()).seatsAhead : 0;
   }
 
-  /** A buffer that nobody trusted has filled in half of its time takes whoever comes. */
+  /** A buffer that trusted devices have not filled in half of its time accepts any device. */
   get #seatWish(): { readonly forMs: number; readonly lateMs: number; readonly bufferSize: number } {
     const { policy, tuning, clock } = this.#options;
     return { forMs: Math.round(tuning.at(clock()).seatMs), lateMs: policy.openMs / 2, bufferSize: policy.bufferSize };
@@ -156,7 +159,7 @@ export class Entrance {
     return { ...policy, task };
   }
 
-  /** A version that is not ours, too old, or too few devices are left for takes no more updates. */
+  /** A version that is not ours, that is too old, or that has too few devices left accepts no more updates. */
   async #versionOver(user: UserId, { version, modelHash }: SeatRequest): Promise<Refused | undefined> {
     const { policy, models, admission } = this.#options;
     if (version > (models.newest?.version ?? -1)) await models.refresh(); // another node may have made it

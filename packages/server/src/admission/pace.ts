@@ -1,17 +1,17 @@
-/** How long devices take for one part of their way, and when one that has not come is late. */
+/** The time that devices take for one part of their way, and the time after which a missing one is late. */
 import { toHex } from '@basa/masking';
 import type { UserId } from '@basa/protocol';
 import { remember } from './recent.ts';
 
 const MAX_SAMPLES = 256;
 
-/** The newest durations, and how long nearly all of them took. */
+/** The newest durations, and the time within which nearly all of them ended. */
 export class Samples {
   readonly #minimum: number;
   readonly #values: number[] = [];
   #next = 0;
 
-  /** Fewer than `minimum` say nothing about the slowest of them. */
+  /** Fewer than `minimum` samples do not show the slowest. */
   constructor(minimum: number) {
     this.#minimum = minimum;
   }
@@ -29,11 +29,11 @@ export class Samples {
   }
 }
 
-/** A device is late after MARGIN times what nearly all devices need. */
+/** A device is late after MARGIN times the time that nearly all devices need. */
 const MARGIN = 3;
 const NEARLY_ALL = 0.9;
 const MIN_LATE_MS = 5_000;
-/** Few, for a first buffer must not wait for its drop-outs: a device that is taken for late loses nothing. */
+/** Few, because a first buffer must not wait for its drop-outs: a device that is considered late loses nothing. */
 const MIN_SAMPLES = 2;
 
 export class Span {
@@ -75,11 +75,11 @@ export class Span {
   }
 
   /**
-   * How long a place lasts before its deposit. A device that has used one is given three times what nearly all devices need, a new one half
-   * of that, and before anything is known an eighth of the longest lease. Each slot or place that a device lately left unused halves it, so
-   * that an idle device holds a place for two first leases in all, and then for seconds.
+   * The time that a place lasts before its deposit. A device that has used one gets three times the time that nearly all devices need, a
+   * new one half of that, and before anything is known an eighth of the longest lease. Each slot or place that a device recently left
+   * unused halves it, so that an idle device holds a place for two first leases in total, and then for seconds.
    *
-   * A short lease does an honest device no harm: its place lapses while it trains, and it comes with its update all the same.
+   * A short lease does not harm an honest device: its place lapses while it trains, but it still comes with its update.
    */
   leaseMs(user: UserId, unused: number, longestMs: number): number {
     const isKnown = this.#times.quantile(NEARLY_ALL) !== undefined;

@@ -4,19 +4,22 @@ import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 import { type AdmissionTicket, hasPlace, type LockedTicket } from './ticket.ts';
 
 export interface PlaceWish {
-  /** The version that the device will train on, as far as is known. */
+  /** The version that the device will train on, as far as it is known. */
   readonly version: number;
-  /** How long the place lasts; `isIdle` if the device was just found to have left one unused. */
+  /** The duration of the place; `isIdle` if the device was just found to have left one unused. */
   leaseMs(isIdle: boolean): number;
-  /** A place, or how long the device stays in the line (0 if it is not in it). Only computes: it may be called again. */
+  /**
+   * Returns a place, or the time for which the device stays in the line (0 if it is not in it). It only computes, so it
+   * may be called again.
+   */
   decide(crowd: Crowd): 'place' | { readonly keptMs: number };
 }
 
 export interface Placed {
-  /** How long the place lasts from now on; undefined if the device got none. */
+  /** The remaining time of the place; undefined if the device got none. */
   readonly leftMs: number | undefined;
   readonly underWay: number;
-  /** Places that lapsed since somebody last asked. */
+  /** The number of places that lapsed since the last request. */
   readonly lapsed: number;
   /** The device left its last place unused, which counts against it from now on. */
   readonly isIdle: boolean;
@@ -39,7 +42,7 @@ const BY_VERSION = 'SELECT version, COUNT(*) AS found FROM tickets WHERE task = 
 const NOTE_IDLE = 'INSERT INTO idle_places (usr, task, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
 
 /**
- * The living place that the device has, else a new one if `decide` says so; and what its ticket has become.
+ * Returns the device's living place, or a new one if `decide` grants it; and its updated ticket.
  *
  * A place that ends without a deposit is remembered. It is idle only if its device then asks to train again: a slow device comes with its
  * update instead, and its deposit shows that the place was used. A place that was taken for a seat is idle if it is asked for again at all.
@@ -83,7 +86,7 @@ export async function countPlaces(database: SqlDatabase, task: TaskId): Promise<
   return { underWay, byVersion, waiting: (await crowdOf(database, task, now)).waiting };
 }
 
-/** For a device that has no number yet, everybody in the line is ahead. */
+/** For a device that has no number yet, everyone in the line is ahead. */
 async function crowdOf(
   { query }: Pick<SqlSession, 'query'>,
   task: TaskId,

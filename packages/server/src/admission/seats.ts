@@ -1,4 +1,4 @@
-/** Seats in open buffers, of which no more are given than a buffer has. */
+/** Seats in open buffers: no more are given than a buffer has slots. */
 import { equalBytes, toHex } from '@basa/masking';
 import { type Ctx, type Descriptor, type Entry, enterBuffer, maySitBeside, type OpenBuffer } from '@basa/protocol';
 import { column, type Row } from '@basa/service';
@@ -8,11 +8,11 @@ import { remember } from './recent.ts';
 import type { AdmissionTicket, LockedTicket } from './ticket.ts';
 
 export interface SeatWish {
-  /** How long the seat lives. */
+  /** The lifetime of the seat. */
   readonly forMs: number;
   /** K. */
   readonly bufferSize: number;
-  /** How long before its expiry a buffer counts as one that has waited long. */
+  /** The time before its expiry from which a buffer counts as waiting for long. */
   readonly lateMs: number;
   /** In a buffer of this version, if buffers have one. */
   readonly version?: number;
@@ -26,8 +26,8 @@ interface FoundBuffer extends OpenBuffer {
 }
 
 /**
- * Open buffers that the device has no slot in, with how many are in each; full ones are left out, but for the one where it has a seat. One
- * statement: a seat that becomes a deposit is counted once.
+ * Open buffers in which the device has no slot, with the number of devices in each; full ones are left out, except the
+ * one in which it has a seat. One statement, so that a seat that becomes a deposit is counted once.
  */
 const OPEN_BUFFERS = `SELECT * FROM (SELECT b.ctx, b.descriptor, b.drawn_at, k.policy,
     (SELECT COUNT(*) FROM deposits d WHERE d.ctx = b.ctx) AS deposited,
@@ -40,10 +40,10 @@ const IN_OPEN_BUFFERS = `SELECT b.ctx, d.usr FROM buffers b JOIN deposits d ON d
 
 const NOWHERE = new Uint8Array();
 
-/** Descriptors that were decoded: they never change, and those of all open buffers are needed for every seat. */
+/** Cache of decoded descriptors: they never change, and those of all open buffers are needed for every seat. */
 export type KnownDescriptors = Map<string, Descriptor>;
 
-/** In the oldest buffer that the device may enter, or the one where it has a seat; and what its ticket has become. */
+/** Takes a seat in the oldest buffer that the device may enter, or the one in which it has a seat; returns its updated ticket. */
 export async function takeSeat(
   locked: LockedTicket,
   { forMs, bufferSize, version, only, lateMs }: SeatWish,
@@ -68,7 +68,7 @@ function foundBuffer(row: Row, held: Uint8Array, descriptors: KnownDescriptors):
   return { ctx, descriptor, taken: seated + deposited, deposited, own: equalBytes(ctx, held) ? 'seat' : undefined };
 }
 
-/** Where the device may sit down by how much it and those there are suspected. */
+/** Decides by suspicion which buffers the device may sit in: its own, and that of the devices there. */
 async function companyRule(
   { query, task, user, at }: LockedTicket,
   lateMs: number,

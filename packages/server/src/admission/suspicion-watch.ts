@@ -1,4 +1,4 @@
-/** What the devices of a task are suspected of, as its seats, routes and operators need it. */
+/** The suspicions against the devices of a task, for its seats, routes and operators. */
 import { fromHex, toHex } from '@basa/masking';
 import { banned, cleared, type Standing, SUSPECT, standingAt, type TaskId, type UserId } from '@basa/protocol';
 import { fail } from '@basa/service';
@@ -19,20 +19,20 @@ export interface SuspectView {
   /** Spoilt sums that it took part in since it was last cleared. */
   readonly spoilt: number;
   readonly suspensions: number;
-  /** How many sums its suspension goes on for. */
+  /** The number of sums until its suspension ends. */
   readonly sumsLeft?: number;
 }
 
 const SOONEST_MS = 1_000;
-/** A device that was cleared meanwhile should hear of it. */
+/** The longest wait, so that a device that was cleared meanwhile notices it. */
 const LONGEST_MS = 600_000;
 const UNKNOWN_PACE_MS = 10_000;
-/** How many times the usual wait for a sum counts as one. */
+/** The multiple of the usual wait for a sum that counts as one sum. */
 const STANDSTILL = 4;
 
 export class SuspicionWatch {
   readonly #options: SuspicionWatchOptions;
-  /** How many devices of the task are suspected and how many suspended, as of the last look. */
+  /** The number of suspected and of suspended devices of the task, as of the last look. */
   counts: { readonly suspects: number; readonly suspended: number } = { suspects: 0, suspended: 0 };
 
   constructor(options: SuspicionWatchOptions) {
@@ -71,7 +71,7 @@ export class SuspicionWatch {
     };
   }
 
-  /** Suspects and those who are suspended or banned, the most suspected first. */
+  /** Suspects and devices that are suspended or banned, the most suspected first. */
   async list(): Promise<readonly SuspectView[]> {
     const known = await this.read();
     const sum = sumsAt(known, await this.#options.store.now());
@@ -79,7 +79,7 @@ export class SuspicionWatch {
     return views.sort((a, b) => b.suspicion - a.suspicion || (a.user < b.user ? -1 : 1));
   }
 
-  /** An operator takes the suspicion from a device, or bans it for good. */
+  /** An operator clears a device, or bans it for good. */
   async decide(user: string, decision: 'clear' | 'banned'): Promise<SuspectView> {
     const { store, task } = this.#options;
     const standing = await store.changeStanding(
@@ -92,7 +92,10 @@ export class SuspicionWatch {
   }
 }
 
-/** Where no sum comes for long, suspensions run on by the clock, slowly: nobody waits for ever for a task that stands still. */
+/**
+ * If no sum comes for long, suspensions slowly expire by the clock, so that no device waits for ever in a task that
+ * stands still.
+ */
 function sumsAt(known: TaskSuspicions, now: number): number {
   return known.sums + Math.max(0, Math.floor((now - known.lastAt) / (STANDSTILL * paceOf(known))));
 }

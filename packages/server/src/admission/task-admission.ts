@@ -1,4 +1,4 @@
-/** Admission to a task at work: who may train now, for how long, who comes to a seat, and when nobody else is on the way. */
+/** Admission to a running task: which devices may train now and for how long, which get a seat, and when no other device is on the way. */
 import { toHex } from '@basa/masking';
 import {
   Admission,
@@ -45,7 +45,7 @@ interface EnteringDevice extends Omit<EntryWish, 'place' | 'version'> {
   /** The version that its update is trained on. */
   readonly version: number;
   readonly unused?: number;
-  /** It was let in a moment ago. */
+  /** It was admitted a moment ago. */
   readonly isAdmitted?: boolean;
 }
 
@@ -70,7 +70,7 @@ export class TaskAdmission {
   /** Buffers whose authorities did not answer, until they end. */
   readonly #aside = new Set<string>();
   #newestVersion = -1;
-  /** Since when nobody is under way to buffers of a version; of any, with mixed versions. */
+  /** The time since which no device is under way to buffers of a version; of any version, if they are mixed. */
   readonly #quietSince = new Map<number, number>();
   #isUsed = false;
   /** Users that gave their place back since the newest version: they had nothing new, or left. */
@@ -83,7 +83,7 @@ export class TaskAdmission {
     this.#admission = new Admission(options);
   }
 
-  /** `unused` counts what the device has lately left unused, slots and places. */
+  /** `unused` is the number of slots and places that the device recently left unused. */
   async ask(user: UserId, unused = 0): Promise<PlaceAnswer> {
     this.#isUsed = true;
     const { tickets, task } = this.#options;
@@ -95,7 +95,9 @@ export class TaskAdmission {
     return { kind: 'place', leftMs: placed.leftMs };
   }
 
-  /** With an update. A device that comes without a place is served if there is room: a free place, or a slot beside others. */
+  /**
+   * For a device with an update. Without a place it is served if there is room: a free place, or a slot beside others.
+   */
   async enter(
     user: UserId,
     { unused = 0, isAdmitted = false, ...entry }: EnteringDevice,
@@ -108,7 +110,10 @@ export class TaskAdmission {
     return seat.kind === 'no-place' ? told() : seat;
   }
 
-  /** Why an update on this version cannot be in a sum any more. Nobody knows who comes without places, so that all of them are let in then. */
+  /**
+   * Returns the reason why an update on this version can no longer be in a sum. Without places nothing is known about
+   * coming devices, so all are admitted.
+   */
   async versionOver(user: UserId, version: number): Promise<Refused | undefined> {
     if (!this.#isUsed || version >= this.#newestVersion) return undefined;
     const { tickets, task } = this.#options;
@@ -125,12 +130,12 @@ export class TaskAdmission {
     this.#toUpload.begin(user, now);
   }
 
-  /** What the update of a device in this buffer may be trained on. */
+  /** The versions that the update of a device in this buffer may be trained on. */
   versionsOf(ctx: Ctx, user: UserId): VersionRange {
     return this.#versions.of(user, ctx);
   }
 
-  /** The one message of the device is here: its ticket is used up, and its place is free at once. */
+  /** The device's only message has arrived: its ticket is used up, and its place is free at once. */
   gave(user: UserId, name: Ctx): void {
     this.deposited(user, name);
     this.uploaded(user);
@@ -141,7 +146,7 @@ export class TaskAdmission {
     this.#toUpload.end(user, this.#options.clock());
   }
 
-  /** The device gave its place up, may not use it now, or has used it for an update that came too late. */
+  /** The device gave up its place, may not use it now, or has used it for an update that came too late. */
   async discard(user: UserId, how: PlaceEnd): Promise<void> {
     this.#toDeposit.forget(user);
     if (how === 'returned') {
@@ -158,14 +163,14 @@ export class TaskAdmission {
     this.#track(toHex(buffer.ctx), fillOf(buffer, { now, lateMs, coming: this.coming(buffer.descriptor) }));
   }
 
-  /** A batch takes nobody else. */
+  /** A batch accepts no further device. */
   trackBatch({ ctx, users, rules, status }: ShotBatch): void {
     const { version } = rules;
     const stage = stageOf(status);
     this.#track(toHex(ctx), { users: users.map(toHex), awaited: [], stage, live: users.length, version });
   }
 
-  /** Updates on a version that are in no batch yet are like a buffer that others can still enter. */
+  /** Updates on a version that are in no batch yet count like a buffer that others can still enter. */
   trackWaiting(version: number, users: readonly UserId[]): void {
     const stage = users.length === 0 ? 'over' : 'begun';
     this.#track(`version ${version}`, { users: users.map(toHex), awaited: [], stage, live: users.length, version });
@@ -178,8 +183,8 @@ export class TaskAdmission {
   }
 
   /**
-   * A sum that cannot be closed because authorities do not answer is waited for by nobody: new ones are gathered without those, and a fleet
-   * must not stand still for as long as one of them is away.
+   * No device waits for a sum that cannot be closed because authorities do not answer: new ones are gathered without
+   * it, so that a fleet does not stand still while an authority is away.
    */
   setAside({ ctx }: SumState): void {
     this.#aside.add(toHex(ctx));
@@ -194,7 +199,10 @@ export class TaskAdmission {
     if (meanAge !== undefined) this.#admission.versionMade(version, meanAge);
   }
 
-  /** How many devices may still come with an update on the version, as of the last look; undefined if any number may. */
+  /**
+   * The number of devices that may still come with an update on the version, as of the last look; undefined without
+   * limit.
+   */
   coming({ version, versions }: VersionRules): number | undefined {
     const isOpenToAll = versions !== 'one' || !this.#isUsed || version >= this.#newestVersion;
     return isOpenToAll ? undefined : this.#comingOn(version);
@@ -204,7 +212,7 @@ export class TaskAdmission {
     return this.#crowd.byVersion.get(version) ?? 0;
   }
 
-  /** Looks whether anybody is on the way, and whose upload is late. */
+  /** Checks whether any device is on the way, and whose upload is late. */
   async look(living: readonly SecureBuffer[]): Promise<void> {
     const { tickets, task, clock } = this.#options;
     for (const buffer of living) this.track(buffer);
@@ -219,8 +227,8 @@ export class TaskAdmission {
   }
 
   /**
-   * How long nobody has been on the way with an update on the version; 0 if devices do not ask for places. Without end if it is an older
-   * version and nobody is on the way with an update on it: nobody will come.
+   * The time for which no device has been on the way with an update on the version; 0 if devices do not ask for places.
+   * Infinite if it is an older version and no device is on the way with an update on it: none will come.
    */
   quietMs(rules: VersionRules): number {
     if (!this.#isUsed) return 0;
@@ -238,7 +246,7 @@ export class TaskAdmission {
     return { ...this.#admission.view(this.#crowd), returned: this.#returned.size };
   }
 
-  /** `told`: what the device is told if it gets no place. */
+  /** `told`: the answer to the device if it gets no place. */
   #wishOf(user: UserId, unused: number, isForSeat: boolean): { readonly wish: PlaceWish; told(): Later } {
     const { clock, jitter, uploadLeaseMs } = this.#options;
     let later: Later | undefined;
@@ -246,7 +254,7 @@ export class TaskAdmission {
       version: Math.max(0, this.#newestVersion),
       leaseMs: (isIdle) => this.#toDeposit.leaseMs(user, unused + (isIdle ? 1 : 0), uploadLeaseMs),
       decide: (crowd) => {
-        // A device that comes with another update is not asked whether its last one is in a version.
+        // A device that comes with another update is not checked for whether its last one is in a version.
         const judged = this.#admission.judge(isForSeat ? '' : toHex(user), crowd);
         if (judged === 'place') return judged;
         const retryAfterMs = this.#admission.retryAfterMs(crowd, clock(), jitter());
@@ -275,7 +283,7 @@ export class TaskAdmission {
   }
 }
 
-/** An opened batch that waits for others is no backlog: nothing more is to be done for it. */
+/** An opened batch that waits for others is not backlog: there is nothing left to do for it. */
 function stageOf(status: ShotBatch['status']): BufferFill['stage'] {
   if (status === 'opened') return 'opened';
   return isEnded(status) ? 'over' : 'waiting';

@@ -1,34 +1,34 @@
 /**
- * A ticket: the one thing that a device gets when it may enter. It has one in a task.
+ * A ticket: everything that a device gets when it may enter. It has one ticket per task.
  *
  *     a number in the line --> a place to train in --comes with its update--> a seat in a buffer --deposit--> used up
  *                                  \--lapses, or is given back--> unused, until its device deposits or asks again
  *
- * Nothing is lost with a ticket. What counts is the deposit, which removes it in its own transaction.
+ * Nothing is lost with a ticket. Only the deposit counts, which removes the ticket in its own transaction.
  */
 import type { Ctx, TaskId, UserId } from '@basa/protocol';
 import { column, type Row, type SqlSession } from '@basa/service';
 
 export interface AdmissionTicket {
-  /** Until when the device may train: its place. It stays after that, as one that was left unused. */
+  /** The time until which the device may train: its place. It stays after that, as an unused one. */
   readonly endsAt?: number | undefined;
-  /** Its end is counted. */
+  /** Its end has been counted. */
   readonly hasLapsed: boolean;
-  /** The version that the device trains on, as far as is known. */
+  /** The version that the device trains on, as far as it is known. */
   readonly version: number;
   /** It came with an update when it got its place. */
   readonly isForSeat: boolean;
-  /** The buffer that it may deposit in. */
+  /** The buffer in which it may deposit. */
   readonly seat?: { readonly ctx: Ctx; readonly until: number } | undefined;
   /** Its number in the line for a place. */
   readonly inLine?: { readonly number: number; readonly until: number } | undefined;
 }
 
-/** A ticket under the lock of its task: nobody else enters meanwhile. */
+/** A ticket under the lock of its task: no other device enters meanwhile. */
 export interface LockedTicket extends Pick<SqlSession, 'query'> {
   readonly task: TaskId;
   readonly user: UserId;
-  /** When the lock was there. */
+  /** The time at which the lock was obtained. */
   readonly at: number;
   readonly ticket: AdmissionTicket;
 }
@@ -39,7 +39,7 @@ const KEEP = `INSERT INTO tickets (task, usr, ends_at, has_lapsed, for_seat, ver
   has_lapsed = excluded.has_lapsed, for_seat = excluded.for_seat, version = excluded.version, ctx = excluded.ctx,
   seat_until = excluded.seat_until, number = excluded.number, kept_until = excluded.kept_until`;
 
-/** An empty one if the device has none. */
+/** Returns an empty one if the device has none. */
 export async function readTicket({ query }: Pick<SqlSession, 'query'>, task: TaskId, user: UserId) {
   const [row] = await query(MINE, task, user);
   return row === undefined ? { version: 0, isForSeat: false, hasLapsed: false } : ticketOf(row);
@@ -49,7 +49,7 @@ export function hasPlace({ endsAt }: AdmissionTicket, now: number): boolean {
   return endsAt !== undefined && endsAt > now;
 }
 
-/** Writes what the ticket has become. */
+/** Writes the new state of the ticket. */
 export async function keepTicket(
   { query, task, user, ticket: before }: LockedTicket,
   ticket: AdmissionTicket,

@@ -7,10 +7,10 @@ import { countPlaces, type PlaceCount, type Placed, type PlaceWish, takePlace } 
 import { type KnownDescriptors, type SeatWish, takeSeat } from './seats.ts';
 import { hasPlace, keepTicket, type LockedTicket, readTicket } from './ticket.ts';
 
-/** A seat for an update, and before it a place, unless there is room without one. */
+/** A request for a seat for an update, and before it a place, unless there is room without one. */
 export interface EntryWish extends Omit<SeatWish, 'only'> {
   readonly place?: PlaceWish | undefined;
-  /** How many seats should be left, so that those that come next find one at once. */
+  /** The number of seats that should be left, so that the next devices find one at once. */
   readonly seatsAhead: number;
   readonly freshNonce: Uint8Array;
 }
@@ -19,15 +19,15 @@ export type Seated =
   | {
       readonly kind: 'seated';
       readonly ctx: Ctx;
-      /** Of the buffer, this one included. */
+      /** The seats of the buffer, this one included. */
       readonly seats: number;
       readonly deposits: number;
       /** Set if fewer seats are left than there should be: another buffer is drawn with it. */
       readonly nonce?: Uint8Array | undefined;
     }
-  /** Every seat is taken: every node that has a buffer drawn does it with this nonce. */
+  /** Every seat is taken: every node that has a buffer drawn uses this nonce. */
   | { readonly kind: 'needs-buffer'; readonly nonce: Uint8Array }
-  /** There are seats, and none that this device may take now. */
+  /** There are seats, but none that this device may take now. */
   | { readonly kind: 'must-wait' }
   | { readonly kind: 'no-place' }
   | { readonly kind: 'not-running' };
@@ -46,7 +46,7 @@ export class Tickets {
     this.#database = database;
   }
 
-  /** Before the device trains. */
+  /** For a device that has not trained yet. */
   ask(task: TaskId, user: UserId, wish: PlaceWish): Promise<Placed> {
     return this.#locked(task, user, async (locked) => {
       const placed = await takePlace(locked, wish, false);
@@ -55,7 +55,7 @@ export class Tickets {
     });
   }
 
-  /** With an update. `placed` is set if the device had no place and needed one. */
+  /** For a device with an update. `placed` is set if the device had no place and needed one. */
   enter(
     task: TaskId,
     user: UserId,
@@ -82,7 +82,10 @@ export class Tickets {
     });
   }
 
-  /** Whether the device has a seat in the buffer, or takes a free one now: seats do not survive a restart, and nobody should lose a buffer by that. */
+  /**
+   * True if the device has a seat in the buffer, or takes a free one now: seats do not survive a restart, and no device
+   * should lose a buffer by that.
+   */
   async hasSeat(task: TaskId, user: UserId, ctx: Ctx, wish: Omit<SeatWish, 'version' | 'only'>): Promise<boolean> {
     const { seat } = await readTicket(this.#database, task, user);
     if (seat !== undefined && equalBytes(seat.ctx, ctx) && seat.until > (await this.#database.now())) return true;
@@ -97,7 +100,7 @@ export class Tickets {
     return hasPlace(await readTicket(this.#database, task, user), await this.#database.now());
   }
 
-  /** Ends the place of a device without a deposit. Returns whether it had a living one. */
+  /** Ends the place of a device without a deposit. Returns true if it had a living one. */
   endPlace(task: TaskId, user: UserId, how: PlaceEnd): Promise<boolean> {
     return this.#locked(task, user, async (locked) => {
       const { ticket, at } = locked;
@@ -128,7 +131,7 @@ export class Tickets {
     await this.#database.query(FORGET_DRAW, task, nonce);
   }
 
-  /** `row`: of the task. */
+  /** `row`: the row of the task. */
   #locked<Result>(
     task: TaskId,
     user: UserId,

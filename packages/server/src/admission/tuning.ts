@@ -1,12 +1,12 @@
 /**
- * Learns from arrivals and durations what nobody can know beforehand: how long a seat must live, how many seats should be
- * free before they are asked for, and when a device that was sent away should come back.
+ * Learns from arrivals and durations what cannot be known beforehand: the lifetime of a seat, the number of seats to
+ * keep free, and the time after which a device that was sent away should come back.
  */
 import type { UserId } from '@basa/protocol';
 import { Samples, Span } from './pace.ts';
 
 export interface TuningOptions {
-  /** The longest a seat may live: what it lives until enough was seen. */
+  /** The longest lifetime of a seat, which it has until enough samples were seen. */
   readonly seatMs: number;
   /** K of the task: no more than a buffer of it is drawn ahead. */
   readonly bufferSize: number;
@@ -37,7 +37,7 @@ export class Tuning {
   readonly #draws = new Samples(MIN_SAMPLES);
   #rate = 0;
   #lastArrival: number | undefined;
-  /** Refusals in a row for want of the authority. */
+  /** The number of refusals in a row because the authority did not answer. */
   #failures = 0;
 
   constructor(options: TuningOptions) {

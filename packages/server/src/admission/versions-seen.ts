@@ -1,10 +1,10 @@
-/** Which versions were the newest when devices asked for their places and when they deposited: their updates were trained between the two. */
+/** The newest versions when devices asked for their places and when they deposited: their updates were trained between the two. */
 import { toHex } from '@basa/masking';
 import type { Ctx, UserId } from '@basa/protocol';
 import type { VersionRange } from '../closing/bounded-age.ts';
 import { remember } from './recent.ts';
 
-/** A device may hear of a version a moment before this node does. */
+/** A device may learn of a version a moment before this node does. */
 const SLACK = 1;
 
 export class VersionsSeen {
@@ -16,7 +16,7 @@ export class VersionsSeen {
     if (!this.#asked.has(toHex(user))) remember(this.#asked, toHex(user), newest);
   }
 
-  /** It trains anew. */
+  /** It trains again. */
   forget(user: UserId): void {
     this.#asked.delete(toHex(user));
   }

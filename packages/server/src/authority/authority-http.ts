@@ -1,4 +1,4 @@
-/** Questions to one authority over HTTP. The newest head of its log that was seen goes with every request, and is kept. */
+/** Requests to one authority over HTTP. The newest head of its log that was seen goes with every request, and is kept. */
 import { concatBytes, fromHex, toHex } from '@basa/masking';
 import {
   HEADER,
@@ -15,10 +15,10 @@ import {
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { traceHeaders } from '@basa/service';
 
-/** The authority said no. */
+/** The authority refused. */
 export class AuthorityRefusal extends Error {
   readonly code: ProblemCode | undefined;
-  /** What it refused of a list. */
+  /** The entries of a list that it refused. */
   readonly slots: readonly number[];
   constructor(code: ProblemCode | undefined, words: string, slots: readonly number[] = []) {
     super(`the authority refused: ${words}`);
@@ -28,7 +28,7 @@ export class AuthorityRefusal extends Error {
   }
 }
 
-/** It does not answer, or not as an authority does. */
+/** It does not answer, or not like an authority. */
 export class AuthorityUnreachable extends Error {
   constructor(why: string, options?: ErrorOptions) {
     super(`the authority does not answer: ${why}`, options);
@@ -36,7 +36,7 @@ export class AuthorityUnreachable extends Error {
   }
 }
 
-/** What a question came to. */
+/** The result of a request. */
 export interface Asked {
   readonly question:
     | 'policy'
@@ -55,7 +55,7 @@ export interface Asked {
     | 'vote'
     | 'release';
   readonly seconds: number;
-  /** It answered, be it with a no. */
+  /** It answered, possibly with a refusal. */
   readonly isUp: boolean;
 }
 
@@ -73,25 +73,25 @@ export interface AuthorityHttpOptions {
 
 export type Question = Asked['question'];
 
-/** How an answer is read, and how long it may take. */
+/** The decoder of an answer, and the time it may take. */
 interface Reading {
   read(response: Response): Promise<Uint8Array>;
   readonly timeoutMs: number;
 }
 
-/** What is asked. */
+/** The request. */
 export interface ToAsk extends Partial<Reading> {
   readonly question: Question;
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly body?: Uint8Array;
-  /** For long bodies: who sends them is shown before they are read. */
+  /** For long bodies: the sender is authenticated before they are read. */
   readonly isSigned?: boolean;
 }
 
 export class AuthorityHttp {
   readonly #options: AuthorityHttpOptions;
-  /** One for each question under way. Not `AbortSignal.any`: what it ties to a signal that lives on stays there for ever. */
+  /** One for each request under way. Not `AbortSignal.any`, which never releases what it ties to a long-lived signal. */
   readonly #asking = new Set<AbortController>();
   #isStopped = false;
   #head: Uint8Array | undefined;
@@ -106,7 +106,7 @@ export class AuthorityHttp {
     return this.#head === undefined ? undefined : headCodec.decode(this.#head);
   }
 
-  /** Ends what is asked, and everything asked from now on. */
+  /** Ends all requests, present and future. */
   stop(): void {
     this.#isStopped = true;
     for (const asking of this.#asking) asking.abort(new Error('the server stops'));
@@ -200,7 +200,7 @@ export class AuthorityHttp {
 /** More than any answer has: the largest are lists of slot keys, and keys at a close. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** Throws where it goes on and on: an authority must not fill the memory of the server. */
+/** Throws if the body is too long: an authority must not fill the memory of the server. */
 async function bodyOf({ body }: Response): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -226,7 +226,7 @@ function problemIn(body: Uint8Array): Problem {
   }
 }
 
-/** Whether a head is to be kept instead of the known one: it is further, or of another branch. */
+/** True if a head should replace the known one: it is further, or of another branch. */
 export function isFurther(head: Uint8Array, known: Uint8Array | undefined): boolean {
   if (known === undefined) return true;
   const [seen, before] = [headCodec.decode(head), headCodec.decode(known)];

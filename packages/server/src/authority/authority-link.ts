@@ -1,4 +1,4 @@
-/** What a server asks of an authority. */
+/** The requests of a server to an authority. */
 import { equalBytes } from '@basa/masking';
 import {
   AUTHORITY_PATH,
@@ -48,9 +48,9 @@ import { type ReleaseLimits, readRelease, type TakeRelease } from './read-releas
 /** A request before it is signed. */
 export type Unsigned<Request> = Omit<Request, 'signature'>;
 
-/** How much longer an authority may take for each upload that it inspects, or that is in a batch it votes for. */
+/** The additional time for each upload that an authority inspects, or that is in a batch it votes for. */
 const UPLOAD_MS = 5;
-/** And for each byte on the way: a mebibyte a second is slow. */
+/** The additional time for each byte in transit: one mebibyte per second is slow. */
 const BYTE_MS = 1e-3;
 
 export class AuthorityLink {
@@ -70,14 +70,14 @@ export class AuthorityLink {
     return decodePolicy(await this.#get('policy', AUTHORITY_PATH.policy(task)));
   }
 
-  /** What it would bring to a buffer. */
+  /** Returns its offer for a buffer. */
   async offer(task: TaskId): Promise<Offer> {
     const body = { task };
     const bytes = offerRequestCodec.encode({ ...body, signature: this.#sign(offerRequestCodec.statement(body)) });
     return this.#post('offer', AUTHORITY_PATH.offers, bytes, offerCodec);
   }
 
-  /** With its own list and signature alone. The same nonce gets the same buffer. */
+  /** Draws with only its own list and signature. The same nonce gets the same buffer. */
   async drawBuffer(body: Omit<BufferRequest, 'signature'>): Promise<DrawnBuffer> {
     const bytes = bufferRequestCodec.encode({ ...body, signature: this.#sign(bufferRequestCodec.statement(body)) });
     return this.#post('draw', AUTHORITY_PATH.buffers, bytes, drawnBufferCodec);
@@ -137,7 +137,7 @@ export class AuthorityLink {
     return standingCodec.decode(await this.#get('standing', AUTHORITY_PATH.standing(task)));
   }
 
-  /** One-shot: what it makes of uploads, without their vectors. */
+  /** One-shot: returns its verdicts on uploads, without their vectors. */
   async inspect(body: Unsigned<InspectRequest>): Promise<InspectAnswer> {
     const bytes = inspectRequestCodec.encode({ ...body, signature: this.#sign(inspectRequestCodec.statement(body)) });
     const path = AUTHORITY_PATH.inspections(body.task);
@@ -157,8 +157,8 @@ export class AuthorityLink {
   }
 
   /**
-   * One-shot: the sums of masks of a batch that is voted for. `take` is given the answer, then the vectors that were asked for, one after
-   * the other as they come, each of `vectorBytes`.
+   * One-shot: the sums of masks of a batch that is voted for. `take` receives the answer, then the requested vectors,
+   * one after the other as they come, each of `vectorBytes`.
    */
   async release(body: Unsigned<ReleaseRequest>, take: TakeRelease, limits: ReleaseLimits): Promise<void> {
     const bytes = releaseRequestCodec.encode({ ...body, signature: this.#sign(releaseRequestCodec.statement(body)) });
@@ -170,12 +170,12 @@ export class AuthorityLink {
     await this.#http.ask({ question: 'release', method: 'POST', path, body: bytes, read, timeoutMs, isSigned: true });
   }
 
-  /** Throws where it does not answer. */
+  /** Throws if it does not answer. */
   async health(): Promise<void> {
     await this.#get('health', '/v1/health');
   }
 
-  /** Ends what is asked, and everything asked from now on. */
+  /** Ends all requests, present and future. */
   stop(): void {
     this.#http.stop();
   }
@@ -188,7 +188,7 @@ export class AuthorityLink {
     return codec.decode(await this.#http.ask({ question, method: 'POST', path, body }));
   }
 
-  /** About this many uploads. */
+  /** Sends a request about this many uploads. */
   async #postLong<T>(question: Question, path: string, body: Uint8Array, codec: Codec<T>, uploads: number): Promise<T> {
     const timeoutMs = this.#options.timeoutMs + UPLOAD_MS * uploads + BYTE_MS * body.length;
     return codec.decode(await this.#http.ask({ question, method: 'POST', path, body, timeoutMs, isSigned: true }));

@@ -10,7 +10,7 @@ export interface AuthorityLinksOptions {
   readonly clock: () => number;
 }
 
-/** How long authorities are waited for that are not needed: their parts let others be down later. */
+/** The time for which authorities that are not needed are awaited: their parts allow others to be down later. */
 const GRACE_MS = 500;
 
 export class AuthorityLinks {
@@ -24,7 +24,7 @@ export class AuthorityLinks {
     return this.#options.links;
   }
 
-  /** Those of a task. */
+  /** Returns the authorities of a task. */
   of(task: TaskId, policy: TaskPolicy): TaskAuthorities {
     const links = policy.authorities.map((key) => this.all.find(({ publicKey }) => equalBytes(publicKey, key)));
     return new TaskAuthorities({ ...this.#options, task, policy, links, graceMs: GRACE_MS });

@@ -1,11 +1,11 @@
-/** When what failed is tried again: after twice the time of the last wait, up to a bound. */
+/** The time of the next try after a failure: twice the last wait, up to a bound. */
 
 export interface BackoffLimits {
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
-/** Of questions to authorities. */
+/** Limits for requests to authorities. */
 const LIMITS: BackoffLimits = { firstMs: 500, longestMs: 15_000 };
 
 interface Wait {
@@ -23,14 +23,14 @@ export class Backoff {
     this.#limits = limits;
   }
 
-  /** A clock that was set back holds nobody up. */
+  /** A clock that was set back delays nothing. */
   isDue(name: string): boolean {
     const wait = this.#waits.get(name);
     const waitedMs = wait === undefined ? 0 : this.#clock() - wait.from;
     return wait === undefined || waitedMs >= wait.ms || waitedMs < 0;
   }
 
-  /** When it failed last; undefined if it has not. */
+  /** The time of its last failure; undefined if it has not failed. */
   failedAt(name: string): number | undefined {
     return this.#waits.get(name)?.from;
   }
@@ -42,7 +42,7 @@ export class Backoff {
     this.#waits.set(name, { ms, from: this.#clock() });
   }
 
-  /** It went on, or is not tried any more. */
+  /** It succeeded, or is not tried any more. */
   over(name: string): void {
     this.#waits.delete(name);
   }

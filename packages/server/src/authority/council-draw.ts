@@ -1,6 +1,7 @@
 /**
- * Draws buffers together with several authorities. A descriptor counts only where everybody with a part in it signed it, so one that
- * offers a part and does not sign could stop every draw: it is left out of the next one, which waits for the others instead.
+ * Draws buffers together with several authorities. A descriptor counts only if every authority with a part in it signed
+ * it, so one that offers a part and does not sign could stop every draw: it is left out of the next one, which waits
+ * for the others instead.
  */
 import { equalBytes } from '@basa/masking';
 import {
@@ -37,14 +38,14 @@ export interface CouncilDrawOptions {
   readonly task: TaskId;
   readonly policy: TaskPolicy;
   readonly ports: ServerPorts;
-  /** How long offers are waited for that are not needed. */
+  /** The time for which offers that are not needed are awaited. */
   readonly graceMs: number;
   readonly clock: () => number;
 }
 
-/** How long a signature is waited for once enough others signed. */
+/** The time for which a signature is awaited once enough others signed. */
 const SIGN_GRACE_MS = 2_000;
-/** How long draws go without an authority that did not sign one: twice as long each time, until it signs. */
+/** The time for which draws leave out an authority that did not sign one: twice as long each time, until it signs. */
 const LEFT_OUT = { firstMs: 60_000, longestMs: 3_600_000 };
 
 export class CouncilDraw {
@@ -57,7 +58,7 @@ export class CouncilDraw {
     this.#leftOut = new Backoff(options.clock, LEFT_OUT);
   }
 
-  /** Throws where fewer than `threshold` authorities sign. */
+  /** Throws if fewer than `threshold` authorities sign. */
   async draw(members: readonly Member[], wanted: Wanted): Promise<DrawnBuffer> {
     const { authorities, threshold } = this.#options.policy;
     for (let left = authorities.length - threshold; left >= 0; left--) {
@@ -67,7 +68,10 @@ export class CouncilDraw {
     throw new AuthorityUnreachable('authorities that offered a part did not sign the buffer');
   }
 
-  /** Undefined where not all that have a part signed. Each draw has new offers and a new nonce: what was signed is used up. */
+  /**
+   * Returns undefined if not all authorities with a part signed. Each draw has new offers and a new nonce, because
+   * signed ones are used up.
+   */
   async #attempt(members: readonly Member[], { model, newest }: Wanted): Promise<DrawnBuffer | undefined> {
     const { task, policy, clock } = this.#options;
     const offers = this.#chosen(await this.#offers(members));
@@ -106,7 +110,7 @@ export class CouncilDraw {
     );
   }
 
-  /** Without those that did not sign lately. */
+  /** Leaves out those that did not sign recently. */
   #willing(offers: readonly Answered<Offer>[]): readonly Answered<Offer>[] {
     return offers.filter(({ authority }) => this.#leftOut.isDue(`${authority}`));
   }
@@ -117,7 +121,7 @@ export class CouncilDraw {
     return willing.length >= this.#options.policy.threshold ? willing : offers;
   }
 
-  /** A part of its own, with the list that it names: one that is wrong would spoil the buffer for all. */
+  /** Checks that it is a part of its own, with the list that it names: a wrong one would spoil the buffer for all. */
   #usable(authority: number, offer: Offer): Offer {
     const { ports, policy, task } = this.#options;
     const { engine, bufferSize } = policy;
@@ -129,7 +133,7 @@ export class CouncilDraw {
     return offer;
   }
 
-  /** Of the buffer that was planned and no other: one that is signed otherwise is not signed. */
+  /** Accepts a signature only on the planned buffer: a signature on anything else does not count. */
   #signature(authority: number, body: DescriptorBody, { descriptor }: DrawnBuffer): readonly Endorsement[] {
     const { ports, policy } = this.#options;
     const { endorsements } = descriptor;

@@ -1,13 +1,13 @@
-/** Asks each authority when the server starts: an operator reads at once that a certificate is not trusted, and the remedy. */
+/** Contacts each authority when the server starts: an operator sees at once that a certificate is not trusted, and the remedy. */
 import { isCertificateReason, networkAdvice, networkReason } from '@basa/protocol';
 
 interface Contact {
   readonly url: string;
-  /** Throws where it does not answer. */
+  /** Throws if it does not answer. */
   health(): Promise<void>;
 }
 
-/** Tells of each authority behind https that cannot be talked to. It resolves in any case: the server serves on without them. */
+/** Reports each authority behind https that cannot be reached. It resolves in any case: the server continues without them. */
 export async function meetAuthorities(contacts: readonly Contact[], tell: (words: string) => void): Promise<void> {
   await Promise.all(
     contacts

@@ -1,6 +1,6 @@
 /**
- * Asks several authorities at once, and waits for as many as are needed: the slowest ones hold nobody up. Each question judges its own
- * answer and throws where it is wrong, so that one who lies is as good as silent.
+ * Asks several authorities in parallel, and waits for as many as are needed: the slowest ones delay nothing. Each
+ * request judges its own answer and throws if it is wrong, so that a lying authority counts as a silent one.
  */
 import { Poll } from '@basa/protocol';
 import { AuthorityRefusal, AuthorityUnreachable } from './authority-http.ts';
@@ -19,13 +19,13 @@ export interface Question<Answer> {
 export interface GatherOptions<Answer> {
   /** Fewer answers are a failure. */
   readonly needed: number;
-  /** How long the others are waited for once there are enough. */
+  /** The time for which the others are awaited once there are enough. */
   readonly graceMs: number;
-  /** Whether these are enough; until then everybody is waited for. As many as are needed, where it is missing. */
+  /** True if these are enough; until then all are awaited. Without it, as many as are needed. */
   isEnough?(answers: readonly Answered<Answer>[]): boolean;
 }
 
-/** The answers that came in time. Throws what was refused, where enough said no, else that too few answer. */
+/** Returns the answers that came in time. Throws the refusal if enough refused, otherwise an error that too few answer. */
 export function gather<Answer>(
   questions: readonly Question<Answer>[],
   { needed, graceMs, isEnough = () => true }: GatherOptions<Answer>,
@@ -53,7 +53,7 @@ export function gather<Answer>(
   });
 }
 
-/** What so many said no to is refused; where too few answered at all, that is the trouble. */
+/** A refusal by enough authorities is a refusal; if too few answered at all, that is the error. */
 function whyOf(errors: readonly unknown[], needed: number, asked: number): unknown {
   const [first] = errors;
   if (asked === 1) return first;

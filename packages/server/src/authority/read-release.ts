@@ -1,10 +1,10 @@
-/** Reads the sums of masks that an authority releases as they come: no vector is in memory as a whole. */
+/** Reads the sums of masks that an authority releases as they arrive: no vector is in memory as a whole. */
 import { concatBytes } from '@basa/masking';
 import { type ReleaseAnswer, releaseAnswerCodec, unframeHeader } from '@basa/protocol';
 
-/** What is done with an answer. */
+/** The consumer of an answer. */
 export interface TakeRelease {
-  /** Throws if the answer is of no use. Returns how many vectors follow it. */
+  /** Throws if the answer is useless. Returns the number of vectors that follow it. */
   answer(answer: ReleaseAnswer): Promise<number>;
   /** A piece of the vector with this number, valid until the promise is fulfilled. */
   piece(vector: number, bytes: Uint8Array): Promise<void>;
@@ -12,7 +12,7 @@ export interface TakeRelease {
 
 export interface ReleaseLimits {
   readonly vectorBytes: number;
-  /** How long the answer may take beyond what a question usually takes. */
+  /** The time that the answer may take beyond the usual time of a request. */
   readonly extraMs: number;
 }
 
@@ -45,7 +45,7 @@ export async function readRelease(
   return new Uint8Array();
 }
 
-/** How long the head is; undefined until that is known. Throws where it is too long. */
+/** Returns the length of the head; undefined until it is known. Throws if it is too long. */
 function framedBytes(head: Uint8Array): number | undefined {
   if (head.length < LENGTH_BYTES) return undefined;
   const length = new DataView(head.buffer, head.byteOffset).getUint32(0, true);

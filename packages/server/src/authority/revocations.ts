@@ -1,6 +1,7 @@
 /**
- * Which devices the authorities have revoked. Every head of a log says how many there are; where that is more than the server knows
- * of, it asks who they are, and keeps it for good: a device that was revoked stays so, also where the authority forgot it.
+ * The devices that the authorities have revoked. Every head of a log gives their number; if it is higher than the
+ * server's, the server asks for the list, and keeps it for good: a revoked device stays revoked, even if the authority
+ * forgot it.
  */
 import { equalBytes, toHex } from '@basa/masking';
 import type { Council, EnrolledFor, Head, TaskId, UserId } from '@basa/protocol';
@@ -10,9 +11,9 @@ import type { Store } from '../store/store.ts';
 import type { AuthorityLink } from './authority-link.ts';
 import { gather } from './gather.ts';
 
-/** How long those are waited for that are not needed. */
+/** The time for which authorities that are not needed are awaited. */
 const GRACE_MS = 500;
-/** A million revocations at once: an authority that makes them up goes on no faster than others look. */
+/** A million revocations at once: an authority that makes them up cannot delay the others. */
 const MAX_PAGES = 1024;
 
 export interface RevocationsOptions {
@@ -23,7 +24,7 @@ export interface RevocationsOptions {
 
 export class Revocations {
   readonly #options: RevocationsOptions;
-  /** How far the list of each task and authority has come, as far as this node knows. */
+  /** The position in the list of each task and authority, as far as this node knows. */
   readonly #marks = new Map<string, RevocationMark>();
   /** Under way, by task and authority. */
   readonly #asking = new Map<string, Promise<void>>();
@@ -32,12 +33,12 @@ export class Revocations {
     this.#options = options;
   }
 
-  /** Ends the request of a device that so many authorities revoked that too few are left for it. */
+  /** Ends the request of a device if too few authorities are left that have not revoked it. */
   async check({ task, ...council }: EnrolledFor, user: UserId): Promise<void> {
     if ((await this.#options.store.revokedBy(task, user)) >= enoughToRevoke(council)) fail('revoked');
   }
 
-  /** Looks whether there are new ones, for these tasks. Those that do not answer hold up nobody. */
+  /** Checks for new revocations for these tasks. Authorities that do not answer delay nothing. */
   async look(tasks: readonly EnrolledFor[]): Promise<void> {
     const { authorities, onTrouble } = this.#options;
     const looks = await Promise.allSettled(authorities.map((link) => link.look()));
@@ -48,8 +49,8 @@ export class Revocations {
   }
 
   /**
-   * Learns who was revoked before the newest heads that this server saw: from then on every node knows it. Where enough authorities
-   * answer, nobody waits for the others: they give no key to whom they revoked.
+   * Learns the revocations before the newest heads that this server saw: from then on every node knows them. If enough
+   * authorities answer, the others are not awaited: they give no key to devices they revoked.
    */
   async catchUp({ task, authorities, threshold }: EnrolledFor): Promise<void> {
     const links = this.#options.authorities.filter(({ publicKey }) =>
@@ -62,7 +63,7 @@ export class Revocations {
     );
   }
 
-  /** One question to an authority at a time, for whoever wants to know. */
+  /** One request to an authority at a time, shared by all callers. */
   #together(task: TaskId, link: AuthorityLink): Promise<void> {
     const name = `${toHex(task)} ${toHex(link.publicKey)}`;
     const asked = this.#asking.get(name) ?? this.#catchUp(name, task, link).finally(() => this.#asking.delete(name));
@@ -76,9 +77,9 @@ export class Revocations {
     let pages = 0;
     let mark = this.#marks.get(name) ?? (await store.revocationMark(task, publicKey));
     for (let { head } = link; head !== undefined && !isUpTo(mark, head); { head } = link) {
-      if (pages++ === MAX_PAGES) return; // goes on at the next look
+      if (pages++ === MAX_PAGES) return; // continues at the next look
       const isOn = mark !== undefined && equalBytes(mark.branch, head.branch);
-      const after = isOn ? (mark?.upTo ?? 0) : 0; // in another life of the log the numbers are others
+      const after = isOn ? (mark?.upTo ?? 0) : 0; // in another life of the log the numbers are different
       const { branch, upTo, users } = await link.revocations(task, after);
       const isFurther = upTo > after || !isOn;
       mark = { branch, upTo };
@@ -89,7 +90,7 @@ export class Revocations {
   }
 }
 
-/** One of a few alone cannot lock a device out, unless the others are too few without it. */
+/** A single authority cannot lock a device out, unless the others are too few without it. */
 function enoughToRevoke({ authorities, threshold }: Council): number {
   return authorities.length - threshold + 1;
 }

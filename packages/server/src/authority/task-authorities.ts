@@ -1,6 +1,6 @@
 /**
- * The authorities of one task, as its server asks them: buffers drawn of their offers, models signed by enough of them, closes by
- * their votes. With one authority each of these is one call.
+ * The server's requests to the authorities of one task: buffers drawn from their offers, models signed by enough of
+ * them, closes by their votes. With one authority each of these is one call.
  */
 import { equalBytes } from '@basa/masking';
 import {
@@ -39,26 +39,26 @@ export interface TaskAuthoritiesOptions {
   readonly task: TaskId;
   readonly policy: TaskPolicy;
   readonly ports: ServerPorts;
-  /** By index; missing for those that this server has no address of. */
+  /** By index; missing for those whose address this server does not have. */
   readonly links: readonly (AuthorityLink | undefined)[];
-  /** How long those are waited for that are not needed. */
+  /** The time for which authorities that are not needed are awaited. */
   readonly graceMs: number;
   readonly clock: () => number;
 }
 
-/** What a version is logged with. */
+/** The input for logging a version. */
 export interface Append {
   readonly version: number;
   readonly modelHash: Uint8Array;
-  /** What it is made of; nothing for version 0. */
+  /** The sums it is made of; empty for version 0. */
   readonly sums: readonly Ctx[];
-  /** Closed as well, and left out. */
+  /** Sums that were closed as well, and left out. */
   readonly spoilt: readonly Ctx[];
   /** The votes for the close of all of them. */
   readonly closed: readonly Vote[];
 }
 
-/** Longer than a question may take. */
+/** Longer than a request may take. */
 const ALL_MS = 120_000;
 
 export class TaskAuthorities {
@@ -71,7 +71,7 @@ export class TaskAuthorities {
     this.#council = new CouncilDraw(options);
   }
 
-  /** Throws where too few of them know the policy. */
+  /** Throws if too few of them know the policy. */
   async checkPolicy(): Promise<void> {
     const { task, ports } = this.#options;
     await this.#ofEnough(async ({ link }) => {
@@ -80,7 +80,10 @@ export class TaskAuthorities {
     });
   }
 
-  /** One authority gives the same buffer for the same nonce. Several draw a new one each time: a rest of theirs aborts by itself. */
+  /**
+   * One authority returns the same buffer for the same nonce. Several draw a new one each time: an incomplete draw
+   * aborts by itself.
+   */
   async drawBuffer(nonce: Uint8Array, asked: Wanted): Promise<DescribedBuffer> {
     const { policy, ports } = this.#options;
     const newest = this.#newestOf(asked.newest);
@@ -106,8 +109,8 @@ export class TaskAuthorities {
   }
 
   /**
-   * The entry that enough of them signed. It is shown to all, so that they tell devices of it; `before` is the version that it follows,
-   * for an authority that was away.
+   * Returns the entry that enough of them signed. It is shown to all, so that they tell devices about it; `before` is
+   * the version that it follows, for an authority that was away.
    */
   async appendModel(append: Append, before: ModelEntry | undefined): Promise<ModelEntry> {
     const { policy } = this.#options;
@@ -129,14 +132,17 @@ export class TaskAuthorities {
     return entry;
   }
 
-  /** The last one that was logged by this process: authorities know it before the store does. */
+  /** The last one that this process logged: authorities know it before the store does. */
   #newest: ModelEntry | undefined;
 
   #newestOf(known: ModelEntry): ModelEntry {
     return this.#newest !== undefined && this.#newest.version > known.version ? this.#newest : known;
   }
 
-  /** What was asked for, and every signature on it good: else one authority could spoil what the others signed. */
+  /**
+   * Checks that it is the requested statement, and that every signature is valid: otherwise one authority could spoil
+   * what the others signed.
+   */
   #checked(
     { version, modelHash, sums, spoilt }: Append,
     before: ModelEntry | undefined,
@@ -168,7 +174,7 @@ export class TaskAuthorities {
     }
   }
 
-  /** The keys of the buffer, from enough of those that have a part in it, or from all that answer at all. */
+  /** Returns the keys of the buffer, from enough of those that have a part in it, or from all that answer. */
   async close(buffer: SecureBuffer, whose: 'enough' | 'all' = 'enough'): Promise<Grant | Refused> {
     const { ports, graceMs } = this.#options;
     const { parts, bufferSize, threshold } = buffer.descriptor;
@@ -202,7 +208,7 @@ export class TaskAuthorities {
     return this.#told(ctx, (link) => link.abort(ctx));
   }
 
-  /** Waits for all of them if those that came do not agree: one that lies must not hide what the others say. */
+  /** Waits for all of them if the first answers do not agree: a lying one must not hide what the others say. */
   async #told(ctx: Ctx, ask: (link: AuthorityLink) => Promise<Outcome>): Promise<readonly OutcomeOf[]> {
     const { ports, policy } = this.#options;
     const told = (answers: readonly Answered<OutcomeOf>[]): readonly OutcomeOf[] => answers.map(({ answer }) => answer);
@@ -217,7 +223,7 @@ export class TaskAuthorities {
     return told(answers);
   }
 
-  /** Those that this server has addresses of. */
+  /** The authorities whose addresses this server has. */
   get members(): readonly Member[] {
     return this.#options.links.flatMap((link, authority) => (link === undefined ? [] : [{ authority, link }]));
   }

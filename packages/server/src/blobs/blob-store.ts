@@ -1,4 +1,4 @@
-/** Where vectors lie: named, written once, read in pieces. Durable before the record that counts on them. */
+/** The store of vectors: named, written once, read in pieces. Durable before the record that relies on them. */
 
 /** Bytes on their way in. Nothing of them can be read before `commit`. */
 export interface Staging {
@@ -6,31 +6,31 @@ export interface Staging {
   readonly size: number;
   /** One at a time; the bytes are free for reuse when the promise is fulfilled. */
   append(bytes: Uint8Array): Promise<void>;
-  /** Forgets everything from `size` on. */
+  /** Discards everything from `size` on. */
   truncate(size: number): Promise<void>;
-  /** What is staged survives a crash from now on. */
+  /** The staged bytes survive a crash from now on. */
   flush(): Promise<void>;
   read(start: number, end: number): AsyncIterable<Uint8Array>;
   /** Durable under its name from now on. */
   commit(): Promise<void>;
-  /** Forgets all of it; where several nodes write, what others staged stays until `removeBelow`. */
+  /** Discards all of it; if several nodes write, bytes that others staged stay until `removeBelow`. */
   discard(): Promise<void>;
-  /** Leaves what is staged for later. */
+  /** Keeps the staged bytes for later. */
   close(): Promise<void>;
 }
 
 export interface BlobStore {
   /**
-   * The staging of this name, with what was left there: whole pieces that were flushed, perhaps more. Attempts to write one
-   * name stage apart from each other, at whatever node; the same attempt may be taken up at another one, once the one
-   * before has ended. The last commit of a name stays.
+   * Opens the staging of this name, with the bytes that were left there: whole pieces that were flushed, perhaps more.
+   * Attempts to write one name stage separately, on any node; another node may continue the same attempt, once the one
+   * before has ended. The last commit of a name wins.
    */
   stage(key: string, attempt?: string): Promise<Staging>;
   /** Several nodes may put the same bytes under one name at once. */
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** Undefined where nothing has this name. */
+  /** Undefined if nothing has this name. */
   size(key: string): Promise<number | undefined>;
-  /** Bytes from `start` to before `end`; a piece is valid until the next one is asked for. */
+  /** Returns the bytes from `start` to before `end`; a piece is valid until the next one is requested. */
   read(key: string, start: number, end: number): AsyncIterable<Uint8Array>;
   remove(key: string): Promise<void>;
   /** Removes everything below these names, staged or committed. */
@@ -40,20 +40,20 @@ export interface BlobStore {
   close(): Promise<void>;
 }
 
-/** Keys are our own words, never a client's; a path that climbs is a fault of ours. */
+/** Keys are made by us, never by a client; a path that climbs is our own fault. */
 export function checkedKey(key: string): string {
   if (!/^[a-z0-9-]+(\/[a-z0-9-]+)*$/.test(key)) throw new RangeError(`not the name of a blob: ${JSON.stringify(key)}`);
   return key;
 }
 
-/** All of a blob in memory: for small things. */
+/** Reads all of a blob into memory, for small ones. */
 export async function readWhole(blobs: BlobStore, key: string): Promise<Uint8Array> {
   const size = await blobs.size(key);
   if (size === undefined) throw new Error(`the blob ${key} is missing`);
   return collect(blobs.read(key, 0, size), size);
 }
 
-/** Pieces of `length` bytes in all, as one. */
+/** Joins pieces of `length` bytes in total. */
 export async function collect(pieces: AsyncIterable<Uint8Array>, length: number): Promise<Uint8Array> {
   const whole = new Uint8Array(length);
   let at = 0;

@@ -1,13 +1,13 @@
-/** Memory that a disk can take bytes from by itself and that threads share: whole pages, used again and again. */
+/** Memory that a disk can read directly and that threads share: whole pages, used again and again. */
 
 export const PAGE_BYTES = 4096;
 const BLOCK_BYTES = 512 * 1024;
 const WASM_PAGE_BYTES = 64 * 1024;
-/** Address space for many blocks at once; the system gives memory to what is touched. */
+/** Address space for many blocks at once; the system allocates memory only for touched pages. */
 const ARENA_BLOCKS = 32;
 
 const arenas = new WeakSet<ArrayBufferLike>();
-/** The last one given back first: its pages are still warm. */
+/** The last one returned is reused first, because its pages are still warm. */
 const free: Buffer[] = [];
 
 export function takeBlock(): Buffer {
@@ -15,7 +15,7 @@ export function takeBlock(): Buffer {
   return free.pop() as Buffer;
 }
 
-/** How many of the bytes fit into the block from `at` on; they are there now. */
+/** Copies bytes into the block from `at` on; returns the number that fit. */
 export function fillBlock(block: Buffer, at: number, bytes: Uint8Array): number {
   const count = Math.min(bytes.length, block.length - at);
   // `set` copies single bytes into shared memory, which takes five times as long.
@@ -27,7 +27,7 @@ export function giveBlock(block: Buffer): void {
   free.push(block);
 }
 
-/** Whether these bytes lie in a block and begin at a page. */
+/** True if these bytes are in a block and begin at a page. */
 export function isAligned(bytes: Uint8Array): boolean {
   return bytes.byteOffset % PAGE_BYTES === 0 && arenas.has(bytes.buffer);
 }

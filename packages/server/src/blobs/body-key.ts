@@ -1,8 +1,8 @@
-/** Where the bodies of uploads lie: everything of a buffer below one name, everything of a slot below the next. */
+/** The names of uploaded bodies: everything of a buffer below one name, everything of a slot below the next. */
 import { toHex } from '@basa/masking';
 import type { Ctx, UploadHeader } from '@basa/protocol';
 
-/** Below it lie the bodies of all buffers, each below the name of its buffer. */
+/** The prefix of the bodies of all buffers, each below the name of its buffer. */
 export const BODIES = 'uploads';
 
 export function bodiesOf(ctx: Ctx): string {
@@ -17,7 +17,7 @@ export function bodiesOfSlot(ctx: Ctx, slot: number): string {
 export const MOST_ROW_BYTES: number = 64 * 1024;
 const ROW = '-row';
 
-/** Unique for slot and bytes, so that nothing is ever written over. */
+/** Unique for slot and bytes, so that nothing is ever overwritten. */
 export function bodyKey(
   { ctx, slot, bodyHash }: Pick<UploadHeader, 'ctx' | 'slot' | 'bodyHash'>,
   { bodyBytes }: { readonly bodyBytes: number },

@@ -1,17 +1,17 @@
-/** Small bodies as rows beside the records that count on them: no file to make, flush and name for each. */
+/** Small bodies as rows beside the records that rely on them: there is no file to create, flush and rename for each. */
 import type { SqlDatabase, SqlSession } from '@basa/service';
 import { column } from '@basa/service/read-rows';
 
-/** The database whose rows small bodies are: of a data folder, or shared. */
+/** The database whose rows hold small bodies: of a data folder, or shared. */
 export type RowsPlace = { readonly folder: string } | { readonly url: string };
 
 export interface BodyRows {
-  /** Durable with whatever is written to the same database after it. */
+  /** Durable with the next write to the same database. */
   put(key: string, bytes: Uint8Array): Promise<void>;
   size(key: string): Promise<number | undefined>;
   read(key: string, start: number, end: number): Promise<Uint8Array>;
   remove(key: string): Promise<void>;
-  /** Everything below these names. */
+  /** Removes everything below these names. */
   removeBelow(keys: readonly string[]): Promise<void>;
   namesBelow(key: string): Promise<readonly string[]>;
   close(): Promise<void>;

@@ -1,10 +1,10 @@
 /**
- * What a blob is in a store of chunks, below its key:
+ * The objects of a blob in a store of chunks, below its key:
  *
  *     uploads/…/.0.000000000000-524288-9f3c…   512 KiB from byte 0 of attempt 0, by one writer
  *     uploads/…/.whole                          the names of the chunks it is made of, once it is committed
  *
- * A writer's chunks carry its mark: two nodes that write one blob at once never write over each other.
+ * A writer's chunks carry its mark: two nodes that write one blob at once never overwrite each other.
  */
 
 export interface Chunk {
@@ -13,7 +13,7 @@ export interface Chunk {
   readonly length: number;
 }
 
-/** Where the chunks of an attempt to write a blob lie. */
+/** The prefix of the chunks of an attempt to write a blob. */
 export function attemptOf(key: string, attempt: string): string {
   return `${key}/.${attempt}.`;
 }
@@ -33,7 +33,7 @@ export function readChunkName(key: string, name: string): Chunk | undefined {
   return { name, start: Number(start), length: Number(length) };
 }
 
-/** Chunks one after the other from byte 0 on, the longest first where several begin at one place. */
+/** Returns chunks one after the other from byte 0 on, the longest first if several begin at one place. */
 export function chainOf(chunks: readonly Chunk[]): readonly Chunk[] {
   const chain: Chunk[] = [];
   for (let at = 0; ; ) {
@@ -44,7 +44,7 @@ export function chainOf(chunks: readonly Chunk[]): readonly Chunk[] {
   }
 }
 
-/** What lies under `.whole`: one chunk's name after its key a line. */
+/** The content of `.whole`: one chunk's name after its key per line. */
 export function encodeWhole(key: string, chunks: readonly Chunk[]): Uint8Array {
   return new TextEncoder().encode(chunks.map(({ name }) => name.slice(key.length)).join('\n'));
 }

@@ -1,7 +1,7 @@
 /**
- * Blobs in chunks, for nodes that share a database or an object store: a chunk is durable when it is written, can be read
- * before the blob is whole, and belongs to one writer. Nobody removes a chunk that another writer may count on: what a
- * buffer leaves behind goes when the buffer ends.
+ * Blobs in chunks, for nodes that share a database or an object store: a chunk is durable when it is written, can be
+ * read before the blob is whole, and belongs to one writer. No node removes a chunk that another writer may rely on:
+ * the remains of a buffer are removed when the buffer ends.
  */
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
@@ -24,7 +24,7 @@ export interface ChunkedOptions {
 }
 
 const CUT_OFF = 'the blob ends';
-/** The attempt of whoever names none. */
+/** The default attempt. */
 const ONLY = '0';
 
 export function openChunkedBlobs(chunks: ChunkStore, { chunkBytes }: ChunkedOptions): BlobStore {
@@ -59,7 +59,7 @@ export function openChunkedBlobs(chunks: ChunkStore, { chunkBytes }: ChunkedOpti
       yield* readChunks(chunks, whole, start, end);
     },
     async remove(key) {
-      // First its list: half a blob must not look whole.
+      // Removes its list first, so that half a blob never looks whole.
       await chunks.remove([wholeName(checkedKey(key))]);
       await chunks.remove(await chunks.list(`${key}/.`));
     },
@@ -114,7 +114,7 @@ class ChunkedStaging implements Staging {
     }
   }
 
-  /** A chunk that is cut is written anew, as far as it is kept: others may count on the old one. */
+  /** A chunk that is cut is written again, as far as it is kept: others may rely on the old one. */
   async truncate(size: number): Promise<void> {
     const durable = sizeOf(this.#chain);
     if (size >= durable) {

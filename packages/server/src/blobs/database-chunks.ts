@@ -1,8 +1,8 @@
-/** Chunks as rows of the server's own database: nothing else to run, at the price of the database's disk and memory. */
+/** Chunks as rows of the server's own database: no additional service to run, but they use the database's disk and memory. */
 import { column, type SqlDatabase } from '@basa/service';
 import type { ChunkStore } from './chunks.ts';
 
-/** `database` stays open: whoever opened it closes it. */
+/** `database` stays open: its opener closes it. */
 export function databaseChunks(database: SqlDatabase): ChunkStore {
   return {
     put: (name, bytes) =>

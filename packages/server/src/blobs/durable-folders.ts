@@ -1,6 +1,6 @@
 /**
- * Which folders are known to survive a power cut: a folder's name lies in the one above, which has to be flushed as well,
- * by whoever counts on it, not only by whoever made it.
+ * The folders that are known to survive a power cut: a folder's name is stored in its parent, which has to be flushed
+ * as well, by every process that relies on it, not only by the one that made it.
  */
 import { open } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
@@ -12,7 +12,7 @@ export class DurableFolders {
   /** Many uploads name files in one folder at once: they share its flush. */
   readonly #flushes = new Map<string, () => Promise<void>>();
 
-  /** The root itself is there for good. */
+  /** The root itself exists permanently. */
   constructor(root: string) {
     this.#root = root;
   }
@@ -21,12 +21,12 @@ export class DurableFolders {
   async flush(folder: string): Promise<void> {
     const unknown: string[] = [];
     for (let at = folder; at !== this.#root && !this.#known.has(at); at = dirname(at)) unknown.push(at);
-    // Side by side, so that the file system may write them together.
+    // In parallel, so that the file system may write them together.
     await Promise.all([...new Set([folder, ...unknown.map((one) => dirname(one))])].map((one) => this.#flush(one)));
     for (const one of unknown) this.#known.add(one);
   }
 
-  /** It is removed, with everything below. */
+  /** The folder is removed, with everything below. */
   forget(folder: string): void {
     for (const names of [this.#known, this.#flushes])
       for (const one of names.keys()) if (one === folder || one.startsWith(folder + sep)) names.delete(one);

@@ -1,4 +1,4 @@
-/** Blobs as files: written beside, flushed, renamed, and the folders flushed, so that a name never shows half a blob. */
+/** Blobs as files: written under a temporary name, flushed and renamed, with the folders flushed, so that a name never shows half a blob. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,28 +8,28 @@ import { DurableFolders } from './durable-folders.ts';
 import { readFile } from './read-file.ts';
 import { PRIVATE, stageFile } from './staged-file.ts';
 
-/** What a node that died left of a blob it put is swept after this time; nothing is put for as long. */
+/** Remains of a blob that a crashed node put are removed after this time; no put takes that long. */
 const LEFT_AFTER_MS = 24 * 3_600_000;
 
 export function openFileBlobs(folder: string): Promise<BlobStore> {
   return openFolder(folder);
 }
 
-/** A folder that other nodes write into as well: what is put is staged under a name that nobody else has. */
+/** A folder that other nodes write into as well: puts are staged under a unique name. */
 export async function openSharedFileBlobs(folder: string): Promise<BlobStore> {
   const putting = join(folder, 'putting');
   await sweep(putting);
   return openFolder(folder, (end, folders) => stageFile(join(putting, randomUUID()), end, folders));
 }
 
-/** `stagePut`: where what is put is staged; like everything else if it is missing. */
+/** `stagePut`: the staging of puts; by default the same as for everything else. */
 async function openFolder(
   folder: string,
   stagePut?: (end: string, folders: DurableFolders) => Promise<Staging>,
 ): Promise<BlobStore> {
   const incoming = join(folder, 'incoming');
   await mkdir(incoming, PRIVATE);
-  flushNames(dirname(folder)); // what lies above every blob
+  flushNames(dirname(folder)); // the parent of all blobs
   const folders = new DurableFolders(folder);
   const pathOf = (key: string): string => join(folder, checkedKey(key));
   const stagedPathOf = (key: string): string => join(incoming, checkedKey(key));
@@ -77,7 +77,7 @@ async function openFolder(
   };
 }
 
-/** Makes the folder where it is missing, and removes what is old in it. */
+/** Creates the folder if it is missing, and removes old files in it. */
 async function sweep(folder: string): Promise<void> {
   await mkdir(folder, PRIVATE);
   for (const name of await readdir(folder)) {

@@ -1,4 +1,4 @@
-/** Small bodies for a thread or a program beside the server: over a connection of its own, and only to be read in a data folder. */
+/** Small bodies for a thread or a program beside the server: over its own connection, and read-only in a data folder. */
 import { readEmbedded } from '@basa/service/read-rows';
 import { type BodyRows, bodyRows, type RowsPlace } from './body-rows.ts';
 
@@ -7,7 +7,7 @@ export async function openRows(place: RowsPlace): Promise<BodyRows> {
   return { ...bodyRows(database), close: () => database.close() };
 }
 
-/** Brings the whole of a service with it. */
+/** Loads the whole of a service. */
 async function shared(url: string) {
   const { openPostgres } = await import('@basa/service');
   const { SERVER_DATABASE } = await import('../store/schema.ts');

@@ -1,6 +1,6 @@
 /**
- * Where a server keeps its blobs: in files, in its database, or in an object store. Plain data, given to every thread. A thread loads
- * what its place needs and nothing else: a database brings the whole of a service with it.
+ * The place of a server's blobs: files, its database, or an object store. Plain data, given to every thread. A thread
+ * loads only the code for its place: a database loads the whole of a service.
  */
 import type { BlobStore } from './blob-store.ts';
 import type { BodyRows, RowsPlace } from './body-rows.ts';
@@ -21,13 +21,13 @@ export interface BodyPlace {
   readonly rows: RowsPlace;
 }
 
-/** What a database takes in one statement without holding up others, and a request worth its round trip. */
+/** The size that a database accepts in one statement without delaying others, and that makes a request worth its round trip. */
 const ROW_BYTES = 1 << 20;
 const OBJECT_BYTES = 8 << 20;
-/** Blobs have connections of their own: long ones do not keep short transactions waiting. */
+/** Blobs have their own connections, so that long ones do not delay short transactions. */
 const CONNECTIONS = 4;
 
-/** Opens connections of its own, to the database only when a small body is asked for. */
+/** Opens its own connections; to the database only when a small body is requested. */
 export async function openBodies({ blobs, rows }: BodyPlace): Promise<BlobStore> {
   let opened: Promise<BodyRows> | undefined;
   const inRows = (): Promise<BodyRows> => {

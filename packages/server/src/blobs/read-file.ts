@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 
 const BLOCK_BYTES = 512 * 1024;
 
-/** A block is valid until the next one is asked for. */
+/** A block is valid until the next one is requested. */
 export async function* readFile(file: FileHandle, start: number, end: number): AsyncIterable<Uint8Array> {
   const block = new Uint8Array(Math.min(BLOCK_BYTES, Math.max(0, end - start)));
   for (let at = start; at < end; ) {

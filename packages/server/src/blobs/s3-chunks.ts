@@ -1,12 +1,12 @@
-/** Chunks as objects of an S3-compatible store, which must be consistent: what was written is seen by the next question. */
+/** Chunks as objects of an S3-compatible store, which must be consistent: the next read sees every write. */
 import { StartError } from '@basa/service';
 import type { ChunkStore } from './chunks.ts';
 import { S3Error, type S3Options, s3Requests } from './s3-requests.ts';
 
-/** Objects removed at once. */
+/** The number of objects removed in parallel. */
 const SIDE_BY_SIDE = 16;
 
-/** Throws a `StartError` where the bucket cannot be used. */
+/** Throws a `StartError` if the bucket cannot be used. */
 export async function openS3Chunks(options: S3Options): Promise<ChunkStore> {
   const ask = s3Requests(options);
   await checkBucket(options);

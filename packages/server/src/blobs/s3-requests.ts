@@ -1,4 +1,4 @@
-/** Signed requests to an S3-compatible store (path-style addresses), tried again while it does not answer. */
+/** Signed requests to an S3-compatible store (path-style addresses), retried while it does not answer. */
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
@@ -10,12 +10,12 @@ export interface S3Options {
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** How long a request is tried again. */
+  /** The time for which a request is retried. */
   readonly patienceMs?: number;
   readonly fetch?: typeof fetch;
 }
 
-/** What the store refused, in its own words. */
+/** A refusal of the store, in its own words. */
 export class S3Error extends Error {
   readonly status: number;
 
@@ -45,7 +45,7 @@ export function s3Requests(options: S3Options): (request: S3Request) => Promise<
   const once = async ({ method, key, query, body }: S3Request): Promise<Response> => {
     const url = new URL(`${endpoint.replace(/\/$/, '')}/${bucket}/${key}`);
     for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
-    // The store checks what came against this hash.
+    // The store checks the received body against this hash.
     const digest = createHash('sha256')
       .update(body ?? '')
       .digest('hex');
@@ -67,7 +67,7 @@ export function s3Requests(options: S3Options): (request: S3Request) => Promise<
     });
   };
 
-  /** The body of the answer; undefined where there is nothing of this name. */
+  /** Returns the body of the answer; undefined if there is no object of this name. */
   return async (request) => {
     const giveUpAt = Date.now() + patienceMs;
     for (let tries = 0; ; tries++) {

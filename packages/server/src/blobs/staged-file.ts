@@ -1,6 +1,6 @@
 /**
- * A file on its way in. Long runs of whole pages go from a block to the disk itself where the system can (O_DIRECT): a
- * copy in the system's memory costs more than everything else that is done with an upload.
+ * A file that is being written. Long runs of whole pages go from a block directly to the disk if the system supports it
+ * (O_DIRECT): a copy in the system's memory costs more than all other work on an upload.
  */
 import { constants, type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,9 +9,9 @@ import { isAligned, PAGE_BYTES } from './blocks.ts';
 import type { DurableFolders } from './durable-folders.ts';
 import { readFile } from './read-file.ts';
 
-/** Folders for their owner alone. */
+/** Folders that only their owner can access. */
 export const PRIVATE = { recursive: true, mode: 0o700 } as const;
-/** Less is not worth a second descriptor. */
+/** Fewer bytes are not worth a second descriptor. */
 const MIN_DIRECT_BYTES = 64 * 1024;
 
 export async function stageFile(path: string, destination: string, folders: DurableFolders): Promise<Staging> {
@@ -58,7 +58,7 @@ export async function stageFile(path: string, destination: string, folders: Dura
   };
 }
 
-/** The same file past the system's memory; opened when first needed, and given up where the system refuses. */
+/** The same file without the system's page cache; opened on first use, and abandoned if the system refuses. */
 class DirectFile {
   readonly #path: string;
   #file: FileHandle | 'unopened' | 'refused' = constants.O_DIRECT === undefined ? 'refused' : 'unopened';
@@ -67,7 +67,7 @@ class DirectFile {
     this.#path = path;
   }
 
-  /** How much was written; undefined where this cannot be done here. */
+  /** Returns the number of bytes written; undefined if direct writes are not possible here. */
   async write(pages: Uint8Array, position: number): Promise<number | undefined> {
     if (this.#file === 'refused') return undefined;
     try {

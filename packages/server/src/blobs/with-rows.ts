@@ -3,7 +3,7 @@ import type { BlobStore, Staging } from './blob-store.ts';
 import { isRowKey, MOST_ROW_BYTES } from './body-key.ts';
 import type { BodyRows } from './body-rows.ts';
 
-/** Both are closed with what is returned. */
+/** Both are closed together with the result. */
 export function withRows(blobs: BlobStore, rows: BodyRows): BlobStore {
   return {
     async stage(key, attempt) {
@@ -31,7 +31,7 @@ export function withRows(blobs: BlobStore, rows: BodyRows): BlobStore {
   };
 }
 
-/** A body that comes whole, in one request: it is nowhere before it is committed. */
+/** A body that comes whole, in one request: it is stored nowhere before it is committed. */
 function memoryStaging(key: string, rows: BodyRows): Staging {
   const memory = Buffer.allocUnsafe(MOST_ROW_BYTES);
   let size = 0;
@@ -57,7 +57,7 @@ function memoryStaging(key: string, rows: BodyRows): Staging {
   };
 }
 
-/** A body that comes in pieces is staged as every other one. It becomes a row when it is whole. */
+/** A body that comes in pieces is staged like every other one. It becomes a row when it is whole. */
 function rowStaging(key: string, staging: Staging, rows: BodyRows): Staging {
   return {
     get size() {

@@ -1,4 +1,4 @@
-/** Bytes as words: pieces of a blob regrouped so that each holds whole words. A piece of words is valid until the next one is asked for. */
+/** Bytes as words: pieces of a blob regrouped so that each holds whole words. A piece of words is valid until the next one is requested. */
 export async function* wordPieces(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint32Array> {
   let rest = new Uint8Array(0);
   for await (const piece of pieces) {
@@ -9,7 +9,7 @@ export async function* wordPieces(pieces: AsyncIterable<Uint8Array>): AsyncItera
   }
 }
 
-/** In memory that words may lie in. */
+/** In memory that is aligned for words. */
 function joinedOf(rest: Uint8Array, piece: Uint8Array): Uint8Array {
   const joined = new Uint8Array(rest.length + piece.length);
   joined.set(rest);

@@ -1,4 +1,4 @@
-/** Writes behind its caller's back: one block fills while the one before is written, and hashed beside that. */
+/** Writes in the background: one block fills while the one before is written and hashed. */
 import type { Staging } from './blob-store.ts';
 import { fillBlock, giveBlock, takeBlock } from './blocks.ts';
 
@@ -7,19 +7,19 @@ export class WriteBehind {
   readonly #also: (block: Uint8Array) => Promise<void>;
   #filling = takeBlock();
   #filled = 0;
-  /** The block that is being written, or was. */
+  /** The block that is being written, or was last. */
   #other: Buffer | undefined;
-  /** Undefined where nothing is. */
+  /** Undefined if nothing is being written. */
   #writing: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  /** `also`: what else is done with every block while it is written. */
+  /** `also`: additional work on every block while it is written. */
   constructor(staging: Pick<Staging, 'append'>, also: (block: Uint8Array) => Promise<void> = async () => undefined) {
     this.#staging = staging;
     this.#also = also;
   }
 
-  /** Undefined where more may come at once. The piece is free for reuse after that. */
+  /** Returns undefined if more may be added at once. The piece is free for reuse after that. */
   add(piece: Uint8Array): Promise<void> | undefined {
     for (let rest = piece; ; ) {
       const taken = fillBlock(this.#filling, this.#filled, rest);
@@ -31,7 +31,7 @@ export class WriteBehind {
     }
   }
 
-  /** Resolves when everything is written, or throws what went wrong. Once. */
+  /** Resolves when everything is written, or throws the error. Call it once. */
   async end(): Promise<void> {
     await this.#writing;
     try {
@@ -44,7 +44,7 @@ export class WriteBehind {
     }
   }
 
-  /** Begins to write what is filled. */
+  /** Begins to write the filled part. */
   #write(): void {
     this.#check();
     const block = this.#filling;

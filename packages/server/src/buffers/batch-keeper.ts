@@ -39,7 +39,7 @@ export class BatchKeeper extends SumKeeper<ShotBatch, SumFact> {
     this.#options = options;
   }
 
-  /** Undefined if one of its uploads is not there any more, or is in another batch. */
+  /** Undefined if one of its uploads no longer exists, or is in another batch. */
   async add(batch: Batch, fence: Fence | undefined): Promise<ShotBatch | undefined> {
     const { store, ports, onEvent, onChange } = this.#options;
     const ctx: Ctx | undefined = await store.addBatch(ports.suite, batch, fence);
@@ -51,7 +51,7 @@ export class BatchKeeper extends SumKeeper<ShotBatch, SumFact> {
   }
 }
 
-/** Nothing else is ever written for a batch. */
+/** No other facts are ever written for a batch. */
 function sumFactOf(fact: BufferFact): SumFact {
   switch (fact.kind) {
     case 'deposited':

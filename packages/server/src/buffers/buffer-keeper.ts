@@ -1,4 +1,4 @@
-/** Keeps the buffers of slots: what a deposit brings is filed in the transaction of its slot. */
+/** Keeps the buffers of slots: the content of a deposit is stored in the transaction of its slot. */
 import {
   type BufferRecord,
   type Deposit,

@@ -1,4 +1,4 @@
-/** What everybody may see of a sum: without users and signatures. */
+/** The public view of a sum: without users and signatures. */
 import { toHex } from '@basa/masking';
 import type { LiveBuffer, SecureBuffer, ShotBatch, TaskPolicy } from '@basa/protocol';
 import type { ShotGroup } from '../store/pending-shots.ts';
@@ -21,7 +21,7 @@ export function liveBuffer({ ctx, descriptor, status, slots }: SecureBuffer): Li
   };
 }
 
-/** A batch takes nobody else: it has no time at which it expires. */
+/** A batch accepts no further devices, so it has no time at which it expires. */
 export function liveBatch({ ctx, rules, status, users }: ShotBatch): LiveBuffer {
   const { version, bufferSize, minimum } = rules;
   return { ctx: toHex(ctx), status, version, bufferSize, minimum, accepted: users.length, expiry: 0, slots: [] };

@@ -1,4 +1,4 @@
-/** The codecs of messages whose ciphertexts are as long as the engine of their buffer makes them. */
+/** The codecs of messages whose ciphertext lengths depend on the engine of their buffer. */
 import {
   type Descriptor,
   ENGINE,
@@ -21,12 +21,12 @@ export function messagesOf(descriptor: Pick<Descriptor, 'bufferSize' | 'engine' 
   return userMessages(descriptor.bufferSize, sealedIn(descriptor));
 }
 
-/** How long sealed seeds are in a buffer. */
+/** The length of sealed seeds in a buffer. */
 export function sealedIn({ engine, parts }: Pick<Descriptor, 'engine' | 'parts'>): { readonly sealedBytes: number } {
   return { sealedBytes: knownSealedBytes(engine, parts.length) };
 }
 
-/** Where the vector and the sealed seeds of an upload into a slot lie. */
+/** The positions of the vector and the sealed seeds in an upload into a slot. */
 export function layoutOf({
   buffer: { descriptor },
   header,
@@ -37,13 +37,13 @@ export function layoutOf({
   return uploadLayout(descriptor, header, sealedIn(descriptor));
 }
 
-/** The server takes no task of an engine without sealing. */
+/** The server accepts no task of an engine without sealing. */
 export function knownSealedBytes(engine: number, parts = 1): number {
   const bytes = sealedBytesOf(engine, parts);
   if (bytes === undefined) throw new RangeError(`there is no engine ${engine}`);
   return bytes;
 }
 
-/** The largest deposit there is: with a part of every authority that a task can have. */
+/** The size of the largest possible deposit: with a part of every authority that a task can have. */
 export const MAX_DEPOSIT_BYTES: number =
   STATEMENT_BYTES + MAX_SLOTS * (COMMITMENT_BYTES + knownSealedBytes(ENGINE.slotKeys, MAX_AUTHORITIES));

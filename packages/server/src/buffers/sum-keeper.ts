@@ -1,6 +1,6 @@
 /**
- * Runs the steps of sums over the store: locked, durable, then answered. What it keeps in memory are copies of those that have not
- * ended; where several nodes share the store, a copy may be old, and every step takes in what is new.
+ * Runs the steps of sums over the store: locked, durable, then answered. It keeps copies of sums that have not ended in
+ * memory; if several nodes share the store, a copy may be old, and every step reads the new facts.
  */
 import { toHex } from '@basa/masking';
 import {
@@ -17,22 +17,22 @@ import { type BufferChange, isEnded } from '../store/buffers.ts';
 import type { Fence } from '../store/leases.ts';
 import type { Store } from '../store/store.ts';
 
-/** Returns the copy in memory if nobody else can have changed what it was read from, else what `read` finds. */
+/** Returns the copy in memory if no other node can have changed its source, otherwise the result of `read`. */
 export type UpToDate = <Copy>(copy: Copy, read: () => Promise<Copy>) => Promise<Copy>;
 
 interface Kept<Sum> {
   readonly sum: Sum;
-  /** How many facts it is made of. */
+  /** The number of its facts. */
   readonly number: number;
 }
 
-/** What goes into the transaction of a step besides its records. */
+/** The parts of a step's transaction besides its records. */
 type More = Pick<BufferChange, 'opened' | 'logged' | 'withoutModel' | 'burnt' | 'verdict' | 'freed'>;
 type MoreOf<Sum> = (before: Sum, after: Sum, now: Millis) => More;
 
 export interface StepOptions<Sum> {
   readonly more?: More | MoreOf<Sum>;
-  /** The lease that the step is taken under. */
+  /** The lease under which the step is taken. */
   readonly fence?: Fence | undefined;
 }
 
@@ -46,11 +46,11 @@ export interface KeeperOptions<Sum> {
   onChange?(sum: SumState): void;
 }
 
-/** What differs between buffers of slots and batches. */
+/** The differences between buffers of slots and batches. */
 export interface SumKind<Sum extends SumState, Entry extends { readonly kind: string }> {
-  /** As it begins; undefined for one that is not in the store. */
+  /** Its initial state; undefined for one that is not in the store. */
   begin(ctx: Ctx): Promise<Sum | undefined>;
-  /** Those that have not ended, as they begin, with the number of their last fact. */
+  /** The initial states of those that have not ended, with the number of their last fact. */
   living(): Promise<readonly Kept<Sum>[]>;
   evolve(sum: Sum, fact: BufferFact): Sum;
   changeOf(sum: Sum, records: readonly Entry[]): BufferChange;
@@ -68,7 +68,7 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
     this.#kind = kind;
   }
 
-  /** How many are in memory. */
+  /** The number in memory. */
   get held(): number {
     return this.#kept.size;
   }
@@ -83,18 +83,18 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
     return this.#keep({ sum, number: 0 }).sum;
   }
 
-  /** As it is known here; undefined for one that is not in the store. What it says no to, `fresh` may not. */
+  /** Returns the copy that is known here; undefined for one that is not in the store. `fresh` may allow what this copy refuses. */
   async find(ctx: Ctx): Promise<Sum | undefined> {
     return (await this.#find(ctx))?.sum;
   }
 
-  /** As it is in the store. */
+  /** Returns its current state in the store. */
   async fresh(ctx: Ctx): Promise<Sum | undefined> {
     const kept = await this.#find(ctx);
     return kept && (await this.#options.upToDate(kept, () => this.#catchUp(kept))).sum;
   }
 
-  /** Takes in what other nodes have done to those that have not ended. Returns their names. */
+  /** Reads the changes of other nodes to those that have not ended. Returns their names. */
   async refresh(): Promise<readonly Ctx[]> {
     const living = await this.#kind.living();
     for (const { sum, number } of living) {
@@ -105,7 +105,7 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
     return living.map(({ sum }) => sum.ctx);
   }
 
-  /** Takes one step. What it answers is durable. */
+  /** Takes one step. Its answer is durable. */
   async step<Answer>(
     ctx: Ctx,
     work: (sum: Sum, now: Millis) => StepOf<Sum, Entry, Answer>,
@@ -146,7 +146,7 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
     return this.#keep({ sum: facts.reduce(this.#kind.evolve, sum), number: number + facts.length });
   }
 
-  /** Answers of the database may overtake each other: what is newer stays. */
+  /** Answers of the database may overtake each other: the newer state is kept. */
   #keep(kept: Kept<Sum>): Kept<Sum> {
     const name = toHex(kept.sum.ctx);
     const known = this.#kept.get(name);

@@ -1,8 +1,9 @@
 /**
- * The mean age of a sum, held to what the server saw itself. Ages are words of devices, and one liar sets their sum: it could have a step
- * damped as if every update were M versions older than the buffer. But a device trained on no version that came after its deposit; and one that asked for a place fetched its model after that,
- * so that it trained on none that was old by then. What is left to a liar is the room of those that came without a place, or to another
- * node: of each at most M versions before the buffer's own.
+ * The mean age of a sum, bounded by what the server saw itself. Devices report their ages, and one liar can set their
+ * sum: it could have a step damped as if every update were M versions older than the buffer. But a device trained on no
+ * version that came after its deposit; and one that asked for a place fetched its model after that, so it did not train
+ * on a version that was old by then. A liar can only use the range of devices that came without a place, or to another
+ * node: for each at most M versions before the buffer's own.
  */
 
 /** The versions that an update may be trained on, as far as the server knows. */

@@ -1,5 +1,5 @@
 /**
- * Brings sums to their end, whatever stopped it before: each look takes one as far as it goes.
+ * Brings sums to their end, also after an interruption: each look takes one as far as possible.
  *
  *     gathered --> frozen --authorities--> granted --sum--> opened --others, a version--> included, or quarantined
  */
@@ -19,17 +19,17 @@ export interface CloserOptions<Sum extends SumState> {
   readonly gatherer: Gatherer<Sum>;
   readonly versions: VersionMaker<Sum>;
   readonly blobs: BlobStore;
-  /** This node's. */
+  /** The clock of this node. */
   readonly clock: () => number;
-  /** Authorities that are needed for its end do not answer. */
+  /** Called if authorities that are needed for its end do not answer. */
   onUnanswered(sum: Sum): void;
-  /** It has ended, and nothing of it is needed any more. */
+  /** Called when it has ended, and none of its data is needed any more. */
   onEnded(ctx: Ctx): void;
 }
 
 export class Closer<Sum extends SumState> {
   readonly #options: CloserOptions<Sum>;
-  /** Of sums that could not be ended. */
+  /** The back-off of sums that could not be ended. */
   readonly #backoff: Backoff;
 
   constructor(options: CloserOptions<Sum>) {
@@ -37,7 +37,7 @@ export class Closer<Sum extends SumState> {
     this.#backoff = new Backoff(options.clock);
   }
 
-  /** Those with something to do, by the copies that are kept of them. */
+  /** Returns those with something to do, judged by the copies in memory. */
   async due(names: readonly Ctx[], now: number): Promise<readonly Ctx[]> {
     const { keeper } = this.#options.gatherer;
     const found = await Promise.all(names.map((ctx) => keeper.find(ctx)));
@@ -50,8 +50,8 @@ export class Closer<Sum extends SumState> {
   }
 
   /**
-   * Takes the sum as far as it goes now, under this lease where there are several nodes. One call at a time for each task:
-   * versions follow each other.
+   * Takes the sum as far as possible now, under this lease if there are several nodes. One call at a time for each
+   * task, because versions follow each other.
    */
   async attend(ctx: Ctx, fence: Fence | undefined): Promise<void> {
     try {
@@ -77,13 +77,14 @@ export class Closer<Sum extends SumState> {
     for (const ctx of await this.#options.versions.advance(fence)) await this.#tidy(ctx);
   }
 
-  /** Returns whether it waits for a version now. */
+  /** Returns true if it waits for a version now. */
   async #isOpened(sum: Sum, fence: Fence | undefined): Promise<boolean> {
     const { gatherer, blobs, onUnanswered } = this.#options;
     const { ctx, rules } = sum;
     try {
       const opened = await storeOpened(blobs, sum, await gatherer.open(sum, fence));
-      // With one version a buffer even a spoilt sum is in one: its devices could give nothing more on the old one.
+      // With one version per buffer even a spoilt sum is named in a version: its devices could contribute nothing more
+      // on the old one.
       if (opened.kind === 'mean' || rules.versions === 'one') {
         granted(
           await gatherer.keeper.step<{ readonly kind: 'opened' }>(ctx, recordOpened, { more: { opened }, fence }),
@@ -94,7 +95,7 @@ export class Closer<Sum extends SumState> {
       return false;
     } catch (error) {
       if (error instanceof AuthorityUnreachable) onUnanswered(await this.#found(ctx));
-      // The authority knows better: it gave the sum up, or lost its memory of it.
+      // The authority's decision prevails: it gave the sum up, or lost its memory of it.
       if (error instanceof AuthorityRefusal) await gatherer.lost(await this.#found(ctx), fence);
       throw error;
     }

@@ -11,7 +11,7 @@ import { examplesNote } from '../store/tasks.ts';
 import type { ModelKeeper } from './model-keeper.ts';
 import type { Evaluated, WorkResult, WorkTask } from './work/tasks.ts';
 
-/** Below it lie the held-out examples of a task. */
+/** The prefix of the held-out examples of a task. */
 export function examplesOf(task: TaskId): string {
   return `evaluation/${toHex(task)}`;
 }
@@ -34,11 +34,11 @@ export class Evaluation {
     this.#options = options;
   }
 
-  /** Takes other examples. Returns how many there are. */
+  /** Replaces the examples. Returns their number. */
   async setExamples(bytes: Uint8Array): Promise<number> {
     const { blobs, store } = this.#options;
     const { labels } = this.#checked(bytes);
-    // A name of its own for each file: workers keep the examples they have read.
+    // A separate name for each file, because workers cache the examples they have read.
     const name = toHex(nodeSuite.sha256(bytes)).slice(0, 32);
     const before = await this.#examples();
     await blobs.put(`${this.#folder()}/${name}`, bytes);
@@ -50,7 +50,7 @@ export class Evaluation {
     return labels.length;
   }
 
-  /** Evaluates the newest version, if it was not. */
+  /** Evaluates the newest version, unless that was done. */
   async catchUp(): Promise<void> {
     const { newest } = this.#options.models;
     if (newest === undefined || newest.loss !== undefined || newest.version === this.#failed) return;

@@ -1,7 +1,7 @@
-/** The answers of steps that are this server's own. */
+/** Unwraps the answers of this server's own steps. */
 import type { Refused } from '@basa/protocol';
 
-/** What our own steps never refuse. */
+/** Our own steps never refuse. */
 export function granted<Answer extends object>(answer: Answer | Refused): Answer {
   if ('kind' in answer && answer.kind === 'refused')
     throw new Error(`a step was refused: ${(answer as Refused).reason}`);

@@ -24,16 +24,16 @@ export interface ModelKeeperOptions {
   readonly nodes: { readonly upToDate: UpToDate };
 }
 
-/** What the next version is made with. */
+/** The input of the next version. */
 export interface Making {
   readonly mean: AsyncIterable<Float32Array | Float64Array>;
   readonly counts: Counts;
-  /** Of its updates, in versions; missing in the paper's mode, which damps single updates. */
+  /** The mean age of its updates in versions; missing in the paper's mode, which damps single updates. */
   readonly meanAge?: number;
   readonly metrics?: Readonly<Record<string, number>>;
 }
 
-/** How many updates are in a version, and how many came to nothing. */
+/** The number of updates in a version, and the number of dropped ones. */
 export interface Counts {
   readonly accepted: number;
   readonly dropped: number;
@@ -41,10 +41,10 @@ export interface Counts {
 
 const NOTHING: SumsOfVersion = { sums: [], spoilt: [] };
 
-/** Below it lie the models of all tasks, by the name of the task. */
+/** The prefix of the models of all tasks, by the name of the task. */
 export const MODELS = 'models';
 
-/** Below it lie the versions of a task, each name beginning with its number. */
+/** The prefix of the versions of a task; each name begins with its number. */
 export function modelsOf(task: TaskId): string {
   return `${MODELS}/${toHex(task)}`;
 }
@@ -63,7 +63,7 @@ export class ModelKeeper {
     return this.#newest;
   }
 
-  /** The same as it is in the store now. */
+  /** The same, from the store's current state. */
   async current(): Promise<StoredModel | undefined> {
     return this.#options.nodes.upToDate(this.#newest, async () => {
       await this.refresh();
@@ -71,7 +71,7 @@ export class ModelKeeper {
     });
   }
 
-  /** Makes version 0 where there is none, and takes up where a crash left it; once at a time. */
+  /** Makes version 0 if there is none, and continues after a crash; one call at a time. */
   open(): Promise<void> {
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
@@ -88,14 +88,14 @@ export class ModelKeeper {
     await this.refresh();
   }
 
-  /** Reads what is newest from the store. */
+  /** Reads the newest version from the store. */
   async refresh(): Promise<void> {
     const { store, task, read } = this.#options;
-    // The paper knows no log of models: its buffers are nothing to the authority.
+    // The paper has no log of models: the authority does not know its buffers.
     this.#newest = await store.newestModel(task, read.mode === 'paper' ? 'any' : 'logged');
   }
 
-  /** The version that the sum is in, or was left out of, logged or not. */
+  /** Returns the version that includes the sum, or leaves it out, logged or not. */
   of(ctx: Ctx): Promise<StoredModel | undefined> {
     return this.#options.store.modelOf(ctx);
   }
@@ -105,26 +105,26 @@ export class ModelKeeper {
     return this.#options.store.model(this.#options.task, version);
   }
 
-  /** Whether the version and hash a buffer is drawn for are ours: an authority that forgot some knows others. */
+  /** True if the version and hash that a buffer is drawn for are ours: an authority that forgot some versions knows others. */
   async has({ version, modelHash }: Pick<ModelEntry, 'version' | 'modelHash'>): Promise<boolean> {
     const model = await this.stored(version);
     return model !== undefined && equalBytes(model.modelHash, modelHash);
   }
 
-  /** Throws where the bytes of the newest version are gone. */
+  /** Throws if the bytes of the newest version are gone. */
   async checkNewest(): Promise<void> {
     const { newest } = this;
     if (newest !== undefined && (await this.#options.blobs.size(newest.blobKey)) === undefined)
       throw new StartError('dataFolder', `version ${newest.version} of a model is missing; restore the newest backup`);
   }
 
-  /** Removes the parameters of a version that came to nothing. */
+  /** Removes the parameters of an abandoned version. */
   async discard({ blobKey, stepKey }: StoredModel): Promise<void> {
     await this.#options.blobs.remove(blobKey);
     if (stepKey !== undefined) await this.#options.blobs.remove(stepKey);
   }
 
-  /** w^(t+1) of a mean that comes in shards, durable and not logged yet: no more than a shard is in memory. */
+  /** w^(t+1) of a mean that comes in shards, durable and not logged yet: only one shard is in memory at a time. */
   async make(
     named: SumsOfVersion,
     makingAt: (version: number) => Promise<Making>,
@@ -135,7 +135,7 @@ export class ModelKeeper {
     return this.#add(newest.version + 1, named, this.#stepped(newest, making), { ...making, fence });
   }
 
-  /** The newest version once more under the next number: spoilt sums change nothing. */
+  /** Repeats the newest version under the next number: spoilt sums change nothing. */
   async repeat(named: SumsOfVersion, counts: Counts, fence: Fence | undefined): Promise<StoredModel> {
     const newest = await this.#logged();
     return this.#add(newest.version + 1, named, this.#copied(newest), { counts, fence });
@@ -179,7 +179,7 @@ export class ModelKeeper {
     if (at !== read.policy.dimension) throw new Error(`${at} coordinates for the version after ${version}`);
   }
 
-  /** Logs a version, with the votes for the close of its sums; the same again gets the same answer. */
+  /** Logs a version, with the votes for the close of its sums; a repeated call gets the same answer. */
   log({ version, modelHash }: StoredModel, named: SumsOfVersion, closed: readonly Vote[]): Promise<ModelEntry> {
     return this.#options.authorities.appendModel({ version, modelHash, ...named, closed }, this.#newest?.entry);
   }
@@ -190,7 +190,7 @@ export class ModelKeeper {
     return floatsOf(await readWhole(this.#options.blobs, model.blobKey));
   }
 
-  /** Blobs have names of their own for the sums that they are made of: nobody writes over, or removes, another one's. */
+  /** Blob names depend on the sums of the version, so no node overwrites or removes another's. */
   async #add(
     version: number,
     named: SumsOfVersion,
@@ -248,7 +248,7 @@ export class ModelKeeper {
   }
 }
 
-/** A part of a model, and what the server's step remembers of that part. */
+/** A part of a model, and the memory of the server's step for that part. */
 interface Stepped {
   readonly parameters: Float32Array;
   readonly memory: Float64Array;

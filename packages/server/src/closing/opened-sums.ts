@@ -1,4 +1,4 @@
-/** Keeps what sums were opened as until they are in a version: the mean in a blob, everything else in the store. */
+/** Keeps opened sums until they are in a version: the mean in a blob, everything else in the store. */
 
 import { toHex } from '@basa/masking';
 import type { Ctx, SumState } from '@basa/protocol';
@@ -10,12 +10,12 @@ import { type OpenedSum, SumRefused } from './opening.ts';
 import { MAX_SHARD_ELEMENTS } from './shards.ts';
 import { bytesOfWords, floatsOf } from './words.ts';
 
-/** It goes with everything else that lies there when its sum has ended. */
+/** It is removed with everything else of its sum when the sum has ended. */
 function meanKey(ctx: Ctx): string {
   return `${bodiesOf(ctx)}/mean`;
 }
 
-/** Stores the mean, and returns what the step that says so writes: the mean is durable before it. */
+/** Stores the mean durably, and returns the row that the recording step writes afterwards. */
 export async function storeOpened(
   blobs: BlobStore,
   { ctx, task }: Pick<SumState, 'ctx' | 'task'>,
@@ -49,7 +49,7 @@ async function storeMean(blobs: BlobStore, ctx: Ctx, shards: AsyncIterable<Float
   }
 }
 
-/** The same part of the means of all these sums, one part after the other. */
+/** Yields the same part of the means of all these sums, one part after the other. */
 export async function* meansOf(
   blobs: BlobStore,
   sums: readonly Ctx[],

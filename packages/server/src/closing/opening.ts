@@ -24,12 +24,12 @@ export interface OpeningTools {
   readonly watch: ServerWatch;
 }
 
-/** The mean in shards, one after the other; asking for the next one may throw `SumRefused`. */
+/** The mean in shards, one after the other; requesting the next one may throw `SumRefused`. */
 export type OpenedSum =
   | { readonly kind: 'mean'; readonly prefix: GoodPrefix; readonly shards: AsyncIterable<Float32Array> }
   | Quarantined;
 
-/** A later shard is not what it should be: nothing of the sum may be used. */
+/** A later shard is wrong: nothing of the sum may be used. */
 export class SumRefused extends Error {
   readonly quarantined: Quarantined;
 
@@ -57,7 +57,7 @@ export async function openSumOf(
   return openShards(tools, { ctx, rules, keys: bodies.map(({ key }) => key), subtracted: [], terms: opened.terms });
 }
 
-/** What a sum is made of: bodies, and what is taken off. */
+/** The parts of a sum: bodies, and the masks to subtract. */
 type ToOpen = Omit<SumShardTask, 'kind' | 'from' | 'to' | 'weightSum'>;
 
 /** The terms are used up by this. */
@@ -79,7 +79,7 @@ export async function openShards({ pool, watch }: OpeningTools, sum: ToOpen): Pr
   return { kind: 'mean', prefix, shards: shardsInOrder(first, rest, pool.size, terms) };
 }
 
-/** As many at once as there are workers. */
+/** As many in parallel as there are workers. */
 async function* shardsInOrder(
   first: SummedShard,
   rest: readonly (() => Promise<SummedShard>)[],
@@ -101,7 +101,7 @@ async function* shardsInOrder(
   }
 }
 
-/** A share of the slots for each worker: opening seeds is most of the work where many slots dropped. */
+/** A share of the slots for each worker: opening seeds is most of the work if many slots dropped. */
 async function openTermsOf(
   { store, pool, watch }: OpeningTools,
   buffer: SecureBuffer,
@@ -137,7 +137,7 @@ async function openTermsOf(
 function togetherOf(opened: readonly OpenedTerms[]): OpenedTerms {
   const terms = joinTerms(opened.flatMap((share) => (share.kind === 'terms' ? [share.terms] : [])));
   const refused = opened.filter((share) => share.kind === 'quarantine');
-  // A cheat that is known explains the sum.
+  // A known cheat explains the sum.
   const one = refused.find(({ isUnsure }) => isUnsure !== true) ?? refused[0];
   if (one === undefined) return { kind: 'terms', terms };
   wipeTerms(terms);

@@ -1,14 +1,14 @@
-/** How a sum is cut into shards: so that every worker has its part, and none has more in memory than it may. */
+/** Cuts a sum into shards, so that every worker has its part, and none exceeds its memory limit. */
 
 /** 4 MiB of words: memory grows with the workers, not with the model. */
 export const MAX_SHARD_ELEMENTS = 1 << 20;
-/** A shard prepares every mask anew; for fewer elements that is most of its work. */
+/** A shard prepares every mask again; for fewer elements that is most of its work. */
 const MIN_SHARD_ELEMENTS = 1 << 16;
-/** Shards begin at whole bytes, however few bits an element has, and where keystream can be entered. */
+/** Shards begin at whole bytes for any number of bits per element, and at a position where the keystream can start. */
 const STEP = 1024;
-/** Two for each worker: one that is slower holds the others up by half of its part at most. */
+/** Two for each worker: a slower one delays the others by at most half of its part. */
 const SHARDS_PER_WORKER = 2;
-/** Later shards need what the words before the coordinates say: where several workers wait for it, it comes from a small one. */
+/** Later shards need the words before the coordinates: if several workers wait for them, they come from a small shard. */
 const FIRST_ELEMENTS = 4096;
 
 export interface Shard {

@@ -41,7 +41,7 @@ export interface SlotGathererOptions extends OpeningTools, EndingRules {
   readonly models: ModelKeeper;
   readonly authorities: TaskAuthorities;
   readonly ports: ServerPorts;
-  /** What the update of a device may be trained on, as far as this process saw it. */
+  /** The versions that the update of a device may be trained on, as far as this process saw it. */
   versionsOf(ctx: Ctx, user: UserId): VersionRange;
 }
 
@@ -115,7 +115,7 @@ export class SlotGatherer implements Gatherer<SecureBuffer> {
     if (lost.kind !== 'refused' && made !== undefined) await models.discard(made);
   }
 
-  /** Asks for votes and keys; asked again, authorities give the same. */
+  /** Requests votes and keys; repeated requests get the same answers. */
   async #close({ ctx }: SecureBuffer, fence: Fence | undefined, whose: 'enough' | 'all'): Promise<readonly KeysOf[]> {
     const { authorities, watch } = this.#options;
     const frozen = (await this.keeper.find(ctx)) as SecureBuffer;
@@ -124,7 +124,7 @@ export class SlotGatherer implements Gatherer<SecureBuffer> {
     return grant.answers.map(({ authority, answer }) => ({ authority, keys: answer.keys }));
   }
 
-  /** With the keys of enough authorities; of all that answer, where a lie of one of the first would explain what does not open. */
+  /** With the keys of enough authorities; of all that answer, if a lie of one of the first could explain why it does not open. */
   async open(buffer: SecureBuffer, fence: Fence | undefined): Promise<OpenedSum> {
     const { closeBy, parts } = buffer.descriptor;
     const enough = await this.#close(buffer, fence, 'enough');

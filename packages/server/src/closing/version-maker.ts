@@ -1,6 +1,6 @@
 /**
  * Makes versions of the sums that are opened: they wait until there are enough of them, then one step is taken, one entry is logged that names
- * each of them, and all of them end. Whatever stops it, it goes on from what the store says.
+ * each of them, and all of them end. After an interruption it continues from the store.
  *
  *     opened, opened, ... --step--> version --log--> included, or quarantined as spoilt
  */
@@ -40,7 +40,7 @@ export interface VersionMakerOptions<Sum extends SumState> {
   readonly models: ModelKeeper;
   readonly watch: ServerWatch;
   onIncluded(): Promise<void>;
-  /** Authorities that are needed for its end do not answer. */
+  /** Called if authorities that are needed for its end do not answer. */
   onUnanswered(sum: Sum): void;
 }
 
@@ -55,10 +55,10 @@ export class VersionMaker<Sum extends SumState> {
     this.#options = options;
   }
 
-  /** Takes the sums that wait as far as they go now. Returns those that have ended. */
+  /** Takes the waiting sums as far as possible now. Returns those that have ended. */
   async advance(fence: Fence | undefined): Promise<readonly Ctx[]> {
     const members = await this.#members();
-    // One that a crash left is finished first: versions follow each other.
+    // A version that a crash left is finished first, because versions follow each other.
     const begun = members.find(({ waiting }) => waiting.version !== undefined)?.waiting.version;
     if (begun !== undefined)
       return this.#end(
@@ -162,7 +162,10 @@ export class VersionMaker<Sum extends SumState> {
     return members.map(({ ctx }) => ctx);
   }
 
-  /** The entry of a version, logged now if it is not yet. Then none of its sums has ended: all of them are among the members. */
+  /**
+   * Returns the entry of a version, logged now if it is not yet. Before that none of its sums has ended: all of them
+   * are among the members.
+   */
   async #logged(
     version: number,
     members: readonly Member<Sum>[],
@@ -179,7 +182,7 @@ export class VersionMaker<Sum extends SumState> {
       return await watch.traces.step('log', { ctx: (first as Member<Sum>).ctx }, log);
     } catch (error) {
       if (error instanceof AuthorityUnreachable) for (const { sum } of members) onUnanswered(sum);
-      // The authority knows better: it gave one of them up, or lost its memory of it.
+      // The authority's decision prevails: it gave one of them up, or lost its memory of it.
       if (error instanceof AuthorityRefusal) for (const { sum } of members) await gatherer.lost(sum, fence);
       throw error;
     }
@@ -202,7 +205,7 @@ interface Spoilt {
   readonly slots: readonly number[];
 }
 
-/** Counted against those who cheated, if they are known, and against nobody else: one liar would lock out the others. */
+/** Counts only against known cheats, because otherwise one liar would lock out the others. */
 export async function recordSpoilt<Sum extends SumState>(
   gatherer: Gatherer<Sum>,
   sum: Sum,
@@ -219,7 +222,7 @@ export async function recordSpoilt<Sum extends SumState>(
   granted(await gatherer.keeper.step(sum.ctx, step, { more, fence }));
 }
 
-/** What the sum says of those in it. */
+/** The verdict of the sum on its members. */
 function verdictOf(
   { task, rules, users }: SumState,
   outcome: Verdict['outcome'],

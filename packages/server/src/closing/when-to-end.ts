@@ -1,23 +1,23 @@
-/** When a buffer that fills is closed with what it has, and when it is given up. */
+/** The rules by which a filling buffer is closed with the updates it has, or is given up. */
 import { type Ctx, type FreezeReason, isHopeless, type SecureBuffer } from '@basa/protocol';
 
 export interface EndingRules {
   /** A buffer with enough updates is closed if none came for this long. */
   readonly stallMs: number | undefined;
-  /** How long ago the last upload of a buffer came, as far as this process saw it. */
+  /** The time since the last upload of a buffer, as far as this process saw it. */
   idleMs(ctx: Ctx): number;
-  /** How long nobody has been under way to a seat in the buffer; without end if nobody will come. */
+  /** The time for which no device has been under way to a seat in the buffer; infinite if none will come. */
   quietMs(buffer: SecureBuffer): number;
-  /** How many devices may still come to the buffer; undefined if any number may. */
+  /** The number of devices that may still come to the buffer; undefined if there is no limit. */
   coming(buffer: SecureBuffer): number | undefined;
 }
 
-/** After this time without anybody under way to a seat, nobody will come. */
+/** After this time without a device under way to a seat, none will come. */
 const NOBODY_COMES_MS = 1_000;
-/** How long an open slot is waited for if nobody else comes. */
+/** The time for which an open slot is awaited if no other device comes. */
 const UPLOAD_MS = 5_000;
 
-/** A buffer with enough updates does not wait for more if waiting does not pay. */
+/** A buffer with enough updates stops waiting when waiting does not pay. */
 export function freezeReason(rules: EndingRules, buffer: SecureBuffer, now: number): FreezeReason | undefined {
   const { ctx, slots, descriptor } = buffer;
   const { stallMs = Number.POSITIVE_INFINITY } = rules;
@@ -30,16 +30,16 @@ export function freezeReason(rules: EndingRules, buffer: SecureBuffer, now: numb
 }
 
 export interface Pace {
-  /** How long nobody has been under way to it; without end if nobody will come. */
+  /** The time for which no device has been under way to it; infinite if none will come. */
   readonly quietMs: number;
-  /** How long ago the last upload came. */
+  /** The time since the last upload. */
   readonly idleMs: number;
   readonly stallMs: number;
-  /** Uploads of those who did come are still expected. */
+  /** Uploads of devices that have a slot are still expected. */
   readonly isAwaited: boolean;
 }
 
-/** Whether waiting for more updates does not pay. */
+/** True if waiting for more updates does not pay. */
 export function isStalled({ quietMs, idleMs, stallMs, isAwaited }: Pace): boolean {
   const waitMs = isAwaited ? UPLOAD_MS : quietMs === Number.POSITIVE_INFINITY ? 0 : NOBODY_COMES_MS;
   const isQuiet = quietMs >= NOBODY_COMES_MS && idleMs >= waitMs;
@@ -47,8 +47,8 @@ export function isStalled({ quietMs, idleMs, stallMs, isAwaited }: Pace): boolea
 }
 
 /**
- * With one version a buffer, one that can never have enough updates is given up at once: its devices may give their update again, and nothing
- * else on this version until then.
+ * With one version per buffer, one that can never have enough updates is given up at once: its devices may contribute
+ * their update again, and nothing else on this version until then.
  */
 export function isToBeGivenUp(rules: EndingRules, buffer: SecureBuffer): boolean {
   return buffer.descriptor.versions === 'one' && isHopeless(buffer, rules.coming(buffer));

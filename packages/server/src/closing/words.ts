@@ -1,4 +1,4 @@
-/** Parameters and means as bytes: they lie, travel and are hashed as little-endian words, the order of every machine with wasm. */
+/** Parameters and means as bytes: stored, sent and hashed as little-endian words, the order of every machine with wasm. */
 
 export function bytesOfWords(words: Float32Array | Float64Array): Uint8Array {
   return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);

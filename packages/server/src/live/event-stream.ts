@@ -1,13 +1,13 @@
 /**
- * Sends one listener the state of a task as server-sent events, whenever it looks different and at most a few times a second. A
- * listener that does not read is sent nothing more, and is cut off soon.
+ * Sends one listener the state of a task as server-sent events, whenever it changes and at most a few times a second. A
+ * listener that does not read receives nothing more, and is soon disconnected.
  */
 import type { ServerResponse } from 'node:http';
 import { type LiveState, type LiveVersion, shownScore } from '@basa/protocol';
 import type { LiveTasks } from './live-tasks.ts';
 
 const MIN_PAUSE_MS = 200;
-/** Some changes are told by no buffer and no request: a state that an operator set, a score that came later. */
+/** No buffer or request reports some changes: a state that an operator set, or a score that came later. */
 const LOOK_MS = 2000;
 /** Proxies end connections that are silent for long. */
 const KEEP_ALIVE_MS = 15_000;
@@ -18,14 +18,14 @@ export interface StreamSource {
   state(versions: readonly LiveVersion[]): Promise<LiveState>;
 }
 
-/** Ends when the listener goes, or by the function it returns. */
+/** Ends when the listener disconnects, or by the returned function. */
 export function streamEvents(response: ServerResponse, { live, versions, state }: StreamSource): () => void {
   /** The first version whose score this listener does not know. */
   let from = 0;
   let last = '';
   let timer: NodeJS.Timeout | undefined;
   let isEnded = false;
-  /** Whether something lay unread at the last sign of life. */
+  /** True if data was unread at the last keep-alive. */
   let isBehind = false;
 
   const send = async (): Promise<void> => {
@@ -54,7 +54,7 @@ export function streamEvents(response: ServerResponse, { live, versions, state }
     clearInterval(looks);
     forget();
     const { socket } = response;
-    // What lies unread is not waited for, nor a connection that nobody uses: both would hold up a stop.
+    // A stop waits neither for unread data nor for an unused connection.
     if (response.writableNeedDrain) socket?.destroy();
     else response.end(() => socket?.destroy());
   };

@@ -1,4 +1,4 @@
-/** What the tasks of a server look like from outside now, as the event stream tells it. */
+/** The public view of a server's tasks, for the event stream. */
 import { toHex } from '@basa/masking';
 import {
   type BasaEvent,
@@ -24,9 +24,9 @@ export interface LiveOptions {
 export class LiveTasks {
   readonly #options: LiveOptions;
   readonly #tallies = new Tallies();
-  /** Buffers of each task that ended lately, the last one first. */
+  /** Buffers of each task that ended recently, the last one first. */
   readonly #ended = new Map<string, readonly LiveBuffer[]>();
-  /** Tasks whose last buffers were looked up: after a restart nobody here has seen them end. */
+  /** Tasks whose last buffers were looked up: after a restart this process has not seen them end. */
   readonly #recalled = new Set<string>();
   readonly #listeners = new Set<() => void>();
   readonly #startedAt: number;
@@ -36,7 +36,7 @@ export class LiveTasks {
     this.#startedAt = options.clock();
   }
 
-  /** Calls the listener whenever something may look different. Returns what removes the listener. */
+  /** Calls the listener whenever something may have changed. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -69,7 +69,7 @@ export class LiveTasks {
     await this.#recall(task);
     const { stop, target } = task.read.specification;
     const found = await Promise.all(task.living.map((ctx) => task.mode.show(ctx)));
-    // One that has just ended is tidied up a little later.
+    // One that has just ended is removed a little later.
     const living = found.flatMap((shown) => (shown === undefined || isEnded(shown.status) ? [] : [shown]));
     return {
       at: this.#options.clock(),
@@ -91,7 +91,7 @@ export class LiveTasks {
     };
   }
 
-  /** The versions from this one on that users may have. */
+  /** Returns the versions from this one on that users may have. */
   async versions({ task, read }: RunningTask, from: number): Promise<readonly LiveVersion[]> {
     const models = await this.#options.store.models(task);
     return models
@@ -107,7 +107,7 @@ export class LiveTasks {
       }));
   }
 
-  /** Every buffer that the keeper reads is told to `track`. */
+  /** Every buffer that the keeper reads is passed to `track`. */
   async #recall({ task, mode }: RunningTask): Promise<void> {
     const name = toHex(task);
     if (this.#recalled.has(name)) return;

@@ -19,8 +19,8 @@ export class StreamPlaces {
   }
 
   /**
-   * Whether a listener of this network may have a place. Where all are taken, the network that has the most loses its oldest one to a
-   * network that has less, even with the new one: so nobody loses a network's only place.
+   * Tells whether a listener of this network may have a place. If all are taken, the network that has the most loses
+   * its oldest one to a network that has fewer, even with the new one: so no network loses its only place.
    */
   makeRoom(network: string): 'free' | 'network-full' | 'all-full' {
     const own = this.#of(network).length;
@@ -35,7 +35,7 @@ export class StreamPlaces {
     return 'free';
   }
 
-  /** Takes a place, which `end` gives back to another listener. Returns what leaves it. */
+  /** Takes a place; `end` is called when another listener gets it. Returns a function that gives it back. */
   take(network: string, end: () => void): () => void {
     const place = { network, end };
     this.#taken.add(place);

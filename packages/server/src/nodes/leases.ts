@@ -1,4 +1,4 @@
-/** Which node ends the buffers of a task: one at a time, for as long as its lease lasts on the database's clock. */
+/** Decides which node ends the buffers of a task: one at a time, for as long as its lease lasts on the database's clock. */
 import { toHex } from '@basa/masking';
 import type { TaskId } from '@basa/protocol';
 import { type Fence, LeaseLost } from '../store/leases.ts';
@@ -14,7 +14,10 @@ export interface LeasesOptions {
 
 export class Leases {
   readonly #options: LeasesOptions;
-  /** What the database said last, and when. It is not asked again and again: what is written is held to the fence. */
+  /**
+   * The last answer of the database, and its time. The database is not asked again and again, because the fence checks
+   * every write.
+   */
   readonly #known = new Map<string, { readonly fence: Fence | undefined; readonly at: number }>();
 
   constructor(options: LeasesOptions) {
@@ -22,8 +25,9 @@ export class Leases {
   }
 
   /**
-   * Does the work under the lease of the task, which is kept until the work has ended, however long that takes. Does nothing if another node
-   * has the lease. A node that was stopped for longer than its lease goes on and is refused by the fence: it renews nothing then.
+   * Does the work under the lease of the task, which is kept until the work has ended. Does nothing if another node has
+   * the lease. A node that was stopped for longer than its lease continues and is refused by the fence: it then renews
+   * nothing.
    */
   async under(task: TaskId, work: (fence: Fence) => Promise<void>): Promise<void> {
     const { store, leaseMs, onTrouble } = this.#options;
@@ -42,7 +46,7 @@ export class Leases {
     }
   }
 
-  /** Whether this node had the lease when it last asked. */
+  /** True if this node had the lease when it last asked. */
   has(task: TaskId): boolean {
     return this.#known.get(nameOf(task))?.fence !== undefined;
   }
@@ -54,7 +58,7 @@ export class Leases {
     this.#known.clear();
   }
 
-  /** The fence of the lease, for work that begins now; undefined where another node has it, or had it a moment ago. */
+  /** Returns the fence of the lease, for work that begins now; undefined if another node has it, or had it a moment ago. */
   async #take(task: TaskId): Promise<Fence | undefined> {
     const { store, leaseMs, holder } = this.#options;
     const name = nameOf(task);

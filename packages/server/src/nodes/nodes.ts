@@ -1,6 +1,7 @@
 /**
- * The nodes of a server: one that is alone with its database, or several that share one. What they keep is the same. A node that shares its
- * database has copies in memory that may be old, hears what others do, and needs leases that others may have.
+ * The nodes of a server: a single one with its own database, or several that share one. The interface is the same. A
+ * node that shares its database has copies in memory that may be old, hears about changes of others, and needs leases
+ * that others may have.
  */
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
@@ -11,18 +12,18 @@ import { Leases } from './leases.ts';
 import { type Listener, type NodeSignals, openNodeSignals, type Telling } from './signals.ts';
 
 export interface Nodes {
-  /** Who ends the buffers of a task. */
+  /** Decides which node ends the buffers of a task. */
   readonly leases: Leases;
   readonly upToDate: UpToDate;
-  /** Tells other nodes what this one did. */
+  /** Tells other nodes about the actions of this one. */
   readonly tell: Telling;
-  /** Notes that this node starts now. Makes leases longer by the time that no node was there. */
+  /** Records that this node starts now. Extends leases by the time during which there was no node. */
   noteStart(): Promise<void>;
-  /** Notes that this node is still there. */
+  /** Records that this node is alive. */
   noteAlive(): Promise<void>;
-  /** Hears what other nodes tell, until it is closed. */
+  /** Receives the signals of other nodes, until it is closed. */
   listen(listener: Listener): void;
-  /** Takes in at every tick what other nodes have done, told or not. */
+  /** At every tick, reads the changes of other nodes, signalled or not. */
   catchUp(refresh: () => Promise<void>): Promise<void>;
   /** Stops listening, and gives all leases back. */
   close(): Promise<void>;
@@ -31,7 +32,7 @@ export interface Nodes {
 export interface NodesOptions {
   readonly store: Store;
   readonly tickets: Tickets;
-  /** How long a node may be silent before another one ends its buffers. */
+  /** The time for which a node may be silent before another one ends its buffers. */
   readonly leaseMs: number;
   /** Set if several nodes share the database. */
   readonly shared?: { readonly url: string; readonly tickMs: number } | undefined;
@@ -45,7 +46,7 @@ export function openNodes({ store, tickets, leaseMs, shared, onTrouble }: NodesO
   const holder = shared === undefined ? ALONE : toHex(nodeRandomBytes(8));
   const leases = new Leases({ store, leaseMs, holder, onTrouble });
   let signals: NodeSignals | undefined;
-  // If no node noted anything for this time, none was there. A node that is alone knows when it was not there.
+  // If no node recorded anything for this time, there was none. A single node knows when it was down.
   const silentMs = shared === undefined ? Number.POSITIVE_INFINITY : 2 * shared.tickMs + leaseMs;
   return {
     leases,
@@ -57,7 +58,7 @@ export function openNodes({ store, tickets, leaseMs, shared, onTrouble }: NodesO
     },
     async noteStart() {
       await store.noteAlive(shared === undefined ? 0 : silentMs);
-      // Devices ask again: nobody knows how many of them are still under way.
+      // Devices ask again, because it is unknown how many of them are still under way.
       if (shared === undefined) await tickets.forgetAll();
     },
     async noteAlive() {

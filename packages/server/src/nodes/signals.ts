@@ -1,4 +1,4 @@
-/** What the nodes of one database tell each other, so that nobody waits for the next look. */
+/** Signals between the nodes of one database, so that no node has to wait for its next look. */
 import { fromHex, toHex } from '@basa/masking';
 import type { Ctx, SumState, TaskId } from '@basa/protocol';
 import { openSignals, type Signals } from '@basa/service';
@@ -11,7 +11,7 @@ export interface Telling {
   upload(task: TaskId, ctx: Ctx): void;
 }
 
-/** What a node does when another one tells it something. */
+/** The actions of a node on signals of another one. */
 export interface Listener {
   onTask(): Promise<void>;
   onBuffer(ctx: Ctx): Promise<void>;

@@ -1,4 +1,4 @@
-/** Backups of a server that runs on its own data folder, and what is said where it runs on a database. */
+/** Backups of a server that runs on its own data folder, and the message if it runs on a database. */
 import { join } from 'node:path';
 import { backupFolder, type Manifest, readDatabase, restoreFolder, StartError, sqliteDatabase } from '@basa/service';
 import type { BodyPlace } from '../blobs/place.ts';
@@ -26,7 +26,7 @@ export function restoreServer(places: ConfigPlaces, from: string): Promise<Manif
   return restoreFolder({ application: 'server', from, dataFolder: folderOf(places) });
 }
 
-/** The blobs that the records in a folder name and that are not where they should be. */
+/** Returns the blobs that the records in a folder name but that are missing. */
 export async function missingFrom(folder: string, place: BodyPlace): Promise<readonly string[]> {
   const store = createStore(sqliteDatabase(readDatabase(folder, EMBEDDED_DATABASE), Date.now, {}, 'BEGIN'));
   try {

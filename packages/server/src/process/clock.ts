@@ -1,4 +1,4 @@
-/** What a server does by the clock: looks after its tasks, asks for revocations, and removes what is not kept. */
+/** The periodic work of a server: looks after its tasks, asks for revocations, and removes data that is no longer kept. */
 import { startTicker, type Ticker } from '@basa/service';
 import { startRetention } from '../tasks/retention.ts';
 import type { Core } from './core.ts';

@@ -110,7 +110,7 @@ export const serverConfigSchema = Type.Object(
 export const SERVER_PREFIX = 'BASA_SERVER_';
 const DAY_MS = 86_400_000;
 
-/** Where the configuration comes from. */
+/** The sources of the configuration. */
 export type ConfigPlaces = Omit<ConfigSources, 'prefix'>;
 type Gathered = GatheredConfig<Type.Static<typeof serverConfigSchema>>;
 
@@ -123,7 +123,7 @@ export function readServerConfig(places: ConfigPlaces): ServerOptions {
   return optionsOf(gathered(places));
 }
 
-/** The same with what is in force and where it comes from, and what it risks. */
+/** The same, with the values in force, their sources and their risks. */
 export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly risks: readonly string[] } {
   const found = gathered(places);
   optionsOf(found);
@@ -204,7 +204,7 @@ function databaseOf({ databaseUrl, databaseConnections, signingKey, leaseMs }: D
   };
 }
 
-/** It can be left out only where nothing lies in files. */
+/** It can be left out only if nothing is stored in files. */
 function folderOf({
   dataFolder,
   databaseUrl,

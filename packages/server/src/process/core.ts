@@ -1,4 +1,4 @@
-/** What works on the records of a server, put together: the link to the authority, buffers, tasks and uploads. */
+/** The working parts of a server over its records: the link to the authority, buffers, tasks and uploads. */
 import { toHex } from '@basa/masking';
 import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -36,11 +36,11 @@ export interface Core {
   readonly uploads: Uploads;
   readonly bodies: Bodies;
   readonly listener: Listener;
-  /** Buffers of which something is in memory. */
+  /** The number of buffers of which something is in memory. */
   buffersInMemory(): number;
-  /** Stops requests to the authority and computations for buffers. The next start goes on where they were. */
+  /** Stops requests to the authority and computations for buffers. The next start continues them. */
   interrupt(): Promise<void>;
-  /** Waits for what is under way. */
+  /** Waits for work under way. */
   settle(): Promise<void>;
 }
 
@@ -123,7 +123,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
   };
 }
 
-/** Reads a buffer anew where somebody watches it, or where this node may have to end it now. */
+/** Reads a buffer again if somebody watches it, or if this node may have to end it now. */
 function listenerOf({ keeper, batches, nodes }: TaskTools, tasks: TaskBook, live: LiveTasks): Listener {
   return {
     onTask: () => tasks.refresh(),

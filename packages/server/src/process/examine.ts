@@ -1,4 +1,4 @@
-/** What the records of a server say about themselves, read beside a running one: for `basa doctor`. */
+/** Reads the records of a server beside a running one, for `basa doctor`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSharedStore } from '../store/open-store.ts';
@@ -7,16 +7,16 @@ import { missingBlobs } from './needed-blobs.ts';
 import { bodyPlaceOf, type ServerOptions } from './settings.ts';
 
 export interface Examined {
-  /** Missing where there are no records yet. */
+  /** Missing if there are no records yet. */
   readonly records?: {
-    /** Names of blobs that should be there. */
+    /** The names of missing blobs. */
     readonly missing: readonly string[];
-    /** How far the clock of the database is ahead of this machine's. */
+    /** The lead of the database's clock over this machine's. */
     readonly clockAheadMs: number;
   };
 }
 
-/** Throws a `StartError` where the records cannot be used. */
+/** Throws a `StartError` if the records cannot be used. */
 export async function examineServer(options: ServerOptions): Promise<Examined> {
   const { dataFolder, database } = options;
   if (database === undefined) {

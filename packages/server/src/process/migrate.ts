@@ -1,4 +1,4 @@
-/** Makes or changes the tables of the database that several nodes share: an operator's step, before they start. */
+/** Creates or changes the tables of the database that several nodes share: an operator's step, before they start. */
 import { type Migrated, migratePostgres, wrongConfiguration } from '@basa/service';
 import { SERVER_DATABASE } from '../store/schema.ts';
 import { type ConfigPlaces, readServerConfig } from './config.ts';

@@ -1,4 +1,4 @@
-/** Opens what a server keeps: its database, its key and its blobs. */
+/** Opens the records of a server: its database, its key and its blobs. */
 import type { createNodeSigner } from '@basa/runtime/node';
 import { countDatabase, type OnClose, StartError, watchProcess } from '@basa/service';
 import { Tickets } from '../admission/tickets.ts';

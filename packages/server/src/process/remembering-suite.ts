@@ -1,7 +1,7 @@
-/** A suite that remembers which signatures it found good: the certificate of a device comes with its every request. */
+/** A suite that remembers valid signatures: the certificate of a device comes with its every request. */
 import type { Suite } from '@basa/masking';
 
-/** About 100 bytes each. Twice as many are kept, the last ones. */
+/** About 100 bytes each. Up to twice as many are kept, the last ones. */
 const MOST = 20_000;
 
 export function rememberingSuite(suite: Suite, most: number = MOST): Suite {
@@ -10,7 +10,7 @@ export function rememberingSuite(suite: Suite, most: number = MOST): Suite {
     ...suite,
     verify(signed) {
       const { publicKey, signature, message } = signed;
-      // Lengths that are not usual would make the name ambiguous.
+      // Unusual lengths would make the name ambiguous.
       if (publicKey.length !== 32 || signature.length !== 64) return suite.verify(signed);
       const name = Buffer.from(suite.sha256(publicKey, signature, message)).toString('latin1');
       if (young.has(name)) return true;

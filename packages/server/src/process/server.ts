@@ -1,4 +1,4 @@
-/** The server as one object: opens its records, takes its tasks up where they were, and serves them. */
+/** The server as one object: opens its records, resumes its tasks, and serves them. */
 import type { BasaEvent } from '@basa/protocol';
 import { createService, logEvent, type OnClose, opened, type Ticker } from '@basa/service';
 import { meetAuthorities } from '../authority/first-contact.ts';
@@ -14,9 +14,9 @@ import { blobPlaceOf, SERVER_DEFAULTS, type ServerOptions, type Settings } from 
 export interface RunningServer {
   readonly url: string;
   readonly publicKey: Uint8Array;
-  /** Buffers that have not ended: all others are in the store alone. */
+  /** The number of buffers that have not ended: all others are only in the store. */
   buffersInMemory(): number;
-  /** Serves on as long as it was told to drain, but says that it is not ready. */
+  /** Continues to serve for the drain time, but reports that it is not ready. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }

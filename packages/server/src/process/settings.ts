@@ -14,37 +14,37 @@ export interface AuthorityAddress {
 }
 
 export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience' | 'clock' | 'metrics'> {
-  /** Database, key and blobs; with `database` the blobs alone, in a folder that all nodes share. */
+  /** Database, key and blobs; with `database` only the blobs, in a folder that all nodes share. */
   readonly dataFolder: string;
-  /** Set where several nodes are one server. */
+  /** Set if several nodes form one server. */
   readonly database?: SharedDatabase;
-  /** Those that tasks of this server may name. */
+  /** The authorities that tasks of this server may name. */
   readonly authorities: readonly AuthorityAddress[];
   readonly listen: Address;
-  /** Where vectors and models lie; in files below the data folder by default. */
+  /** The place of vectors and models; files below the data folder by default. */
   readonly blobs?: BlobPlace;
   readonly clock?: () => number;
   readonly fetch?: typeof fetch;
-  /** How long a seat lives unused. */
+  /** The lifetime of an unused seat. */
   readonly seatMs?: number;
   readonly tickMs?: number;
-  /** How often the authority is asked whether devices were revoked; besides, whenever it draws a buffer. */
+  /** The interval at which the authority is asked for revocations; it is also asked whenever it draws a buffer. */
   readonly revocationsMs?: number;
   readonly workers?: number;
   /** A device that left `max` slots unused within `withinMs` waits for its next seat. */
   readonly burntSlots?: { readonly max: number; readonly withinMs: number };
-  /** What of the past is kept; everything by default. */
+  /** The history that is kept; everything by default. */
   readonly keep?: Keep;
-  /** How often what is not kept any more is removed. */
+  /** The interval at which data that is no longer kept is removed. */
   readonly tidyMs?: number;
   /** Serves tasks in the paper's own mode, which is not safe. */
   readonly unsafePaperMode?: boolean;
-  /** Serves web pages, and with them the event stream, which shows to everybody when slots fill. */
+  /** Serves web pages, and with them the event stream, which shows everybody when slots fill. */
   readonly pages?: PageOptions;
   onEvent?(event: BasaEvent): void;
 }
 
-/** How long a node may be silent before another one ends its buffers. */
+/** The time for which a node may be silent before another one ends its buffers. */
 export const LEASE_MS = 10_000;
 export const SERVER_DEFAULTS = {
   clock: (): number => Date.now(),
@@ -62,12 +62,12 @@ export const SERVER_DEFAULTS = {
 
 export type Settings = typeof SERVER_DEFAULTS & ServerOptions;
 
-/** Where vectors and models lie. */
+/** The place of vectors and models. */
 export function blobPlaceOf({ blobs, dataFolder, database }: ServerOptions): BlobPlace {
   return blobs ?? { kind: database === undefined ? 'files' : 'shared-files', folder: join(dataFolder, 'blobs') };
 }
 
-/** With the database that holds small bodies. */
+/** The same, with the database that holds small bodies. */
 export function bodyPlaceOf(options: ServerOptions): BodyPlace {
   const { database, dataFolder } = options;
   const rows = database === undefined ? { folder: dataFolder } : { url: database.url };

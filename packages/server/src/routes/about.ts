@@ -1,4 +1,4 @@
-/** Who this server is, and what became of its buffers. */
+/** The identity of this server, and the status of its buffers. */
 import { fromHex, toHex } from '@basa/masking';
 import { type Ctx, type Fate, fateOf, type JoinTag, SERVER_PATH, type ShotBatch } from '@basa/protocol';
 import { answers, fail, hexText, Type } from '@basa/service';
@@ -28,7 +28,7 @@ const bufferState = Type.Object({
   accepted: Type.Array(Type.Integer()),
 });
 
-/** A batch begins with all its updates: nobody is awaited in it, and nothing of it expires at a set time. */
+/** A batch begins with all its updates: no upload is awaited, and nothing of it expires at a set time. */
 function batchState({ ctx, task, status, rules, users }: ShotBatch) {
   const { version, bufferSize, minimum } = rules;
   const slot = { status: 'accepted', deadline: 0, voids: [] };

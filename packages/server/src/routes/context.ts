@@ -1,4 +1,4 @@
-/** What the routes of a server work with. */
+/** The tools of the routes of a server. */
 import { fromHex } from '@basa/masking';
 import type { Ctx, SecureBuffer, ServerPorts } from '@basa/protocol';
 import { fail, hexText, type Service, Type } from '@basa/service';
@@ -46,17 +46,17 @@ export async function foundTask({ tasks }: RouteContext, name: string): Promise<
   return (await tasks.meet(name)) ?? fail('task-unknown');
 }
 
-/** Reads the copy of this node: for what never changes, and for what a step checks again. */
+/** Reads the copy of this node: for data that never changes, and for data that a step checks again. */
 export async function knownBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
   return (await keeper.find(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
 }
 
-/** Reads it as it is now. */
+/** Reads its current state. */
 export async function foundBuffer({ keeper }: RouteContext, name: string): Promise<SecureBuffer> {
   return (await keeper.fresh(fromHex(name) as Ctx)) ?? fail('buffer-unknown');
 }
 
-/** For work that needs the authority. Whoever asked is told what the authority cannot do now, and when to ask again. */
+/** For work that needs the authority. If the authority cannot do it now, the client is told so and when to ask again. */
 export async function askingAuthority<Result>(
   work: () => Promise<Result>,
   askAgainMs: () => number = () => ASK_AGAIN_MS,

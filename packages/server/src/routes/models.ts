@@ -1,4 +1,4 @@
-/** Serves model versions, which never change, with ETag and Range, straight from where they lie. */
+/** Serves model versions, which never change, with ETag and Range, directly from the blob store. */
 import { Readable } from 'node:stream';
 import { toHex } from '@basa/masking';
 import { modelEntryCodec, SERVER_PATH } from '@basa/protocol';
@@ -52,17 +52,17 @@ export function mountModels(context: RouteContext): void {
       .type(BYTES_MEDIA_TYPE)
       .header('content-length', end - start);
     const body = Readable.from(copies(blobs.read(model.blobKey, start, end)), { objectMode: false });
-    return reply.send(body as unknown as Uint8Array); // the schema knows bytes, and a stream is how they are sent
+    return reply.send(body as unknown as Uint8Array); // the schema expects bytes, but they are sent as a stream
   });
 }
 
-/** Whether a list of entity tags (RFC 9110) names this one. */
+/** True if a list of entity tags (RFC 9110) names this one. */
 function isNamed(list: string | undefined, etag: string): boolean {
   const tags = (list ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes(etag) || tags.includes('*');
 }
 
-/** A stream keeps what it is given; the store reuses its block. */
+/** A stream keeps its chunks, but the store reuses its block, so they are copied. */
 async function* copies(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   for await (const piece of pieces) yield piece.slice();
 }

@@ -1,4 +1,4 @@
-/** Everything a server answers (docs/http.md). */
+/** All routes of a server (docs/http.md). */
 import { mountAbout } from './about.ts';
 import type { RouteContext } from './context.ts';
 import { mountEvents } from './events.ts';
@@ -23,7 +23,7 @@ export function mountRoutes(context: RouteContext): void {
   mountUnsafePaper(context);
 }
 
-/** What is there to look at, where the server is told to show it. */
+/** The routes for viewers, if the server is configured to show itself. */
 export function mountShow(context: RouteContext, pages: PageOptions, authorityUrls: readonly string[]): void {
   mountEvents(context, pages.needsLogin ?? false);
   mountPages(context, pages, authorityUrls);

@@ -1,6 +1,6 @@
 /**
- * Web pages from a folder, as they lie there, under a policy that lets them load and ask nothing but this server and the
- * authorities. The folder is read once: an address that is not in it is not looked for.
+ * Web pages from a folder, unchanged, under a policy that lets them load and call only this server and the authorities.
+ * The folder is read once: an address that is not in it is not looked up.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,15 +10,15 @@ import { StartError } from '@basa/service';
 import type { RouteContext } from './context.ts';
 
 export interface PageOptions {
-  /** Holds index.html and whatever it needs. */
+  /** Holds index.html and everything it needs. */
   readonly folder: string;
   /** Holds shares of data (safetensors) that a page may train on, served below /shares/. */
   readonly sharesFolder?: string;
-  /** Where pages find the authorities, if that is not where the server does; in the same order. */
+  /** The addresses of the authorities for pages, if they differ from the server's; in the same order. */
   readonly authorityUrls?: readonly string[];
-  /** Holds enrolment tokens that are handed out to whoever opens a page (page-tokens.ts). */
+  /** Holds enrolment tokens that are handed out to visitors of a page (page-tokens.ts). */
   readonly tokensFolder?: string;
-  /** Whether only operators may watch. */
+  /** True if only operators may watch. */
   readonly needsLogin?: boolean;
 }
 
@@ -30,7 +30,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.safetensors': 'application/octet-stream',
 };
 const SHARES = '/shares/';
-/** Pages are no part of the API. */
+/** Pages are not part of the API. */
 const schema = { hide: true, response: {} };
 
 export function mountPages(context: RouteContext, pages: PageOptions, serverSideUrls: readonly string[]): void {

@@ -121,7 +121,7 @@ export function mountParticipation(context: RouteContext): void {
     rememberRequest(request);
     task.deposited(deposit.certificate, ctx);
     const entries = await store.inbox(ctx, ticket.slot);
-    // A buffer that ended keeps no seeds: there is nothing left to answer with.
+    // A buffer that ended keeps no seeds, so there is nothing left to answer with.
     if (entries.length < ticket.slot) fail('buffer-over');
     watch.traces.past('deposit', startedAt, { ctx, slot: ticket.slot });
     const inbox = entries.map((entry) => codecs.inboxEntry.decode(entry));
@@ -130,8 +130,8 @@ export function mountParticipation(context: RouteContext): void {
 }
 
 /**
- * Whether the device can use a seat: not revoked, suspended or banned, not too many slots and places left unused, fewer than two slots to
- * finish. Returns what it left unused.
+ * Checks that the device can use a seat: not revoked, suspended or banned, not too many slots and places left unused,
+ * fewer than two slots to finish. Returns the number it left unused.
  */
 async function checkStanding(
   context: RouteContext,
@@ -142,7 +142,7 @@ async function checkStanding(
   await context.revocations.check(enrolledFor, user);
   await suspicion.check(user);
   const unused = await checkQuota(context, user);
-  // The deposit is held to the same, and there two at a time cannot both pass.
+  // The deposit is checked in the same way, and there two at a time cannot both pass.
   const { slots, freeInMs } = await context.store.unfinishedSlots(task, user);
   if (slots >= MAX_UNFINISHED_SLOTS) tooManySlots(freeInMs);
   return unused;

@@ -17,10 +17,10 @@ import type { PieceRequest, Received } from '../uploads/bodies.ts';
 
 export type PieceOfRequest = Parameters<typeof deviceOf>[0];
 
-/** An upload whose header is good. */
+/** An upload with a valid header. */
 export interface JudgedUpload {
   readonly bodyBytes: number;
-  /** It is taken already: its bytes are not read again. */
+  /** It was accepted already: its bytes are not read again. */
   readonly isAcceptedBefore: boolean;
   take(piece: PieceRequest): Promise<Received>;
   standing(): Promise<number>;
@@ -30,7 +30,7 @@ export interface PieceRoute {
   readonly path: string;
   readonly params: Type.TObject;
   readonly summary: string;
-  /** Throws what to answer to an upload that is late, unknown or unauthorised. */
+  /** Throws the answer to an upload that is late, unknown or unauthorised. */
   judge(request: PieceOfRequest): Promise<JudgedUpload>;
 }
 
@@ -54,7 +54,7 @@ export function mountPieces(service: Service, { path, params, summary, judge }: 
   };
   const judgedOf = (request: PieceOfRequest): JudgedUpload => judged.get(request) ?? fail('internal');
 
-  // Bodies of these routes are not read by a parser but by the route, block by block.
+  // The route reads the bodies of these routes block by block, without a parser.
   service.app.register(async (scope) => {
     const app = scope as unknown as ServiceApp;
     app.removeAllContentTypeParsers();
@@ -89,7 +89,7 @@ export function mountPieces(service: Service, { path, params, summary, judge }: 
   });
 }
 
-/** The bytes of the signed header that stand before the body. */
+/** The bytes of the signed header before the body. */
 export function headerBytesOf(request: PieceOfRequest): Uint8Array {
   const bytes = fromHex(String(request.headers[HEADER.upload] ?? ''));
   if (bytes === undefined || bytes.length === 0)
@@ -97,7 +97,7 @@ export function headerBytesOf(request: PieceOfRequest): Uint8Array {
   return bytes;
 }
 
-/** Reads the rest of a refused body and throws it away, so that its sender hears the refusal; but not for ever. */
+/** Reads and discards the rest of a refused body, so that its sender receives the refusal; but not for ever. */
 function closeAfterLongBody(request: PieceOfRequest, reply: FastifyReply): void {
   const bytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   if (request.method === 'PUT' && !request.raw.readableEnded && bytes > MAX_READ_FOR_NOTHING)

@@ -1,4 +1,4 @@
-/** The one-shot mode: the statements of the authorities, the one message of a device, and what became of it. */
+/** The one-shot mode: the statements of the authorities, the only message of a device, and its status. */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
@@ -78,12 +78,15 @@ export function mountShots(context: RouteContext): void {
   });
 }
 
-/** By the store: a device may have heard of a version that another node made. */
+/** Asks the store, because a device may have learned of a version that another node made. */
 async function standingsNow({ models }: RunningTask, { standings }: ShotTask): Promise<readonly AuthorityStanding[]> {
   return standings.current((await models.current())?.version ?? 0);
 }
 
-/** What goes with a place, so that a device need not ask for it; nothing if too few authorities were heard lately. */
+/**
+ * The statements that go with a place, so that a device need not ask for them; none if too few authorities were heard
+ * recently.
+ */
 export async function standingsWithPlace(task: RunningTask): Promise<{ readonly standings?: string }> {
   const { shots } = task.mode;
   if (shots === undefined) return {};
@@ -105,7 +108,7 @@ async function judge(context: RouteContext, request: PieceOfRequest): Promise<Ju
   const upload = shotUploadCodec.decode(headerBytesOf(request));
   if (!equalBytes(upload.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
   const known = await intake.known(name, upload);
-  // An upload that was begun before gets the same answer again, unless nothing can come of it any more.
+  // An upload that was begun before gets the same answer again, unless it can no longer be used.
   const shot = known ?? (await begun(context, task, name, upload));
   rememberRequest(request);
   if (shot.reason !== undefined) answerRefusal(refused(shot.reason));

@@ -1,4 +1,4 @@
-/** Whom the sums of a task make suspects: operators see them, take the suspicion away, or ban a device. */
+/** Suspected devices of a task: operators see them, clear them, or ban a device. */
 import { SERVER_PATH } from '@basa/protocol';
 import { answers, closed, hexText, Type } from '@basa/service';
 import { foundTask, type RouteContext, taskParams } from './context.ts';

@@ -1,4 +1,4 @@
-/** Tasks: made, looked at, paused, resumed, ended and removed. */
+/** Tasks: created, shown, paused, resumed, ended and removed. */
 import { toHex } from '@basa/masking';
 import { epsilonBudget, SERVER_PATH, scoresIn } from '@basa/protocol';
 import { answers, bytesOf, closed, fail, hexText, Type, wireBytes } from '@basa/service';
@@ -152,7 +152,7 @@ export function mountTasks(context: RouteContext): void {
   });
 }
 
-/** What is wrong with a specification, in its own words. */
+/** Reports an error of a specification in its own words. */
 async function created(create: () => Promise<RunningTask>): Promise<RunningTask> {
   try {
     return await askingAuthority(create);

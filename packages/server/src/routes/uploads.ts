@@ -26,7 +26,7 @@ export function mountUploads(context: RouteContext): void {
   });
 }
 
-/** Late, unknown or unauthorised: refused here. */
+/** Refuses an upload that is late, unknown or unauthorised. */
 async function judge(context: RouteContext, request: PieceOfRequest): Promise<JudgedUpload> {
   const { uploads, tasks, nodes } = context;
   const { ctx, slot } = request.params as Params;
@@ -58,7 +58,7 @@ async function judge(context: RouteContext, request: PieceOfRequest): Promise<Ju
   };
 }
 
-/** A copy of this node may be old: a no is given by what the store holds, on the store's clock. */
+/** A copy of this node may be old: a refusal is decided by the store's content, on the store's clock. */
 async function judged({ ports, keeper, store, clock, nodes }: RouteContext, known: SecureBuffer, header: UploadHeader) {
   const verdict = judgeHeader(ports, known, header, millis(clock()));
   if (verdict.kind !== 'refused') return { buffer: known, verdict };

@@ -25,7 +25,7 @@ export interface VoteTools {
   readonly inspector: Inspector;
 }
 
-/** A batch on its way, with what its uploads say. */
+/** A batch that is being closed, with the headers of its uploads. */
 export interface VotedBatch {
   readonly sum: ShotBatch;
   readonly closing: ClosingBatch;
@@ -38,14 +38,14 @@ interface RefusedVote {
   readonly slots: readonly number[];
 }
 
-/** `held`: batches that authorities say they voted for instead, with uploads of this one; an authority tells one. */
+/** `held`: batches that authorities claim to have voted for instead, with uploads of this one; an authority reports one. */
 export interface Voting {
   readonly votes: readonly Endorsement[];
   readonly held: readonly Batch[];
   readonly refusals: readonly RefusedVote[];
 }
 
-/** How long the others are waited for once there are enough votes. */
+/** The time for which the others are awaited once there are enough votes. */
 const GRACE_MS = 500;
 
 export async function askForVotes(tools: VoteTools, voted: VotedBatch): Promise<Voting> {
@@ -63,7 +63,7 @@ async function askSome(tools: VoteTools, voted: VotedBatch, known: readonly Endo
   const held: Batch[] = [];
   const ask = async (member: Member): Promise<void> => {
     const answer = await voteOf(tools, voted, member, known).catch((error: unknown) => {
-      // One that has forgotten them once more, because it was started again meanwhile, says nothing against them.
+      // An authority that restarted meanwhile has forgotten them once more: that does not count against them.
       if (error instanceof AuthorityRefusal && !isForgotten(error)) refusals.push(error);
       throw error;
     });
@@ -79,11 +79,11 @@ async function askSome(tools: VoteTools, voted: VotedBatch, known: readonly Endo
   await gather(
     missing.map((member) => ({ authority: member.authority, ask: () => ask(member) })),
     { needed: Math.min(needed, missing.length), graceMs: GRACE_MS },
-  ).catch(() => undefined); // what came of it is in `votes` and `refusals`
+  ).catch(() => undefined); // the results are in `votes` and `refusals`
   return { votes: joined(votes), held, refusals };
 }
 
-/** An authority that was started anew has forgotten what it inspected, and is shown it again. */
+/** An authority that restarted has forgotten what it inspected, and is shown it again. */
 async function voteOf(
   { inspector }: VoteTools,
   { sum, shots, models }: VotedBatch,
@@ -112,7 +112,10 @@ function isForgotten(error: unknown): error is AuthorityRefusal {
   return error instanceof AuthorityRefusal && error.code === 'not-inspected';
 }
 
-/** Throws the refusal of uploads that it does not find good any more: it does not remember those. A device that it does not know is one for the vote. */
+/**
+ * Throws a refusal if the authority no longer finds some uploads good, because it remembers only good ones. A device that
+ * it does not know is left to the vote.
+ */
 function checkGood(shots: readonly StoredShot[], verdicts: readonly Verdict[]): void {
   const slotOf = ({ upload }: Verdict): number => shots.findIndex(({ name }) => equalBytes(name, upload));
   const others = verdicts.filter(({ verdict, reason: why }) => verdict !== 'good' && why !== 'not-enrolled');

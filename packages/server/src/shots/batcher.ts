@@ -1,4 +1,4 @@
-/** Makes batches of good uploads as soon as waiting does not pay, and ends uploads that can be in none any more. */
+/** Makes batches of good uploads as soon as waiting does not pay, and ends uploads that can be in no batch any more. */
 import { toHex } from '@basa/masking';
 import { type OneShotPolicy, pickBatch, type TaskPolicy, type UserId } from '@basa/protocol';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
@@ -10,11 +10,11 @@ import type { StoredShot } from '../store/shots.ts';
 import { isBatchDue } from './batching.ts';
 import { type EndTools, endShots, type ShotEnd } from './end-shots.ts';
 
-/** Who comes, as admission knows it. */
+/** The devices under way, as admission knows them. */
 export interface Coming {
-  /** How long nobody has been under way with an update on the version; without end if nobody will come. */
+  /** The time for which no device has been under way with an update on the version; infinite if none will come. */
   quietMs(version: number): number;
-  /** How many devices may still come with one; undefined if any number may. */
+  /** The number of devices that may still come with one; undefined if there is no limit. */
   coming(version: number): number | undefined;
   /** Updates on the version that are in no batch yet. */
   trackWaiting(version: number, users: readonly UserId[]): void;
@@ -29,9 +29,9 @@ export interface BatcherOptions extends EndTools {
   readonly clock: () => number;
 }
 
-/** No more are read for a batch, whatever a task has. */
+/** The largest number of uploads that are read for a batch. */
 const MOST = 40_000;
-/** And no more are ended at a time: the next look ends others. */
+/** The largest number that are ended at a time: the next look ends others. */
 const ENDED_AT_ONCE = 1_000;
 /** A batch is made this long before the time to vote for it runs out. */
 const MARGIN_MS = 60_000;
@@ -42,7 +42,7 @@ export class Batcher {
   readonly #options: BatcherOptions;
   /** Versions that admission knows uploads of. */
   #tracked: ReadonlySet<number> = new Set();
-  /** What it was told, and when it may be told again. */
+  /** The last report to it, and the time of the next one. */
   #told = '';
   #tellAgainAt = Number.NEGATIVE_INFINITY;
   /** As of the last look; undefined before it. */
@@ -52,7 +52,7 @@ export class Batcher {
     this.#options = options;
   }
 
-  /** Uploads are counted by the store, and read only for a batch that is due. */
+  /** The store counts uploads; they are read only for a batch that is due. */
   async look(fence: Fence): Promise<void> {
     const { store, task } = this.#options;
     const now = await store.now();
@@ -66,7 +66,7 @@ export class Batcher {
     await this.#track(left);
   }
 
-  /** Returns whether some are in batches from now on. */
+  /** Returns true if some are in batches from now on. */
   async #batch(group: ShotGroup, now: number, fence: Fence): Promise<boolean> {
     const { task, policy, store, batches } = this.#options;
     const marginMs = Math.min(MARGIN_MS, policy.oneShot.voteMs / 2);
@@ -91,8 +91,8 @@ export class Batcher {
   }
 
   /**
-   * Ends uploads on versions that are too old or cannot have enough updates any more, and of epochs that nobody votes for any more. Returns
-   * whether there were any.
+   * Ends uploads on versions that are too old or cannot have enough updates any more, and of epochs that no authority
+   * votes for any more. Returns true if there were any.
    */
   async #endHopeless(groups: readonly ShotGroup[], now: number, fence: Fence): Promise<boolean> {
     const { store, task } = this.#options;
@@ -121,7 +121,7 @@ export class Batcher {
     return newest - version > policy.maxStaleness || (version < newest && isShort);
   }
 
-  /** Only if something has changed, and of many uploads not at every look: there is another one at every tick. */
+  /** Only if something has changed, and for many uploads not at every look, because there is one at every tick. */
   async #track(groups: readonly ShotGroup[]): Promise<void> {
     const { coming, clock, store, task } = this.#options;
     const whole = groups.map(({ entry, waiting, good }) => `${toHex(entry)} ${waiting + good}`).join(', ');

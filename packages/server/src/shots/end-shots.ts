@@ -1,4 +1,4 @@
-/** Ends uploads that can be in no batch: their devices hear the reason when they ask, and their bodies are removed. */
+/** Ends uploads that can be in no batch: their devices get the reason when they ask, and their bodies are removed. */
 import type { RefusalReason, TaskId } from '@basa/protocol';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { bodiesOf } from '../blobs/body-key.ts';

@@ -1,4 +1,4 @@
-/** Has uploads that wait inspected by all authorities, some at a time: a bad one is refused by itself, before it is in a sum. */
+/** Has waiting uploads inspected by all authorities, some at a time: a bad one is refused individually, before it is in a sum. */
 import { equalBytes, toHex } from '@basa/masking';
 import {
   type Ctx,
@@ -28,18 +28,18 @@ export interface InspectorOptions extends ShownTools {
   onTrouble(what: string, error: unknown): void;
 }
 
-/** How long the others are waited for once enough of them answered. */
+/** The time for which the others are awaited once enough of them answered. */
 const GRACE_MS = 500;
-/** An authority is shown entries of at most so many versions at once. */
+/** The largest number of versions whose entries an authority is shown at once. */
 const MAX_VERSIONS = 64;
-/** The names of this many waiting uploads are looked at to find some that are due; the next look goes on after them. */
+/** The number of waiting uploads whose names are read to find some that are due; the next look continues after them. */
 const LOOKED_AT = 16 * MAX_INSPECTED;
 
 export class Inspector {
   readonly #options: InspectorOptions;
-  /** Of uploads that nobody could decide about. */
+  /** The back-off of uploads that could not be decided. */
   readonly #backoff: Backoff;
-  /** The last name of those that were looked at, until the end of the list. */
+  /** The last name that was read, until the end of the list. */
   #after: NamedAt | undefined;
 
   constructor(options: InspectorOptions) {
@@ -47,7 +47,7 @@ export class Inspector {
     this.#backoff = new Backoff(options.clock);
   }
 
-  /** Inspects some that wait. Returns whether there may be more. */
+  /** Inspects some waiting uploads. Returns true if there may be more. */
   async look(fence: Fence): Promise<boolean> {
     const { store, task } = this.#options;
     const names = await store.namesOf(task, 'waiting', this.#after, LOOKED_AT);
@@ -60,7 +60,7 @@ export class Inspector {
     return hasMore || !isLast;
   }
 
-  /** Those that are due: first those that nobody was asked about, then those that were not asked about for longest. */
+  /** Returns those that are due: first those that were never inspected, then those whose last attempt is longest ago. */
   #inTurn(names: readonly Ctx[]): readonly Ctx[] {
     const failedAt = (name: Ctx): number => this.#backoff.failedAt(toHex(name)) ?? 0;
     return names
@@ -79,7 +79,7 @@ export class Inspector {
     await this.#write(some, decided, fence);
   }
 
-  /** Shows uploads to one authority that has not seen them since it started. Returns what it says of them. */
+  /** Shows uploads to one authority that has not seen them since it started. Returns its verdicts. */
   async showAgain(link: AuthorityLink, shots: readonly StoredShot[]): Promise<readonly Verdict[]> {
     const verdicts: Verdict[] = [];
     for (let at = 0; at < shots.length; at += MAX_INSPECTED)
@@ -125,13 +125,13 @@ export class Inspector {
     for (const name of [...named('good'), ...named('bad')]) this.#backoff.over(toHex(name));
   }
 
-  /** Its device hears the reason when it asks; the body goes. */
+  /** Its device gets the reason when it asks; the body is removed. */
   refuse(shot: Pick<StoredShot, 'name' | 'status'>, reason: RefusalReason, fence: Fence | undefined): Promise<void> {
     return endShots(this.#options, [shot], { to: 'refused', reason }, fence);
   }
 }
 
-/** As many as have enough holders of every part among them, whoever they are. */
+/** The number of authorities that always includes enough holders of every part. */
 function neededToDecide({ threshold, oneShot }: TaskPolicy): number {
   return Math.max(threshold, 2 * (oneShot?.tolerated ?? 0) + 1);
 }

@@ -1,4 +1,4 @@
-/** Takes the one message of a device: judged by its header, durable as `arriving` before a byte of the body, and as `waiting` after the last. */
+/** Accepts the only message of a device: judged by its header, durable as `arriving` before a byte of the body, and as `waiting` after the last. */
 import { equalBytes, toHex } from '@basa/masking';
 import {
   type Ctx,
@@ -45,7 +45,7 @@ function shotBody(policy: TaskPolicy, name: Ctx, { header }: ShotUpload): Body {
   };
 }
 
-/** Where it lies. */
+/** The name of its blob. */
 export function shotKey(policy: TaskPolicy, name: Ctx, upload: ShotUpload): string {
   const body = shotBody(policy, name, upload);
   return bodyKey(body.name, body.layout);
@@ -62,7 +62,7 @@ export class ShotIntake {
     return shotBody(this.#options.policy, name, upload);
   }
 
-  /** The upload if it was begun before: whatever has changed since, it gets the same answer. */
+  /** Returns the upload if it was begun before: it gets the same answer, even if something has changed since. */
   async known(name: Ctx, { header }: ShotUpload): Promise<StoredShot | undefined> {
     const { store, task, ports } = this.#options;
     if (!equalBytes(uploadNameOf(ports.suite, header), name))
@@ -70,7 +70,7 @@ export class ShotIntake {
     return store.shot(task, name);
   }
 
-  /** A new upload, from now on expected; or why it is not taken. */
+  /** Begins a new upload; returns the reason if it is not accepted. */
   async begin(name: Ctx, upload: ShotUpload): Promise<StoredShot | Refused> {
     const { store, task, policy, standings } = this.#options;
     const { header } = upload;

@@ -1,6 +1,6 @@
 /**
- * Collects the sums of masks of a batch: the vector of each part from one of its holders, and as many equal hashes as must vouch for it.
- * Whoever is silent or signed another hash is left out, and another holder is asked.
+ * Collects the sums of masks of a batch: the vector of each part from one of its holders, and as many equal hashes as
+ * must vouch for it. A holder that is silent or signed another hash is left out, and another holder is asked.
  */
 import { createHash } from 'node:crypto';
 import { equalBytes } from '@basa/masking';
@@ -33,7 +33,7 @@ export interface MaskSumsOptions {
   readonly authorities: TaskAuthorities;
 }
 
-/** What every authority is shown. */
+/** The part that every authority is shown. */
 export type Shown = Pick<ReleaseRequest, 'batch' | 'epochs' | 'uploads'>;
 
 /** Too many authorities have given up the epochs of the batch: it can never be opened. */
@@ -48,7 +48,7 @@ interface StoredVector extends MaskSumOf {
   readonly key: string;
 }
 
-/** How long an authority may take for the masks of one update, and for each of its elements. */
+/** The time that an authority may take for the masks of one update, and for each of its elements. */
 const UPDATE_MS = 1;
 const ELEMENT_MS = 4e-6;
 
@@ -58,7 +58,7 @@ export class MaskSums {
   readonly #shown: Shown;
   readonly #sums: MaskSumOf[] = [];
   readonly #vectors: StoredVector[] = [];
-  /** Those that are not asked any more, and those of them that never can answer. */
+  /** The authorities that are not asked any more, and those of them that can never answer. */
   readonly #without = new Set<number>();
   readonly #gone = new Set<number>();
 
@@ -68,7 +68,7 @@ export class MaskSums {
     this.#shown = shown;
   }
 
-  /** The blobs that are subtracted, one a part. */
+  /** Returns the blobs that are subtracted, one per part. */
   async collect(votes: readonly Endorsement[]): Promise<readonly string[]> {
     const { policy } = this.#batch.closing;
     const rounds = 2 * policy.authorities.length;
@@ -100,7 +100,7 @@ export class MaskSums {
     throw new AuthorityUnreachable('too few of them sum the masks of a batch');
   }
 
-  /** Where holders of a part signed different hashes, all of them are asked. */
+  /** If holders of a part signed different hashes, all of them are asked. */
   #witnesses(open: readonly Part[]): readonly AskedSums[] {
     const torn = open.filter((part) => this.#agreed(part) === undefined && this.#of(part).length > 1);
     const able = namedByAll(this.#batch.closing.headers).filter((index) => !this.#without.has(index));
@@ -110,7 +110,7 @@ export class MaskSums {
     }));
   }
 
-  /** Without what is known already. */
+  /** Leaves out sums that are known already. */
   #missing({ authority, wanted }: AskedSums, open: readonly Part[]): readonly WantedSum[] {
     const isKnown = ({ part, vector }: WantedSum): boolean =>
       [...(vector ? this.#vectors : this.#sums)].some((one) => one.authority === authority && one.sum.part === part);
@@ -157,7 +157,7 @@ export class MaskSums {
     }
   }
 
-  /** Those that were asked for, each signed by it. */
+  /** Checks that these are the requested sums, each signed by it. */
   #checked(authority: number, wanted: readonly WantedSum[], sums: readonly MaskSum[]): readonly MaskSum[] {
     const isAsked =
       sums.length === wanted.length &&
@@ -178,7 +178,7 @@ export class MaskSums {
     return agreedSum(this.#batch.closing, part, this.#sums);
   }
 
-  /** The vector of the part that enough holders vouch for. */
+  /** Returns the vector of the part that enough holders vouch for. */
   #good(part: Part): StoredVector | undefined {
     const agreed = this.#agreed(part);
     return this.#vectors.find(({ sum }) => agreed !== undefined && sum.part === part && equalBytes(sum.hash, agreed));
@@ -191,7 +191,7 @@ export class MaskSums {
   }
 }
 
-/** Vectors on their way into blobs, each hashed as it comes. */
+/** Vectors that are being written into blobs, each hashed as it arrives. */
 class VectorSink {
   readonly #blobs: BlobStore;
   readonly #keys: readonly string[];

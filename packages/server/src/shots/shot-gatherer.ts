@@ -100,7 +100,7 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     return { sum, closing, shots, models: entry === undefined ? [] : [entry] };
   }
 
-  /** Returns the votes, which are durable. */
+  /** Returns the durable votes. */
   async #close(voted: VotedBatch, fence: Fence | undefined): Promise<ShotBatch['votes']> {
     const { ctx } = voted.sum;
     const { policy, watch } = this.#options;
@@ -111,7 +111,7 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     return votes;
   }
 
-  /** Too few votes. A batch that any authority voted for keeps its list; else its good uploads may go into another one. */
+  /** Too few votes. A batch that any authority voted for keeps its list; otherwise its good uploads may go into another one. */
   async #hesitate(voted: VotedBatch, voting: Voting, fence: Fence | undefined): Promise<never> {
     const { policy } = this.#options;
     const { votes } = voting;
@@ -135,8 +135,8 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
   }
 
   /**
-   * This server was restored: uploads of the batch are in one that it has forgotten. It takes that one up again if it has all its uploads;
-   * else those that it has can never be in another one.
+   * This server was restored: uploads of the batch are in one that it has forgotten. It resumes that one if it has all
+   * its uploads; otherwise those that it has can never be in another one.
    */
   async #recover(voted: VotedBatch, held: Batch, fence: Fence | undefined): Promise<void> {
     await this.#lose(voted.sum.ctx, 'aborted', fence, []);
@@ -160,7 +160,7 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     if (lost.kind !== 'refused' && made !== undefined) await models.discard(made);
   }
 
-  /** The last epoch that its uploads name is given up. */
+  /** True if the last epoch that its uploads name is given up. */
   async #isTooLate({ shots }: VotedBatch): Promise<boolean> {
     const { standings, policy, store } = this.#options;
     const statements = shots.flatMap(({ upload }) => upload.header.epochs.map(({ statement }) => statement));
@@ -175,7 +175,7 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     if (isLost) await this.#lose(sum.ctx, 'unknown', fence);
   }
 
-  /** An authority that lost its memory of an opened batch never logs it: asked for its masks once more, it says so. */
+  /** An authority that lost its memory of an opened batch never logs it: a new request for its masks reveals that. */
   async #isForgotten(voted: VotedBatch): Promise<boolean> {
     return this.#masks(voted, voted.sum.votes).then(
       () => false,
@@ -195,7 +195,7 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     return { accepted: users.length, dropped: 0 };
   }
 
-  /** Exact: all its updates are of one version. */
+  /** Exact, because all its updates are on one version. */
   ageAt({ rules, users }: ShotBatch, prefix: GoodPrefix, now: number): number {
     return meanAgeOf(rules, { ...prefix, accepted: users.length, now });
   }

@@ -1,4 +1,4 @@
-/** The one-shot mode of one task: takes uploads, has them inspected, makes batches of them, and says what became of each. */
+/** The one-shot mode of one task: accepts uploads, has them inspected, makes batches of them, and reports the status of each. */
 import type {
   BasaEvent,
   Ctx,
@@ -31,7 +31,7 @@ export interface ShotTaskOptions {
   readonly batches: BatchKeeper;
   readonly ports: ServerPorts;
   readonly watch: ServerWatch;
-  /** This node's. */
+  /** The clock of this node. */
   readonly clock: () => number;
   onEvent(event: BasaEvent): void;
   onTrouble(what: string, error: unknown): void;
@@ -44,10 +44,10 @@ export interface ShotTaskParts {
   readonly stallMs: number | undefined;
 }
 
-/** What became of an upload, by the word of the server. */
+/** The status of an upload, according to the server. */
 export interface ShotFate {
   readonly fate: 'waiting' | 'included' | 'quarantined' | 'refused' | 'version-over' | 'unknown';
-  /** The batch that it is in, and the version that this made. */
+  /** Its batch, and the version made from it. */
   readonly ctx?: Ctx;
   readonly version?: number;
   readonly reason?: RefusalReason;
@@ -77,7 +77,7 @@ export class ShotTask {
     return this.#batcher.pending;
   }
 
-  /** Has what waits inspected, and makes batches of what is good. */
+  /** Has waiting uploads inspected, and makes batches of the good ones. */
   async look(fence: Fence): Promise<void> {
     while (await this.inspector.look(fence));
     await this.#batcher.look(fence);

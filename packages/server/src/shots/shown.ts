@@ -55,10 +55,10 @@ async function shownUpload({ policy, blobs }: ShownTools, { name, upload }: Stor
   return { ...upload, sealed: await collect(blobs.read(key, vectorBytes, bodyBytes), partsBytes) };
 }
 
-/** So many elements always end with a whole byte. */
+/** This many elements always end at a byte boundary. */
 const WHOLE_BYTES = 8;
 
-/** The first words of y: what inspection compares with the guard words. */
+/** The first words of y, which inspection compares with the guard words. */
 export async function firstWords({ policy, blobs }: ShownTools, { name, upload }: StoredShot): Promise<Uint32Array> {
   const { elements, vectorBytes } = shotLayout(policy, upload.header.epochs);
   const count = Math.min(elements, WHOLE_BYTES);

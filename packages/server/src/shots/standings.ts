@@ -1,4 +1,4 @@
-/** What the authorities of a one-shot task currently say: asked for again and again, kept as long as an upload may name it, and handed out. */
+/** The current statements of the authorities of a one-shot task: requested periodically, kept as long as an upload may name them, and handed out. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { equalBytes, toHex } from '@basa/masking';
 import {
@@ -23,7 +23,7 @@ export interface StandingsOptions {
   readonly ports: ServerPorts;
   readonly store: Store;
   readonly authorities: TaskAuthorities;
-  /** This node's. */
+  /** The clock of this node. */
   readonly clock: () => number;
   onTrouble(what: string, error: unknown): void;
 }
@@ -34,10 +34,10 @@ interface Heard {
   readonly at: number;
 }
 
-/** Authorities are asked this often for each time that a standing may be old. */
+/** The number of requests to authorities within the time that a standing may be old. */
 const ASKED_PER_FRESH = 20;
 const LONGEST_MS = 5_000;
-/** And not sooner again, whoever wants to know. */
+/** The minimum time between two requests. */
 const SOONEST_MS = 250;
 
 export class Standings {
@@ -60,8 +60,9 @@ export class Standings {
   }
 
   /**
-   * Of all authorities that were heard lately, by rising index. If too few of them are at this version they are asked first, since a device may
-   * have heard of it from another node; if only some are missing, old or behind, not more often than that.
+   * Returns the statements of all authorities that were heard recently, by rising index. If too few of them are at this
+   * version they are asked first, because a device may have learned of it from another node; if only some are missing,
+   * old or behind, they are asked at the usual interval.
    */
   async current(version: number): Promise<readonly AuthorityStanding[]> {
     const { authorities, policy, clock } = this.#options;
@@ -74,13 +75,13 @@ export class Standings {
     return this.#within(this.#freshMs / 2);
   }
 
-  /** The epochs with these statements that a device was told of, by this node or another. */
+  /** Returns the epochs with these statements that a device was told of, by this node or another. */
   async epochs(statements: readonly Uint8Array[]): Promise<ReadonlyMap<string, Epoch>> {
     if (statements.some((statement) => !this.#epochs.has(toHex(statement)))) await this.#read();
     return this.#epochs;
   }
 
-  /** Nothing that names them can be of any use. */
+  /** Forgets epochs that no useful upload can name any more. */
   async forget(): Promise<void> {
     const { store, task } = this.#options;
     await store.forgetEpochs(task, await store.now());
@@ -132,7 +133,7 @@ export class Standings {
     this.#heard.set(authority, { standing, at });
   }
 
-  /** One that opens epochs without end could fill every request to the others with them. */
+  /** An authority that keeps opening epochs could fill every request to the others with them. */
   async #needRoom({ authority, opens }: Epoch): Promise<void> {
     const isEarly = opens > (await this.#options.store.now()) + this.#freshMs;
     await this.forget();

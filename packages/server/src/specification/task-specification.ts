@@ -1,4 +1,4 @@
-/** A task as its operator writes it down (docs/http.md), checked line by line before anything is made of it. */
+/** A task as its operator specifies it (docs/http.md), checked line by line before anything is made of it. */
 import { type Model, manifestText, readModelJson, type ServerStepOptions } from '@basa/learning';
 import { ascii, equalBytes, fromHex } from '@basa/masking';
 import {
@@ -15,7 +15,7 @@ import { Type } from '@basa/service';
 import { knownSealedBytes } from '../buffers/messages.ts';
 
 const rate = Type.Number({ exclusiveMinimum: 0 });
-/** p of (1 + mean age)^-p, by which the rate is multiplied. */
+/** p of (1 + mean age)^-p, the factor of the rate. */
 const damping = Type.Optional(Type.Union([Type.Literal('none'), Type.Number({ minimum: 0, maximum: 4 })]));
 const shape = Type.Object(
   {
@@ -97,7 +97,7 @@ export const taskSpecificationSchema = Type.Object(
 
 export type TaskSpecification = Type.Static<typeof taskSpecificationSchema>;
 
-/** What a specification means, or what is wrong with it. */
+/** The meaning of a specification. */
 export interface ReadTask {
   readonly policy: TaskPolicy;
   readonly specification: TaskSpecification;
@@ -128,7 +128,7 @@ export function readTask(specification: TaskSpecification): ReadTask {
   };
 }
 
-/** The engine says which mode it is; what the operator wrote down must agree. */
+/** The engine determines the mode; the operator's specification must agree. */
 function modeOf({ mode }: TaskSpecification, { engine, oneShot }: TaskPolicy): ReadTask['mode'] {
   const isOneShot = engine === ENGINE.oneShot && oneShot !== undefined;
   if (!isOneShot) knownSealedBytes(engine);
@@ -143,7 +143,7 @@ function readAdmission(asked: TaskSpecification['admission'], policy: TaskPolicy
   if (places !== 'auto' && places < bufferSize)
     throw new RangeError(`admission.places must be at least the size of a buffer (${bufferSize}), got ${places}`);
   const oneVersion = versions === 'one' ? { minimum, isHeld: asked?.hold === 'version' } : undefined;
-  // Places are counted by what a version is made of.
+  // Places are counted by the updates of a version.
   const ofVersion = bufferSize * versionRule(policy).sumsPerVersion;
   return {
     bufferSize: ofVersion,

@@ -49,7 +49,7 @@ export function batchTables(database: SqlDatabase) {
       const [row = {}] = await database.query(LAST, task);
       return column.number(row, 'last_number') + 1;
     },
-    /** Undefined, and nothing is written, if one of the uploads is not there any more or is in another batch. */
+    /** Returns undefined, and writes nothing, if one of the uploads no longer exists or is in another batch. */
     addBatch: (suite: Suite, batch: Batch, fence?: Fence): Promise<Ctx | undefined> =>
       database
         .transaction(async (session) => {
@@ -97,7 +97,7 @@ async function insertBatch(
   if (taken.length !== uploads.length) throw new ShotMissing('an upload of the batch is not there');
 }
 
-/** Names and positions are listed with their types: PostgreSQL takes untyped values in a list for text. */
+/** Names and positions are listed with their types, because PostgreSQL takes untyped values in a list as text. */
 function takingSome({ blob, integer }: Dialect, count: number): string {
   const values = Array<string>(count).fill(`(CAST(? AS ${blob}), CAST(? AS ${integer}))`).join(', ');
   return `WITH taken (own_name, own_position) AS (VALUES ${values})

@@ -32,21 +32,21 @@ export interface StoredBuffer extends DescribedBuffer {
   readonly drawnAt: number;
 }
 
-/** What one step of a buffer writes. A buffer that ends keeps its facts alone: deposits, inboxes and pieces go. */
+/** The writes of one step of a buffer. A buffer that ends keeps only its facts: deposits, inboxes and pieces are removed. */
 export interface BufferChange {
   readonly facts: readonly BufferFact[];
   readonly status: SecureBuffer['status'];
-  /** The deposit that came with a slot, and what it seals to each later slot, the next one first. */
+  /** The deposit that came with a slot, and the seeds it seals to each later slot, the next one first. */
   readonly deposit?: BegunSlot & { readonly bytes: Uint8Array; readonly outbox: readonly Uint8Array[] };
-  /** What the sum was opened as. */
+  /** The result of opening the sum. */
   readonly opened?: OpenedRow;
   /** The pending model that the authority has logged: in the same transaction as "included". */
   readonly logged?: ModelEntry;
-  /** The sum was lost: the pending model that it is in comes to nothing. */
+  /** The sum was lost: the pending model that includes it is abandoned. */
   readonly withoutModel?: true;
-  /** Users whose slots came to nothing. */
+  /** Users whose slots were left unused. */
   readonly burnt?: { readonly users: readonly UserId[]; readonly at: number };
-  /** How its sum came out. */
+  /** The verdict on its sum. */
   readonly verdict?: Verdict;
   /** The batch is dissolved: its uploads wait again, without these. */
   readonly freed?: readonly RefusedShot[];
@@ -61,14 +61,14 @@ const BURNT = `SELECT (SELECT COUNT(*) FROM burnt_slots WHERE usr = ? AND at >= 
   + (SELECT COUNT(*) FROM idle_places WHERE usr = ? AND at >= ?) AS burnt`;
 /** A nonce whose buffer is drawn, or cannot be used. */
 export const FORGET_DRAW = 'UPDATE tasks SET draw_nonce = NULL WHERE task = ? AND draw_nonce = ?';
-/** What a buffer has in other tables until it ends. */
+/** Rows of a buffer in other tables until it ends. */
 const WHILE_OPEN = ['deposits', 'inboxes', 'pieces', 'opened'];
 
 export function bufferTables(database: SqlDatabase) {
   const facts = async ({ query }: Pick<SqlSession, 'query'>, ctx: Ctx, known: number): Promise<readonly BufferFact[]> =>
     (await query(FACTS, ctx, known)).map((row) => decodeBufferRecord(column.bytes(row, 'record')));
   return {
-    /** `nonce`: of the draw that is over with this. */
+    /** `nonce`: of the draw that ends with this. */
     addBuffer: ({ ctx, task, descriptor, slotKeys, drawnAt }: StoredBuffer, nonce?: Uint8Array): Promise<void> =>
       database.transaction(async ({ query }) => {
         await query(
@@ -88,9 +88,9 @@ export function bufferTables(database: SqlDatabase) {
     livingBuffers: async (): Promise<readonly (StoredBuffer & { readonly number: number })[]> =>
       (await database.query(LIVING)).map((row) => ({ ...readBuffer(row), number: column.number(row, 'last_record') })),
     /**
-     * Locks the buffer, hands the facts after number `known` and the time to `step`, and writes what it returns. `step` may be
-     * called again where the database asks for it: it must only compute. Throws `TooManySlots` for a deposit of a device that
-     * has to finish others first.
+     * Locks the buffer, passes the facts after number `known` and the time to `step`, and writes its result. `step` may
+     * be called again if the database asks for it, so it must only compute. Throws `TooManySlots` for a deposit of a
+     * device that has to finish others first.
      */
     advance: <Result>(
       ctx: Ctx,
@@ -107,13 +107,13 @@ export function bufferTables(database: SqlDatabase) {
         if (row === undefined) throw new Error('no such buffer in the store');
         await checkFence(database, session, fence);
         const last = column.number(row, 'last_record');
-        // The time after the wait for the lock: a node that was paused does not judge by an old one.
+        // The time after the wait for the lock, so that a node that was paused does not judge by an old one.
         const now = await session.now();
         const { change, result } = step(known === last ? [] : await facts(session, ctx, known), now);
         if (change === undefined) return { result, number: last };
         return { result, number: await writeChange(database, session, { ctx, last, now }, change) };
       }),
-    /** The facts after number `known`, as they are now. */
+    /** Returns the current facts after number `known`. */
     facts: (ctx: Ctx, known: number): Promise<readonly BufferFact[]> => facts(database, ctx, known),
     inbox: async (ctx: Ctx, slot: Slot): Promise<readonly Uint8Array[]> => {
       const statement = 'SELECT entry FROM inboxes WHERE ctx = ? AND to_slot = ? ORDER BY from_slot';
@@ -128,7 +128,7 @@ export function bufferTables(database: SqlDatabase) {
       const [row] = await database.query(BURNT, user, since, user, since);
       return row === undefined ? 0 : column.number(row, 'burnt');
     },
-    /** Removes the facts of buffers that have ended, the oldest first, `limit` at a time. Returns how many there were. */
+    /** Removes the facts of ended buffers, the oldest first, `limit` at a time. Returns their number. */
     forgetBuffers: (
       task: TaskId,
       { drawnBefore, limit }: { readonly drawnBefore: number; readonly limit: number },
@@ -142,7 +142,7 @@ export function bufferTables(database: SqlDatabase) {
             await session.query(`DELETE FROM ${table} WHERE ctx = ?`, column.bytes(row, 'ctx'));
         return ended.length;
       }),
-    /** Burnt slots and idle places from before this time count no more. */
+    /** Burnt slots and idle places from before this time no longer count. */
     async forgetBurnt(before: number): Promise<void> {
       for (const table of ['burnt_slots', 'idle_places'])
         await database.query(`DELETE FROM ${table} WHERE at < ?`, before);
@@ -177,7 +177,7 @@ async function writeChange(
   return number;
 }
 
-/** The ticket of the device is used up by it: a seat becomes a slot, and is counted as one of them at every moment. */
+/** It uses up the ticket of the device: a seat becomes a slot, and is counted as exactly one of them at every moment. */
 async function writeDeposit(
   session: SqlSession,
   ctx: Ctx,
@@ -204,7 +204,7 @@ export function readDescriptor(row: Row): Descriptor {
   return withPolicy(decodePolicy(column.bytes(row, 'policy')), descriptorCodec.decode(column.bytes(row, 'descriptor')));
 }
 
-/** Whether a buffer has come to its end, one way or another. */
+/** True if a buffer has ended in any way. */
 export function isEnded(status: SecureBuffer['status']): boolean {
   return status !== 'filling' && status !== 'frozen' && !isGranted({ status });
 }

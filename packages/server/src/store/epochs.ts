@@ -1,11 +1,11 @@
-/** Epochs of authorities that devices were told of: an upload that names one is understood after a restart as well. */
+/** Epochs of authorities that devices were told of, so that an upload that names one is understood after a restart as well. */
 import { type Epoch, epochCodec, type TaskId } from '@basa/protocol';
 import { column, type SqlDatabase } from '@basa/service';
 
 export function epochTables(database: SqlDatabase) {
   const add = `INSERT INTO epochs (statement, task, epoch, until) VALUES (?, ?, ?, ?) ON CONFLICT (statement) DO NOTHING`;
   return {
-    /** `until`: when nothing that names it can be of any use. */
+    /** `until`: the time from which no useful upload can name it. */
     async addEpoch(statement: Uint8Array, epoch: Epoch, until: number): Promise<void> {
       await database.query(add, statement, epoch.task, epochCodec.encode(epoch), until);
     },

@@ -1,7 +1,7 @@
-/** Many rows in few statements: by powers of two, so that there are few different ones to prepare. */
+/** Inserts many rows in few statements: by powers of two, so that there are few different ones to prepare. */
 import type { SqlSession, SqlValue } from '@basa/service';
 
-/** Four values each stay far below what a database takes at once. */
+/** With four values each, far below the limit of a database. */
 const MAX_ROWS = 256;
 
 /** `into`: a table and its columns, `inboxes (ctx, to_slot)`. `end`: what follows the values. */
@@ -17,7 +17,7 @@ export async function insertRows(
   }
 }
 
-/** The items in their order, as many at a time as one statement takes. */
+/** Yields the items in their order, as many at a time as one statement takes. */
 export function* inChunks<Item>(items: readonly Item[]): Generator<readonly Item[]> {
   for (let at = 0; at < items.length; ) {
     const count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(items.length - at)));

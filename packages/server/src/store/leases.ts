@@ -1,4 +1,4 @@
-/** Leases: which node may do what only one may do. What is written under a lease is refused once another node has taken it. */
+/** Leases for work that only one node may do. A write under a lease is refused once another node has taken it. */
 import { encodeBufferRecord } from '@basa/protocol';
 import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 
@@ -20,7 +20,7 @@ const ALIVE = 'alive-at';
 export function leaseTables(database: SqlDatabase) {
   const { forUpdate } = database.dialect;
   return {
-    /** Takes the lease for `forMs` from now on. Returns its fence; undefined where another holder has it. */
+    /** Takes the lease for `forMs` from now on. Returns its fence; undefined if another holder has it. */
     takeLease: (name: string, holder: string, forMs: number): Promise<number | undefined> =>
       database.transaction(async (session) => {
         const { query } = session;
@@ -44,7 +44,7 @@ export function leaseTables(database: SqlDatabase) {
       }),
     /** Makes the lease last for `forMs` from now on, unless another holder has it. */
     async renewLease({ name, number }: Fence, forMs: number): Promise<void> {
-      // A node that stops between the two writes a time that is too early, which does no harm.
+      // A node that stops between the two writes a time that is too early, which is harmless.
       const until = (await database.now()) + forMs;
       await database.query('UPDATE leases SET until = ? WHERE name = ? AND fence = ?', until, name, number);
     },
@@ -52,8 +52,8 @@ export function leaseTables(database: SqlDatabase) {
       await database.query('UPDATE leases SET until = 0 WHERE name = ? AND holder = ?', name, holder);
     },
     /**
-     * Notes that a node is alive now. Where none was for `minGapMs` or longer, every lease of an upload is longer by that gap, in the same
-     * transaction. Returns the gap that was made up for.
+     * Records that a node is alive now. If there was none for `minGapMs` or longer, every lease of an upload is
+     * extended by that gap, in the same transaction. Returns the gap.
      */
     noteAlive: (minGapMs: number): Promise<number> =>
       database.transaction(async (session) => {
@@ -71,7 +71,7 @@ export function leaseTables(database: SqlDatabase) {
   };
 }
 
-/** Holds a transaction to the lease it is written under, which no other node can take before the transaction has ended. */
+/** Checks a transaction against its lease, which no other node can take before the transaction has ended. */
 export async function checkFence(
   { dialect }: SqlDatabase,
   { query }: SqlSession,
@@ -82,7 +82,7 @@ export async function checkFence(
   if ((await query(held, fence.name, fence.number)).length === 0) throw new LeaseLost(fence);
 }
 
-/** Of every buffer somebody may wait in. */
+/** Extends the leases of every buffer in which a device may wait. */
 async function extendLeases({ query }: SqlSession, byMs: number, forUpdate: string): Promise<void> {
   await query('UPDATE unfinished_slots SET until = until + ?', byMs);
   const waiting = `SELECT ctx, last_record FROM buffers WHERE status = 'filling'

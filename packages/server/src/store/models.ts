@@ -1,4 +1,4 @@
-/** The versions of a model, with what made them. */
+/** The versions of a model, with their sums. */
 import { equalBytes, toHex } from '@basa/masking';
 import { type Ctx, type ModelEntry, modelEntryCodec, SCORES, type Scores, scoresIn, type TaskId } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
@@ -9,24 +9,24 @@ export interface StoredModel extends Scores {
   readonly task: TaskId;
   readonly version: number;
   readonly modelHash: Uint8Array;
-  /** Where the parameters lie, and what the server's step remembers after it, if anything. */
+  /** The blobs of the parameters, and of the memory of the server's step after it, if any. */
   readonly blobKey: string;
   readonly stepKey?: string;
-  /** Set where neither is kept any more. */
+  /** Set if neither is kept any more. */
   readonly isForgotten?: true;
   /** Missing until the authority has logged it. */
   readonly entry?: ModelEntry;
   readonly madeAt: number;
   readonly accepted: number;
   readonly dropped: number;
-  /** How many versions old its updates were on the average when they were applied; missing for version 0 and in paper mode. */
+  /** The mean age of its updates in versions when they were applied; missing for version 0 and in paper mode. */
   readonly meanAge?: number;
   /** Means over its devices of the metrics that the task names. */
   readonly metrics?: Readonly<Record<string, number>>;
   readonly loss?: number;
 }
 
-/** The sums that a version is made of, and those that it leaves out. */
+/** The sums that make up a version, and those that it leaves out. */
 export interface SumsOfVersion {
   readonly sums: readonly Ctx[];
   readonly spoilt: readonly Ctx[];
@@ -38,7 +38,7 @@ const LAST_SUMS = 'SELECT ctx FROM model_sums WHERE task = ? ORDER BY version DE
 
 export function modelTables(database: SqlDatabase) {
   return {
-    /** The same again changes nothing; another one of its version or buffer is refused. */
+    /** The same model again changes nothing; another one of its version or buffer is refused. */
     addModel: (model: StoredModel, named: SumsOfVersion, fence?: Fence): Promise<void> =>
       database.transaction(async (session) => {
         await checkFence(database, session, fence);
@@ -48,7 +48,7 @@ export function modelTables(database: SqlDatabase) {
     logFirstModel: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
     model: async (task: TaskId, version: number): Promise<StoredModel | undefined> =>
       (await database.query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel)[0],
-    /** The version that the sum is in, or was left out of, logged or not. */
+    /** The version that includes the sum, or leaves it out, logged or not. */
     modelOf: async (ctx: Ctx): Promise<StoredModel | undefined> =>
       (await database.query(OF_SUM, ctx)).map(readModel)[0],
     /** The sums of each version. */
@@ -57,7 +57,7 @@ export function modelTables(database: SqlDatabase) {
     /** The sums of the last versions. */
     lastSums: async (task: TaskId, limit: number): Promise<readonly Ctx[]> =>
       (await database.query(LAST_SUMS, task, limit)).map(readCtx),
-    /** The last version; `logged`: that the authority has logged. */
+    /** The last version; `logged`: the last one that the authority has logged. */
     newestModel: async (task: TaskId, which: 'logged' | 'any'): Promise<StoredModel | undefined> => {
       const logged = which === 'logged' ? 'AND entry IS NOT NULL' : '';
       const newest = `SELECT * FROM models WHERE task = ? ${logged} ORDER BY version DESC LIMIT 1`;
@@ -73,14 +73,14 @@ export function modelTables(database: SqlDatabase) {
       const old = 'SELECT * FROM models WHERE task = ? AND version < ? AND forgotten = 0 ORDER BY version LIMIT ?';
       return (await database.query(old, task, before, limit)).map(readModel);
     },
-    /** From now on the parameters of these versions are not kept; what is known of them stays. */
+    /** From now on the parameters of these versions are not kept; the facts about them stay. */
     forgetModels: (task: TaskId, versions: readonly number[], fence?: Fence): Promise<void> =>
       database.transaction(async (session) => {
         await checkFence(database, session, fence);
         const forget = 'UPDATE models SET forgotten = 1 WHERE task = ? AND version = ?';
         for (const version of versions) await session.query(forget, task, version);
       }),
-    /** The names of all blobs that versions are made of. */
+    /** The names of all blobs of versions. */
     modelBlobs: async (task: TaskId): Promise<readonly string[]> => {
       const rows = await database.query('SELECT blob_key, step_key FROM models WHERE task = ? AND forgotten = 0', task);
       return rows.flatMap((row) => [
@@ -99,7 +99,7 @@ export function modelTables(database: SqlDatabase) {
   };
 }
 
-/** In the transaction of whoever asks. */
+/** Runs in the caller's transaction. */
 export async function logModel(session: SqlSession, entry: ModelEntry): Promise<void> {
   const { task, version, modelHash } = entry;
   const [row] = await session.query('SELECT model_hash FROM models WHERE task = ? AND version = ?', task, version);
@@ -109,7 +109,7 @@ export async function logModel(session: SqlSession, entry: ModelEntry): Promise<
   await session.query('UPDATE models SET entry = ? WHERE task = ? AND version = ?', ...values);
 }
 
-/** The pending version that a lost sum is in: the others of it wait for another one. */
+/** Drops the pending version that includes a lost sum: its other sums wait for another one. */
 export async function dropPendingModel({ query }: SqlSession, ctx: Ctx): Promise<void> {
   const [row] = await query(`${OF_SUM} AND m.entry IS NULL`, ctx);
   if (row === undefined) return;

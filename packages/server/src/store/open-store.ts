@@ -6,16 +6,16 @@ import { EMBEDDED_DATABASE, SERVER_DATABASE } from './schema.ts';
 import { serverKey } from './server-key.ts';
 import { createStore, type Store } from './store.ts';
 
-/** A database that several nodes share, and what they need to be one server. */
+/** A database that several nodes share, and the settings that make them one server. */
 export interface SharedDatabase {
   /** postgres://user:password@host/database */
   readonly url: string;
   /** The secret half of the server's key, the same at every node. */
   readonly signingKey: Uint8Array;
   readonly connections?: number;
-  /** How long a request waits for a database that does not answer. */
+  /** The time for which a request waits for a database that does not answer. */
   readonly patienceMs?: number;
-  /** How long a node may be silent before another one ends its buffers. */
+  /** The time for which a node may be silent before another one ends its buffers. */
   readonly leaseMs?: number;
 }
 

@@ -1,8 +1,8 @@
-/** Sums that are opened and wait for the version that they make. Their means lie in blobs; they are forgotten when they have ended. */
+/** Opened sums that wait for their version. Their means are in blobs; they are forgotten when they have ended. */
 import type { Ctx, TaskId } from '@basa/protocol';
 import { column, type Row, type SqlDatabase, type SqlSession } from '@basa/service';
 
-/** What a sum says besides its mean; or what spoilt it, and who is known to have cheated. */
+/** The data of a sum besides its mean; or the reason why it is spoilt, and the known cheats. */
 export type OpenedRow = { readonly task: TaskId } & (
   | {
       readonly kind: 'mean';
@@ -16,7 +16,7 @@ export type OpenedRow = { readonly task: TaskId } & (
 export type WaitingSum = OpenedRow & {
   readonly ctx: Ctx;
   readonly at: number;
-  /** The version that it is in, or was left out of; missing until there is one. */
+  /** The version that includes it, or leaves it out; missing until there is one. */
   readonly version?: number;
 };
 
@@ -32,7 +32,7 @@ export function openedTables(database: SqlDatabase) {
   };
 }
 
-/** In the transaction of the step that says so. */
+/** Runs in the transaction of the step that records it. */
 export async function insertOpened(
   { query }: SqlSession,
   opened: OpenedRow & { readonly ctx: Ctx; readonly at: number },

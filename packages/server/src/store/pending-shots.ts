@@ -11,17 +11,20 @@ export interface ShotGroup {
   readonly arriving: number;
   readonly waiting: number;
   readonly good: number;
-  /** When the last of them came. */
+  /** The time at which the last of them came. */
   readonly lastAt: number;
-  /** When the first authority stops voting for one of the good ones, and when the last one stops for any of them. */
+  /**
+   * The time at which the first authority stops voting for one of the good ones, and at which the last one stops for
+   * any of them.
+   */
   readonly votesFirst: number;
   readonly votesLast: number;
 }
 
-/** How many uploads are in no batch. */
+/** The numbers of uploads that are in no batch. */
 export type PendingShots = Pick<ShotGroup, 'arriving' | 'waiting' | 'good'>;
 
-/** Where a list of names goes on. */
+/** The position at which a list of names continues. */
 export interface NamedAt {
   readonly at: number;
   readonly name: Ctx;
@@ -57,7 +60,7 @@ export function pendingShotTables(database: SqlDatabase) {
       const rows = await database.query(NAMES, task, status, at, at, name, limit);
       return rows.map((row): NamedAt => ({ at: column.number(row, 'at'), name: column.bytes(row, 'name') as Ctx }));
     },
-    /** Those of them that are there, the oldest first. */
+    /** Returns the existing ones among them, the oldest first. */
     shotsNamed: async (task: TaskId, names: readonly Ctx[]): Promise<readonly StoredShot[]> => {
       const shots: StoredShot[] = [];
       for (const some of inChunks(names)) {

@@ -1,17 +1,17 @@
-/** Uploads in pieces over SQL: which attempt of which node is the one that counts. */
+/** Uploads in pieces over SQL: decides which attempt of which node counts. */
 import { equalBytes } from '@basa/masking';
 import type { Ctx, Slot } from '@basa/protocol';
 import { column, type SqlDatabase } from '@basa/service';
 
-/** What an attempt to append a piece found. */
+/** The findings of an attempt to append a piece. */
 interface PieceClaim {
-  /** How much of the body is durable. */
+  /** The number of bytes of the body that are durable. */
   readonly received: number;
-  /** Where it lies; missing where nothing does. */
+  /** The staging that holds them; missing if there are none. */
   readonly staged?: string;
-  /** Nobody else writes there: it may be appended to. Else it is copied. */
+  /** No other attempt writes there, so it may be appended to. Otherwise it is copied. */
   readonly isOurs: boolean;
-  /** Another body of the slot, which is not wanted any more. */
+  /** Another body of the slot, which is no longer wanted. */
   readonly obsolete?: { readonly bodyHash: Uint8Array; readonly staged: string };
 }
 
@@ -21,15 +21,15 @@ export function pieceTables(database: SqlDatabase) {
   const found = `SELECT * FROM pieces WHERE ctx = ? AND slot = ?`;
   const locked = found + database.dialect.forUpdate;
   return {
-    /** Whether some of an upload came in pieces before; not to be told to its device. */
+    /** True if a part of an upload came in pieces before; its device must not be told. */
     hasPiece: async (ctx: Ctx, slot: Slot): Promise<boolean> => (await database.peek(found, ctx, slot)).length > 0,
-    /** What is durable of an upload that comes in several pieces, and of which body it is. */
+    /** The durable part of an upload that comes in several pieces, and the body it belongs to. */
     piece: async (ctx: Ctx, slot: Slot) =>
       (await database.query(found, ctx, slot)).map((row) => ({
         bodyHash: column.bytes(row, 'body_hash'),
         received: column.number(row, 'received'),
       }))[0],
-    /** From now on this attempt is the one whose end counts, whatever node an older one is still under way at. */
+    /** From now on only the end of this attempt counts, even if an older one is still under way on some node. */
     claimPiece: (ctx: Ctx, slot: Slot, bodyHash: Uint8Array, attempt: string): Promise<PieceClaim> =>
       database.transaction(async ({ query }) => {
         await query(
@@ -64,7 +64,10 @@ export function pieceTables(database: SqlDatabase) {
           ...(!isSame && before.staged !== undefined && { obsolete: { ...before, staged: before.staged } }),
         };
       }),
-    /** Records at the end of an attempt how much is durable, and where; nothing if that is nothing. Returns false where a newer attempt was made meanwhile. */
+    /**
+     * Records at the end of an attempt the number of durable bytes and their staging; nothing if there are none.
+     * Returns false if a newer attempt was made meanwhile.
+     */
     settlePiece: (
       ctx: Ctx,
       slot: Slot,
@@ -75,7 +78,7 @@ export function pieceTables(database: SqlDatabase) {
         const [row] = await query(locked, ctx, slot);
         if (row === undefined) return received === 0;
         const writer = column.optional(row, 'writer', column.text);
-        // Run again after a commit nobody knows of: it stands as it should.
+        // Run again after a commit with an unknown outcome: the record is already there.
         if (writer === undefined) return row['staged'] === staged && row['received'] === received;
         if (writer !== attempt) return false;
         if (received === 0) {

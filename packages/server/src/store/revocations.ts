@@ -1,9 +1,9 @@
-/** Which devices the authorities have revoked. */
+/** The devices that the authorities have revoked. */
 import type { TaskId, UserId } from '@basa/protocol';
 import { column, type SqlDatabase } from '@basa/service';
 import { insertRows } from './insert-rows.ts';
 
-/** Up to which number of which life of an authority's log its revocations are known. */
+/** The life of an authority's log and the number up to which its revocations are known. */
 export interface RevocationMark {
   readonly branch: Uint8Array;
   readonly upTo: number;
@@ -22,7 +22,7 @@ export function revocationTables(database: SqlDatabase) {
       );
       return row === undefined ? undefined : { branch: column.bytes(row, 'branch'), upTo: column.number(row, 'up_to') };
     },
-    /** These devices stay revoked by the authority; whoever was told before stays so as well. */
+    /** These devices stay revoked by the authority, like those that it reported before. */
     addRevocations: (
       task: TaskId,
       authority: Uint8Array,
@@ -34,7 +34,7 @@ export function revocationTables(database: SqlDatabase) {
         await insertRows(session, 'revoked_devices (task, usr, authority)', rows, ' ON CONFLICT DO NOTHING');
         await session.query(SET_MARK, task, authority, branch, upTo);
       }),
-    /** How many authorities have revoked it. */
+    /** The number of authorities that have revoked it. */
     revokedBy: async (task: TaskId, user: UserId): Promise<number> =>
       (await database.peek('SELECT authority FROM revoked_devices WHERE task = ? AND usr = ?', task, user)).length,
   };

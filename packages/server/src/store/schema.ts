@@ -1,7 +1,7 @@
 /** The tables of a server, as statements for one dialect; each entry brings a data folder from one format to the next. */
 import { type DatabaseOptions, type Dialect, POSTGRES, SQLITE } from '@basa/service';
 
-/** The first format with versions that are made of several sums: older data is not read, so nothing brings it further. */
+/** The first format with versions that are made of several sums: older data is not read, so there is no migration for it. */
 const OLDEST = 13;
 
 export function migrationsFor(dialect: Dialect): readonly string[] {
@@ -12,17 +12,18 @@ export function migrationsFor(dialect: Dialect): readonly string[] {
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   return [
     `CREATE TABLE meta (name TEXT PRIMARY KEY, value ${blob} NOT NULL)`,
-    // What a node writes under its lease is refused once another one has taken it: the fence has risen.
+    // A write under a lease is refused once another node has taken it, because the fence has risen.
     `CREATE TABLE leases (
         name TEXT PRIMARY KEY, holder TEXT NOT NULL, until ${integer} NOT NULL, fence ${integer} NOT NULL
       )`,
-    // A descriptor names its policy by the hash, which is the name of the task. draw_nonce: of the buffer that is being drawn; every node
-    // asks the authority for the same.
+    // A descriptor names its policy by the hash, which is the name of the task. draw_nonce: the nonce of the buffer
+    // that is being drawn; every node asks the authority for the same one.
     `CREATE TABLE tasks (
         task ${blob} PRIMARY KEY, policy ${blob} NOT NULL, specification TEXT NOT NULL, state TEXT NOT NULL, why TEXT, created_at ${integer} NOT NULL,
         draw_nonce ${blob}
       )`,
-    // A model is pending until the authority has logged it: entry is its word for it. forgotten: its blobs are gone, or on their way out.
+    // A model is pending until the authority has logged it; entry is the logged entry. forgotten: its blobs are gone,
+    // or being removed.
     `CREATE TABLE models (
         task ${blob} NOT NULL REFERENCES tasks (task), version ${integer} NOT NULL, model_hash ${blob} NOT NULL,
         blob_key TEXT NOT NULL, step_key TEXT, entry ${blob}, made_at ${integer} NOT NULL,
@@ -30,13 +31,14 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         forgotten ${integer} NOT NULL DEFAULT 0, mean_age ${real}, metrics TEXT,
         PRIMARY KEY (task, version)
       )`,
-    // The sums that a version is made of, and those that were left out of it as spoilt: each is in one version.
+    // The sums that make up a version, and those that were left out of it as spoilt: each is in one version.
     `CREATE TABLE model_sums (
         ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL, version ${integer} NOT NULL, spoilt ${integer} NOT NULL
       )`,
     'CREATE INDEX model_sums_by_version ON model_sums (task, version)',
     'CREATE INDEX models_kept ON models (task, version) WHERE forgotten = 0',
-    // A batch of the one-shot mode is a buffer that begins frozen. It has a number, its uploads are in `shots`, and it was drawn by nobody.
+    // A batch of the one-shot mode is a buffer that begins frozen. It has a number, its uploads are in `shots`, and it
+    // was never drawn.
     `CREATE TABLE buffers (
         ctx ${blob} PRIMARY KEY, task ${blob} NOT NULL REFERENCES tasks (task), descriptor ${blob},
         status TEXT NOT NULL, last_record ${integer} NOT NULL, drawn_at ${integer} NOT NULL, slot_keys ${blob},
@@ -57,7 +59,8 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         ctx ${blob} NOT NULL REFERENCES buffers (ctx), to_slot ${integer} NOT NULL, from_slot ${integer} NOT NULL,
         entry ${blob} NOT NULL, PRIMARY KEY (ctx, to_slot, from_slot)
       )`,
-    // Sums that are opened and in no logged version yet: what the mean beside them weighs, or why they are spoilt.
+    // Opened sums that are in no logged version yet: the weight of the mean beside them, or the reason why they are
+    // spoilt.
     `CREATE TABLE opened (
         ctx ${blob} PRIMARY KEY REFERENCES buffers (ctx), task ${blob} NOT NULL, at ${integer} NOT NULL, weight_sum ${real},
         version_sum ${integer}, metrics TEXT, why TEXT, slots TEXT
@@ -71,7 +74,7 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         PRIMARY KEY (task, name), UNIQUE (task, usr, join_tag)
       )`,
     'CREATE INDEX shots_by_status ON shots (task, status, at, name)',
-    // Holds what is counted at every look, so that no row is read for it.
+    // Covers the counts of every look, so that no row is read for them.
     'CREATE INDEX shots_by_group ON shots (task, status, entry, version, at, votes_first, votes_last)',
     'CREATE INDEX shots_by_entry ON shots (task, usr, entry)',
     'CREATE INDEX shots_by_batch ON shots (ctx, position)',
@@ -79,12 +82,14 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     `CREATE TABLE epochs (
         statement ${blob} PRIMARY KEY, task ${blob} NOT NULL, epoch ${blob} NOT NULL, until ${integer} NOT NULL
       )`,
-    // Where the pieces of an upload lie so far, and whose piece is under way. One-shot uploads have their own name and slot 0.
+    // The staging of the pieces of an upload so far, and the attempt under way. One-shot uploads have their own name
+    // and slot 0.
     `CREATE TABLE pieces (
         ctx ${blob} NOT NULL, slot ${integer} NOT NULL, body_hash ${blob} NOT NULL,
         received ${integer} NOT NULL, staged TEXT, writer TEXT, PRIMARY KEY (ctx, slot)
       )`,
-    // A place to train in, a seat in a buffer, and a number in the line of those that wait: some of them. Nothing is lost with a ticket.
+    // A place to train in, a seat in a buffer, or a number in the line, or several of them. Nothing is lost with a
+    // ticket.
     `CREATE ${unlogged}TABLE tickets (
         task ${blob} NOT NULL, usr ${blob} NOT NULL,
         ends_at ${integer}, has_lapsed ${integer} NOT NULL, for_seat ${integer} NOT NULL, version ${integer} NOT NULL,
@@ -93,7 +98,7 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
     'CREATE INDEX tickets_by_end ON tickets (task, ends_at)',
     'CREATE INDEX tickets_by_buffer ON tickets (ctx, seat_until)',
     'CREATE INDEX tickets_in_line ON tickets (task, number)',
-    // Until its lease is over, also where its buffer ends before that.
+    // Until its lease is over, even if its buffer ends before that.
     `CREATE TABLE unfinished_slots (
         ctx ${blob} NOT NULL, slot ${integer} NOT NULL, task ${blob} NOT NULL, usr ${blob} NOT NULL,
         until ${integer} NOT NULL, PRIMARY KEY (ctx, slot)
@@ -116,7 +121,7 @@ function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly s
         task ${blob} NOT NULL, authority ${blob} NOT NULL, branch ${blob} NOT NULL, up_to ${integer} NOT NULL,
         PRIMARY KEY (task, authority)
       )`,
-    // What the sums of a task say of its devices, and how many there were.
+    // The evidence of a task's sums about its devices, and the number of sums.
     `CREATE TABLE suspicions (
         task ${blob} NOT NULL, usr ${blob} NOT NULL, suspicion ${real} NOT NULL, spoilt ${integer} NOT NULL,
         suspensions ${integer} NOT NULL, suspended_until ${integer}, banned ${integer} NOT NULL, last_sum ${integer} NOT NULL,
@@ -144,7 +149,7 @@ const databaseOf = (dialect: Dialect): DatabaseOptions => ({
   oldest: OLDEST,
 });
 
-/** What a data folder holds. */
+/** The database of a data folder. */
 export const EMBEDDED_DATABASE = databaseOf(SQLITE);
-/** What several nodes share. */
+/** The database that several nodes share. */
 export const SERVER_DATABASE = databaseOf(POSTGRES);

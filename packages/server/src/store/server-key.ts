@@ -9,7 +9,7 @@ import { flushNames } from '@basa/service/durable-names';
 export const KEY_FILE = 'server.key';
 const KEY_BYTES = 32;
 
-/** `mayMake`: a folder that holds tasks must have its key. */
+/** `mayMake`: a folder that holds tasks must already have its key. */
 export async function serverKey(folder: string, { mayMake }: { readonly mayMake: boolean }): Promise<Uint8Array> {
   const path = join(folder, KEY_FILE);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -24,7 +24,7 @@ export async function serverKey(folder: string, { mayMake }: { readonly mayMake:
   return secret;
 }
 
-/** Whole or not at all, whenever the process dies. */
+/** Writes the key completely or not at all, even if the process is killed. */
 async function makeKey(path: string): Promise<Uint8Array> {
   const secret = nodeRandomBytes(KEY_BYTES);
   const file = await open(`${path}.new`, 'w', 0o600);

@@ -1,4 +1,4 @@
-/** Uploads of the one-shot mode: each from its first byte to the batch that it is in, or to the reason why it is in none. */
+/** Uploads of the one-shot mode: each from its first byte to its batch, or to the reason why it is in none. */
 import { equalBytes } from '@basa/masking';
 import {
   type Ctx,
@@ -15,8 +15,8 @@ import { checkFence, type Fence } from './leases.ts';
 import { OPEN } from './tasks.ts';
 
 /**
- * `arriving`: its header is good, and its body not whole. `waiting`: durable, and not inspected. `good`: it may be in a batch. `batched`: it
- * is in one, whose end is its end. `refused`, `over`: it is in none.
+ * `arriving`: its header is valid, but its body is incomplete. `waiting`: durable, and not inspected. `good`: it may be
+ * in a batch. `batched`: it is in a batch and ends with it. `refused`, `over`: it is in none.
  */
 export type ShotStatus = 'arriving' | 'waiting' | 'good' | 'batched' | 'refused' | 'over';
 
@@ -24,11 +24,11 @@ export interface StoredShot {
   readonly name: Ctx;
   readonly upload: ShotUpload;
   readonly status: ShotStatus;
-  /** Why it is in no batch, and never will be. */
+  /** The reason why it is in no batch, and never will be. */
   readonly reason: RefusalReason | undefined;
   /** The batch that it is in. */
   readonly ctx: Ctx | undefined;
-  /** When it began, or was whole. */
+  /** The time at which it began, or was complete. */
   readonly at: number;
   readonly votes: VoteWindow;
 }
@@ -53,7 +53,7 @@ const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') 
 
 export function shotTables(database: SqlDatabase) {
   return {
-    /** The same upload again is the one that there is. */
+    /** The same upload again returns the existing one. */
     beginShot: async (task: TaskId, name: Ctx, upload: ShotUpload, votes: VoteWindow): Promise<BegunShot> => {
       const work = (session: SqlSession) => beginShot(database, session, task, { name, upload, votes });
       const begun = await database.transaction(work, { mayBeLost: true });
@@ -61,7 +61,7 @@ export function shotTables(database: SqlDatabase) {
       if (begun.kind === 'begun' && begun.shot.status !== 'arriving') await database.query(ONE, task, name);
       return begun;
     },
-    /** Its body is durable: the place of its device is used up. Returns what it has become, with another request perhaps. */
+    /** Its body is durable: the place of its device is used up. Returns its new state, which another request may have set. */
     acceptShot: (task: TaskId, name: Ctx, user: UserId): Promise<StoredShot | undefined> =>
       database.transaction(async ({ query, now }) => {
         await query(ACCEPT, await now(), task, name);
@@ -73,7 +73,7 @@ export function shotTables(database: SqlDatabase) {
       if ((await database.peek(ONE, task, name)).length === 0) return undefined;
       return (await database.query(ONE, task, name)).map(readShot)[0];
     },
-    /** Those that still are what they are taken for. */
+    /** Changes only those that still have the expected status. */
     decideShots: (
       task: TaskId,
       names: readonly Ctx[],
@@ -89,10 +89,10 @@ export function shotTables(database: SqlDatabase) {
           await session.query(`DELETE FROM pieces WHERE ctx IN (${marksFor(some)})`, ...some);
         }
       }),
-    /** The names of all uploads whose bodies are needed, or on their way in. */
+    /** The names of all uploads whose bodies are needed, or arriving. */
     shotsWithBodies: async (): Promise<readonly Ctx[]> =>
       (await database.query(NEEDED)).map((row) => column.bytes(row, 'name') as Ctx),
-    /** Those whose bodies are whole, and needed. */
+    /** Uploads whose bodies are complete, and needed. */
     wholeShots: async (): Promise<readonly StoredShot[]> =>
       (await database.query(NEEDED)).map(readShot).filter(({ status }) => status !== 'arriving'),
     /** All uploads of a task. */
@@ -100,14 +100,14 @@ export function shotTables(database: SqlDatabase) {
       (await database.query('SELECT name FROM shots WHERE task = ?', task)).map(
         (row) => column.bytes(row, 'name') as Ctx,
       ),
-    /** Removes what is known of uploads that were in no batch. */
+    /** Removes the records of uploads that were in no batch. */
     async forgetShots(task: TaskId, before: number): Promise<void> {
       await database.query(OLD, task, before);
     },
   };
 }
 
-/** Uploads of one device wait for each other, whatever nodes they go to. */
+/** Uploads of one device wait for each other, on all nodes. */
 async function beginShot(
   { dialect }: SqlDatabase,
   session: SqlSession,
@@ -129,7 +129,7 @@ async function beginShot(
   return { kind: 'begun', shot: { name, upload, status: 'arriving', reason: undefined, ctx: undefined, at, votes } };
 }
 
-/** In the transaction of the end of a batch that nobody voted for. */
+/** Runs in the transaction that ends a batch without votes. */
 export async function freeShots({ query }: SqlSession, ctx: Ctx, refused: readonly RefusedShot[]): Promise<void> {
   const refuse = `UPDATE shots SET status = 'refused', reason = ?, ctx = NULL, position = NULL WHERE ctx = ? AND name = ?`;
   for (const { name, reason } of refused) await query(refuse, reason, ctx, name);

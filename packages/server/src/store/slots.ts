@@ -1,14 +1,14 @@
-/** Slots that devices were given and have not finished: each counts from its deposit to its upload, or until its lease is over. */
+/** Slots that devices were assigned and have not finished: each counts from its deposit to its upload, or until its lease is over. */
 import { toHex } from '@basa/masking';
 import type { Ctx, Slot, TaskId, UserId } from '@basa/protocol';
 import { column, type SqlDatabase, type SqlSession } from '@basa/service';
 
-/** How many unfinished slots of a task a device may have: with more it could open one buffer after the other. */
+/** The number of unfinished slots of a task that a device may have: with more it could open one buffer after the other. */
 export const MAX_UNFINISHED_SLOTS = 2;
 
 interface UnfinishedSlots {
   readonly slots: number;
-  /** How long until the first of them counts no more. */
+  /** The time until the first of them no longer counts. */
   readonly freeInMs: number;
 }
 
@@ -31,7 +31,7 @@ export function slotTables(database: SqlDatabase) {
     /** Slots of the device in the task whose lease runs and whose upload was not accepted. */
     unfinishedSlots: async (task: TaskId, user: UserId): Promise<UnfinishedSlots> =>
       unfinished(database, task, user, await database.now()),
-    /** Slots whose lease is over count no more. */
+    /** Slots whose lease is over no longer count. */
     async forgetLapsedSlots(): Promise<void> {
       await database.query('DELETE FROM unfinished_slots WHERE until < ?', await database.now());
     },
@@ -42,11 +42,11 @@ export interface BegunSlot {
   readonly slot: Slot;
   readonly task: TaskId;
   readonly user: UserId;
-  /** When its lease is over, as long as the server is up. */
+  /** The end of its lease, as long as the server is up. */
   readonly until: number;
 }
 
-/** In the transaction of the deposit. Deposits of one device wait for each other, whatever buffers and nodes they go to. */
+/** Runs in the transaction of the deposit. Deposits of one device wait for each other, in all buffers and on all nodes. */
 export async function beginSlot(
   { dialect }: SqlDatabase,
   session: SqlSession,

@@ -1,4 +1,4 @@
-/** Everything that a server keeps, over SQL: every method is one transaction, durable when its promise is fulfilled. */
+/** All records of a server, over SQL: every method is one transaction, durable when its promise is fulfilled. */
 import { column, type Row, type SqlDatabase } from '@basa/service';
 import { batchTables } from './batches.ts';
 import { bufferTables } from './buffers.ts';
@@ -54,14 +54,14 @@ export function createStore(database: SqlDatabase): Store {
 function noteTables(database: SqlDatabase) {
   const noteOf = ([row]: readonly Row[]) => (row === undefined ? undefined : column.bytes(row, 'value'));
   return {
-    /** On the clock that leases are judged by. */
+    /** The clock by which leases are judged. */
     now: (): Promise<number> => database.now(),
     note: async (name: string): Promise<Uint8Array | undefined> =>
       noteOf(await database.query('SELECT value FROM meta WHERE name = ?', name)),
     async setNote(name: string, value: Uint8Array): Promise<void> {
       await database.query(SET_NOTE, name, value);
     },
-    /** Sets the note to what `change` makes of it; undefined leaves it. */
+    /** Sets the note to the result of `change`; undefined leaves it. */
     changeNote: (name: string, change: (before: Uint8Array | undefined) => Uint8Array | undefined): Promise<void> =>
       database.transaction(async ({ query }) => {
         const locked = `SELECT value FROM meta WHERE name = ?${database.dialect.forUpdate}`;

@@ -1,4 +1,4 @@
-/** How much the devices of a task are suspected, over SQL: judged in the transaction of the buffer's end, one sum after the other. */
+/** The suspicions against the devices of a task, over SQL: judged in the transaction of the buffer's end, one sum after the other. */
 import { fromHex, toHex } from '@basa/masking';
 import {
   type Ctx,
@@ -16,27 +16,27 @@ import {
 import { column, type Row, type SqlDatabase, type SqlSession, type SqlValue } from '@basa/service';
 import { insertRows } from './insert-rows.ts';
 
-/** How the sum of a buffer came out: written in the transaction of its end. */
+/** The verdict on the sum of a buffer: written in the transaction of its end. */
 export interface Verdict {
   readonly task: TaskId;
   /** Kmin. */
   readonly minimum: number;
   readonly users: readonly UserId[];
   readonly outcome: 'clean' | 'spoilt';
-  /** Those who are shown to have cheated. */
+  /** The devices that were shown to have cheated. */
   readonly named: readonly UserId[];
 }
 
 export interface TaskSuspicions {
-  /** How many sums were judged. */
+  /** The number of sums that were judged. */
   readonly sums: number;
-  /** Of the devices that took part lately; more than the minimum are not counted. */
+  /** Counted over devices that took part recently; more than the minimum are not counted. */
   readonly trust: FleetTrust;
-  /** When the last sum was judged. */
+  /** The time at which the last sum was judged. */
   readonly lastAt: number;
   /** The mean time from one sum to the next; missing before the second. */
   readonly paceMs?: number;
-  /** Suspects and those who are suspended or banned, by their names in hex; everybody else is none of it. */
+  /** Suspects and devices that are suspended or banned, by their names in hex; all others are not listed. */
   readonly suspects: ReadonlyMap<string, Standing>;
 }
 
@@ -51,9 +51,9 @@ const REPLACE = ` ON CONFLICT (task, usr) DO UPDATE SET suspicion = excluded.sus
 const FREE = 'banned = 0 AND (suspended_until IS NULL OR suspended_until <= ?)';
 const LATELY_SEEN = `SELECT COUNT(*) AS devices FROM suspicions WHERE task = ? AND last_sum > ? AND ${FREE}`;
 const SUSPENDED = 'SELECT COUNT(*) AS devices FROM suspicions WHERE task = ? AND banned = 0 AND suspended_until > ?';
-/** Counted where a sum was spoilt alone. */
+/** The count that is used if the sum was not spoilt. */
 const NOBODY = { devices: 0, suspended: 0 };
-/** No more are counted than matters. */
+/** Counts no more than necessary. */
 const LESS_SUSPECTED = `SELECT usr FROM suspicions WHERE task = ? AND last_sum > ? AND banned = 0 AND suspicion < ?
   AND suspended_until IS NULL LIMIT ?`;
 const SUSPECTS = `SELECT * FROM suspicions WHERE task = ? AND (suspicion >= ? OR banned = 1)`;
@@ -61,7 +61,7 @@ const SUSPECTS = `SELECT * FROM suspicions WHERE task = ? AND (suspicion >= ? OR
 export function suspicionTables(database: SqlDatabase) {
   return {
     suspicions: (task: TaskId): Promise<TaskSuspicions> => suspicionsOf(database, task),
-    /** Returns what the standing has become. */
+    /** Returns the new standing. */
     changeStanding: (task: TaskId, user: UserId, change: (before: Standing) => Standing): Promise<Standing> =>
       database.transaction(async (session) => {
         const { sums } = await lockedSums(database, session, task);
@@ -75,7 +75,7 @@ export function suspicionTables(database: SqlDatabase) {
   };
 }
 
-/** Before the buffer's deposits go: they say whose standings are read. */
+/** Before the buffer's deposits are removed, because they tell whose standings are read. */
 export async function judge(
   database: SqlDatabase,
   session: SqlSession,
@@ -104,7 +104,7 @@ export async function judge(
   if (sum === 1) await session.query('UPDATE sums SET first_at = ? WHERE task = ?', now, task);
 }
 
-/** How many there are without those who are suspended, whoever takes part for the first time in long included. */
+/** The numbers of active and of suspended devices; a device that takes part for the first time in long counts, too. */
 async function fleetAt(
   { query }: SqlSession,
   task: TaskId,

@@ -12,14 +12,14 @@ export interface StoredTask {
   /** JSON, as the operator gave it. */
   readonly specification: string;
   readonly state: TaskState;
-  /** Why it is finished. */
+  /** The reason why it is finished. */
   readonly why?: string;
   readonly createdAt: number;
 }
 
 /** Statuses of buffers that have not ended. */
 export const OPEN = `('filling', 'frozen', 'granted', 'opened')`;
-/** Tables with a row for a task, each before the one it refers to. Burnt slots count against a device whatever the task. */
+/** Tables with a row for a task, each before the one it refers to. Burnt slots count against a device in every task. */
 const OF_TASKS = [
   'model_sums',
   'tickets',
@@ -38,7 +38,7 @@ const OF_BUFFERS = ['records', 'deposits', 'inboxes', 'pieces', 'opened'];
 
 export function taskTables(database: SqlDatabase) {
   return {
-    /** The same again changes nothing; another one under its name is refused. */
+    /** The same task again changes nothing; another one under its name is refused. */
     addTask: ({ task, policy, specification, state, createdAt }: StoredTask): Promise<void> =>
       database.transaction(async ({ query }) => {
         await query(
@@ -66,8 +66,8 @@ export function taskTables(database: SqlDatabase) {
       await database.query('UPDATE tasks SET state = ?, why = ? WHERE task = ?', state, why ?? null, task);
     },
     /**
-     * Removes a finished task whose buffers have all ended, with everything that is stored of it; otherwise nothing, and says how many of its
-     * buffers are open.
+     * Removes a finished task whose buffers have all ended, with everything that is stored for it; otherwise removes
+     * nothing, and returns the number of its open buffers.
      */
     removeTask: (task: TaskId): Promise<{ readonly isRemoved: boolean; readonly openBuffers: number }> =>
       database.transaction(async ({ query }) => {
@@ -86,7 +86,7 @@ export function taskTables(database: SqlDatabase) {
   };
 }
 
-/** The note that says which examples a task is evaluated on. */
+/** The note with the examples on which a task is evaluated. */
 export function examplesNote(task: TaskId): string {
   return `evaluation-${toHex(task)}`;
 }

@@ -1,4 +1,4 @@
-/** How tasks gather updates, by the engine of their policy: this is the only place that chooses. */
+/** The modes of tasks, by the engine of their policy: this is the only place that chooses. */
 import { type Ctx, ENGINE, type LiveBuffer, type SecureBuffer, type ShotBatch, type SumState } from '@basa/protocol';
 import type { TaskAdmission } from '../admission/task-admission.ts';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
@@ -19,17 +19,17 @@ export interface TaskMode {
   readonly closer: Pick<Closer<SumState>, 'due' | 'attend'>;
   /** Set in the one-shot mode. */
   readonly shots: ShotTask | undefined;
-  /** By the clock, on every node. */
+  /** Periodic work on every node. */
   listen(): Promise<void>;
-  /** Gathers what has come, if there is anything to gather: on the node with the lease. */
+  /** Gathers new uploads, if there are any: on the node with the lease. */
   look(under: (work: (fence: Fence) => Promise<void>) => Promise<void>): Promise<void>;
-  /** The buffers among these sums that devices sit in. */
+  /** The buffers among these sums that have slots. */
   buffers(living: readonly Ctx[]): Promise<readonly SecureBuffer[]>;
-  /** A sum of the task, as everybody may see it. */
+  /** The public view of a sum of the task. */
   show(ctx: Ctx): Promise<LiveBuffer | undefined>;
   /** Batches that still fill, the oldest version first; a buffer that fills is among the sums of the task. */
   filling(): Promise<readonly LiveBuffer[]>;
-  /** What may be forgotten, at times. */
+  /** Removes data that may be forgotten, now and then. */
   tidy(before: number): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function modeOf(parts: ModeParts): TaskMode {
   return parts.read.policy.engine === ENGINE.oneShot ? shotMode(parts) : slotMode(parts);
 }
 
-/** From `frozen` on, all modes go the same way. */
+/** From `frozen` on, all modes are the same. */
 function closerOf<Sum extends SumState>(parts: ModeParts, gatherer: Gatherer<Sum>): Closer<Sum> {
   const { tools, task, read, models, admission, onIncluded, onEnded } = parts;
   const onUnanswered = (sum: Sum): void => admission.setAside(sum);

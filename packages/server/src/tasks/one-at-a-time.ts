@@ -1,9 +1,9 @@
-/** Work that is done once at a time. Whoever asks for it while it is done has it done once more: what is new may not be in the first. */
+/** Work that runs once at a time. A request while it runs makes it run once more, because the first run may miss new data. */
 
 export class OneAtATime {
   readonly #work: () => Promise<void>;
   #last: Promise<void> = Promise.resolve();
-  /** Asked for, and not begun. */
+  /** Requested, and not begun. */
   #next: Promise<void> | undefined;
 
   /** `work` never rejects. */
@@ -11,7 +11,7 @@ export class OneAtATime {
     this.#work = work;
   }
 
-  /** Resolves when what is new now is dealt with. */
+  /** Resolves when everything that is new now has been processed. */
   run(): Promise<void> {
     this.#next ??= this.#last.then(() => {
       this.#next = undefined;
@@ -21,7 +21,7 @@ export class OneAtATime {
     return this.#last;
   }
 
-  /** Waits for what is under way. */
+  /** Waits for work under way. */
   settle(): Promise<void> {
     return this.#last;
   }

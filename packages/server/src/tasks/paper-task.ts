@@ -33,7 +33,7 @@ export interface PaperTaskOptions {
   onModel(): Promise<void>;
 }
 
-/** What is durable of a buffer, beside its running sum. */
+/** The durable state of a buffer, beside its running sum. */
 interface Snapshot {
   readonly ctx: string;
   readonly version: number;
@@ -111,7 +111,7 @@ export class PaperTask {
     await onModel();
   }
 
-  /** Takes up where a crash or a failure left it: also a full buffer whose model was not made. */
+  /** Continues after a crash or a failure: also a full buffer whose model was not made. */
   async #open(): Promise<PaperBuffer> {
     const { tools, read, models } = this.#options;
     if (this.#buffer === undefined) {

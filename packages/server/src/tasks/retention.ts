@@ -1,6 +1,7 @@
 /**
- * Removes what is not kept any more, in the background and a little at a time: parameters of old versions, facts of buffers
- * that ended long ago, and blobs that a crash left behind. Beside other nodes only the one with the lease of a task does so.
+ * Removes data that is no longer kept, in the background and a little at a time: parameters of old versions, facts of
+ * buffers that ended long ago, and blobs that a crash left behind. If there are several nodes, only the one with the
+ * lease of a task does so.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTicker, type Ticker } from '@basa/service';
@@ -11,11 +12,11 @@ import type { Fence } from '../store/leases.ts';
 import type { Store } from '../store/store.ts';
 import type { RunningTask } from './running-task.ts';
 
-/** What is kept; all of it where a number is missing. */
+/** The history that is kept; without a number, all of it. */
 export interface Keep {
-  /** How many of the newest versions of each task are kept. */
+  /** The number of newest versions of each task that are kept. */
   readonly models?: number;
-  /** How long the facts of a buffer are kept after its time. */
+  /** The time for which the facts of a buffer are kept after its end. */
   readonly buffersMs?: number;
 }
 
@@ -31,9 +32,9 @@ export interface RetentionTools {
 
 const MODELS_AT_ONCE = 10;
 const BUFFERS_AT_ONCE = 20;
-/** How long a device can hear what became of an upload that was in no batch. */
+/** The time for which a device can ask for the status of an upload that was in no batch. */
 const KEPT_FATES_MS = 30 * 86_400_000;
-/** Requests come between two batches. */
+/** Lets requests in between two batches. */
 const PAUSE_MS = 20;
 /** Leftovers of crashes are looked for at every 60th look. */
 const LOOKS_FOR_LEFTOVERS = 60;
@@ -66,7 +67,7 @@ export function startRetention(tools: RetentionTools): Ticker {
   };
 }
 
-/** Marked first: a blob that a crash leaves then is a leftover. Returns whether there may be more. */
+/** Marks first, so that a blob that a crash leaves then is a leftover. Returns true if there may be more. */
 async function forgetModels(
   { keep, store, blobs }: RetentionTools,
   task: RunningTask,
@@ -102,7 +103,7 @@ async function forgetBuffers(
   return (await store.forgetBuffers(task, { drawnBefore, limit: BUFFERS_AT_ONCE }, fence)) === BUFFERS_AT_ONCE;
 }
 
-/** Blobs of versions up to the newest that no version is made of: the next one may be on its way. */
+/** Blobs of versions up to the newest that belong to no version: later ones may be in the making. */
 async function removeLeftovers({ store, blobs }: RetentionTools, { task, models }: RunningTask): Promise<void> {
   const { newest } = models;
   if (newest === undefined) return;

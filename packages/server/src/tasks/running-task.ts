@@ -1,4 +1,4 @@
-/** One task of a server at work: its models, its seats, its buffers, and when it ends. */
+/** One running task of a server: its models, its seats, its buffers, and its end. */
 import { toHex } from '@basa/masking';
 import {
   type Certificate,
@@ -47,9 +47,9 @@ export class RunningTask {
   readonly #createdAt: number;
   readonly #backoff: Backoff;
   readonly #living = new Map<string, Ctx>();
-  /** When uploads of a buffer were last seen, and how many it had, on this node's clock. */
+  /** The time of the last upload of a buffer, and the number of uploads then, on this node's clock. */
   readonly #lastUploads = new Map<string, { readonly at: number; readonly uploads: number }>();
-  /** Buffers of a task end one after the other: each version follows the one before. */
+  /** Buffers of a task end one after the other, because each version follows the one before. */
   #attending: Promise<void> = Promise.resolve();
   #listening: Promise<void> = Promise.resolve();
   #state: TaskState;
@@ -108,7 +108,7 @@ export class RunningTask {
     );
   }
 
-  /** What certificates of its devices are held to. */
+  /** The requirements on certificates of its devices. */
   get enrolledFor(): EnrolledFor {
     return { ...this.read.policy, task: this.task };
   }
@@ -126,7 +126,7 @@ export class RunningTask {
     return [...this.#living.values()];
   }
 
-  /** How many buffers something is remembered of. */
+  /** The number of buffers about which something is remembered. */
   get held(): number {
     return new Set([...this.#living.keys(), ...this.#lastUploads.keys()]).size;
   }
@@ -138,7 +138,7 @@ export class RunningTask {
     this.#tools.nodes.tell.task(this.task);
   }
 
-  /** Takes in what the store says, which another node may have changed. */
+  /** Applies the store's state, which another node may have changed. */
   meet({ state, why }: Pick<StoredTask, 'state' | 'why'>): void {
     this.#state = state;
     this.#why = why;
@@ -148,7 +148,7 @@ export class RunningTask {
     if (this.models.newest !== undefined) this.admission.meetVersion(this.models.newest);
   }
 
-  /** No new seats for a task that is paused or has reached its end. */
+  /** Refuses new seats in a task that is paused or has reached its end. */
   checkRunning(): void {
     if (this.#state === 'paused') fail('task-paused', { retryAfterMs: PAUSE_MS });
     if (this.#state === 'finished') fail('task-finished', this.#why === undefined ? {} : { detail: this.#why });
@@ -163,19 +163,22 @@ export class RunningTask {
     this.checkRunning();
   }
 
-  /** What was learnt from arrivals. */
+  /** The values learned from arrivals. */
   get tuned(): Tuned {
     return this.#tuning.at(this.#tools.clock());
   }
 
-  /** A device used its ticket: its place became one of the buffer's. */
+  /** A device used its ticket: its place is now counted in the buffer. */
   deposited({ deviceKey }: Certificate, ctx: Ctx): void {
     const user = this.#userOf(deviceKey);
     this.#tuning.deposited(user, this.#tools.clock());
     this.admission.deposited(user, ctx);
   }
 
-  /** Before a device fetches a model: its place, or when to ask again. `unused`: what it lately left unused. */
+  /**
+   * Before a device fetches a model: returns its place, or when to ask again. `unused`: slots and places it left
+   * unused.
+   */
   async admit({ deviceKey }: Certificate, unused: number): Promise<{ readonly leftMs: number }> {
     this.checkRunning();
     const answer = await this.admission.ask(this.#userOf(deviceKey), unused);
@@ -187,7 +190,7 @@ export class RunningTask {
     return userIdOf(this.#tools.ports.suite, deviceKey);
   }
 
-  /** Takes in a buffer that was read or changed. */
+  /** Takes note of a buffer that was read or changed. */
   track(buffer: SecureBuffer): void {
     const name = toHex(buffer.ctx);
     if (!isEnded(buffer.status)) {
@@ -205,18 +208,18 @@ export class RunningTask {
     this.admission.trackBatch(batch);
   }
 
-  /** Whoever has the lease tidies up. */
+  /** The node with the lease cleans up. */
   #endedElsewhere(ctx: Ctx): void {
     if (!this.#tools.nodes.leases.has(this.task)) this.#forget(ctx);
   }
 
-  /** An upload was accepted, here or at another node: perhaps it was the last one. */
+  /** An upload was accepted, on this or another node: it may have been the last one. */
   uploaded(ctx: Ctx): void {
     if (this.#living.has(toHex(ctx))) void this.#attendIfDue([ctx]);
     else void this.#gathering.run().then(() => this.#attendIfDue(this.living));
   }
 
-  /** Takes a buffer as far as it goes; trouble is told and tried again at the next look. */
+  /** Takes a buffer as far as possible; errors are reported and tried again at the next look. */
   #attend(ctx: Ctx): Promise<void> {
     const { leases } = this.#tools.nodes;
     const attended = this.#attending.then(async () => {
@@ -229,7 +232,7 @@ export class RunningTask {
     return attended;
   }
 
-  /** Looks after everything; trouble in one thing does not keep it from the next. */
+  /** Looks after everything; an error in one thing does not keep it from the next. */
   async tick(): Promise<void> {
     if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.#openModels());
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
@@ -238,7 +241,7 @@ export class RunningTask {
       this.admission.look(await this.mode.buffers(this.living)),
     );
     this.#meetVersion();
-    this.#listening = this.#tried('the authorities could not be heard', () => this.mode.listen()); // nobody waits for the slowest
+    this.#listening = this.#tried('the authorities could not be heard', () => this.mode.listen()); // the slowest authority delays nothing
     await this.#gathering.run();
     await this.#attendIfDue(this.living);
     const { policy, specification } = this.read;
@@ -257,7 +260,7 @@ export class RunningTask {
     this.#backoff.over('models');
   }
 
-  /** What there is to do is found by the copies in memory: the store is asked for those with something to do. */
+  /** The copies in memory show what there is to do: the store is read only for buffers with something to do. */
   async #attendIfDue(buffers: readonly Ctx[]): Promise<void> {
     await this.#tried('buffers could not be looked after', async () => {
       const due = await this.mode.closer.due(buffers, await this.#tools.store.now());
@@ -265,14 +268,14 @@ export class RunningTask {
     });
   }
 
-  /** Waits for what is under way. */
+  /** Waits for work under way. */
   async settle(): Promise<void> {
     await this.#listening;
     await this.#gathering.settle();
     await this.#attending;
   }
 
-  /** After a restart, waiting starts anew. */
+  /** After a restart, waiting starts again. */
   #lastUpload(ctx: Ctx): number {
     const seen = this.#lastUploads.get(toHex(ctx)) ?? { at: this.#tools.clock(), uploads: 0 };
     this.#lastUploads.set(toHex(ctx), seen);
@@ -284,7 +287,7 @@ export class RunningTask {
     this.#lastUploads.delete(toHex(ctx));
   }
 
-  /** Evaluates the newest version and ends the task where it has reached its goal, also after a crash in between. */
+  /** Evaluates the newest version and ends the task if it has reached its goal, also after a crash in between. */
   async #review(): Promise<void> {
     await this.#tried('the newest model could not be evaluated', () => this.evaluation.catchUp());
     if (this.#state === 'finished') return;

@@ -1,4 +1,4 @@
-/** When a task has reached its end (docs/http.md), as a sentence; undefined while it goes on. */
+/** The reason why a task has reached its end (docs/http.md), as a sentence; undefined while it continues. */
 
 import { SCORES, type Scores } from '@basa/protocol';
 import type { TaskSpecification } from '../specification/task-specification.ts';

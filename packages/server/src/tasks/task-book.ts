@@ -16,14 +16,14 @@ import type { TaskTools } from './task-tools.ts';
 export class TaskBook {
   readonly #tools: TaskTools;
   readonly #tasks = new Map<string, RunningTask>();
-  /** Tasks are made one after the other. */
+  /** Tasks are created one after the other. */
   #creating: Promise<unknown> = Promise.resolve();
 
   constructor(tools: TaskTools) {
     this.#tools = tools;
   }
 
-  /** Takes up every task of the store. An authority that does not answer yet is asked again at every tick. */
+  /** Resumes every task of the store. An authority that does not answer yet is asked again at every tick. */
   async open(): Promise<void> {
     const { store, blobs } = this.#tools;
     const withModels = await blobs.namesBelow(MODELS); // before the tasks: a task is stored before it has models
@@ -38,8 +38,8 @@ export class TaskBook {
   }
 
   /**
-   * Bodies of sums that ended just before a process did. A buffer is stored before it has bodies, and so is an upload that is in no batch
-   * yet: what has bodies and does not live afterwards has ended.
+   * Removes bodies of sums that ended just before the process did. A buffer is stored before it has bodies, and so is
+   * an upload that is in no batch yet: so whatever has bodies and is not living has ended.
    */
   async #removeLeftovers(): Promise<void> {
     const { blobs, store } = this.#tools;
@@ -53,7 +53,7 @@ export class TaskBook {
     return [...(await keeper.refresh()), ...(await batches.refresh())];
   }
 
-  /** Takes in what other nodes have done: tasks, their states, their newest models and their buffers. */
+  /** Reads the changes of other nodes: tasks, their states, their newest models and their buffers. */
   async refresh(): Promise<void> {
     const { store, keeper, batches } = this.#tools;
     const known = [...this.#tasks.keys()];
@@ -67,12 +67,12 @@ export class TaskBook {
     const open = this.all.filter(({ state, models }) => state !== 'finished' || models.newest === undefined);
     await Promise.all(open.map(({ models }) => models.refresh()));
     const living = new Set((await this.#refreshSums()).map(toHex));
-    // Those that ended elsewhere are read once more, and then forgotten.
+    // Those that ended on other nodes are read once more, and then forgotten.
     const ended = this.all.flatMap((task) => task.living.filter((ctx) => !living.has(toHex(ctx))));
     await Promise.all(ended.map(async (ctx) => (await keeper.fresh(ctx)) ?? (await batches.fresh(ctx))));
   }
 
-  /** The task of this name, also one that was made at another node a moment ago. */
+  /** The task of this name, even if another node created it a moment ago. */
   async meet(name: string): Promise<RunningTask | undefined> {
     const known = this.find(name);
     if (known !== undefined) return known;
@@ -109,7 +109,7 @@ export class TaskBook {
     running?.uploaded(ctx);
   }
 
-  /** The same specification again is the same task; another one under the same policy is refused. */
+  /** The same specification again gives the same task; another one under the same policy is refused. */
   create(specification: TaskSpecification): Promise<RunningTask> {
     const created = this.#creating.then(() => this.#create(specification));
     this.#creating = created.catch(() => undefined);
@@ -146,7 +146,7 @@ export class TaskBook {
     return running;
   }
 
-  /** Removes a finished task and all that is kept of it; a task that is not finished, or has open buffers, is left alone. */
+  /** Removes a finished task and all its data; a task that is not finished, or has open buffers, is not touched. */
   async remove(running: RunningTask): Promise<void> {
     const { store, nodes } = this.#tools;
     const { task } = running;

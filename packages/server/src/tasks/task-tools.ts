@@ -1,4 +1,4 @@
-/** What the tasks of a server share. */
+/** The tools that the tasks of a server share. */
 import type { BasaEvent, ServerPorts } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import type { Tickets } from '../admission/tickets.ts';
@@ -22,12 +22,12 @@ export interface TaskTools {
   readonly ports: ServerPorts;
   readonly revocations: Revocations;
   readonly pool: WorkerPool<WorkTask, WorkResult>;
-  /** This node's; leases are judged by the store's. */
+  /** The clock of this node; leases are judged by the store's. */
   readonly clock: () => number;
   readonly seatMs: number;
   readonly nodes: Nodes;
   readonly watch: ServerWatch;
   onEvent(event: BasaEvent): void;
-  /** Something failed that is tried again later. */
+  /** Called if something failed that is tried again later. */
   onTrouble(what: string, error: unknown): void;
 }

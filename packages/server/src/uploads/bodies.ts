@@ -1,4 +1,4 @@
-/** Takes bodies in pieces, each held to its digest, in memory of a block: late bytes are not kept. */
+/** Accepts bodies in pieces, each checked against its digest, using one block of memory: late bytes are not kept. */
 import type { Readable } from 'node:stream';
 import { equalBytes } from '@basa/masking';
 import { refused } from '@basa/protocol';
@@ -18,7 +18,7 @@ import { readBody } from './read-body.ts';
 /** One request with bytes of a body. */
 export interface PieceRequest {
   readonly offset: number;
-  /** What its sender declared; NaN where it declared nothing. */
+  /** The length that its sender declared; NaN if it declared none. */
   readonly declaredBytes: number;
   /** SHA-256 that the device signed for this piece. */
   readonly digest: Uint8Array;
@@ -47,21 +47,19 @@ export class Bodies {
     this.#options = options;
   }
 
-  /** How much of this very body is durable. */
+  /** Returns the number of bytes of this very body that are durable. */
   async standing({ name, layout }: Body): Promise<number> {
     const { blobs, store } = this.#options;
-    // Committed, and the process died before it was recorded.
+    // It was committed, and the process crashed before it was recorded.
     if ((await blobs.size(bodyKey(name, layout))) !== undefined) return layout.bodyBytes;
     const piece = await store.piece(name.ctx, name.slot);
     return piece !== undefined && equalBytes(piece.bodyHash, name.bodyHash) ? piece.received : 0;
   }
 
-  /**
-   * Durable, then accepted by `accept`, then acknowledged. Whatever goes wrong leaves the upload where it stood before this piece.
-   */
+  /** Durable, then accepted by `accept`, then acknowledged. After any error the upload is as it was before this piece. */
   async take(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
     const slot = bodiesOfSlot(body.name.ctx, body.name.slot);
-    // A device that lost its link is back before the old connection is known to be dead.
+    // A device that lost its connection is back before the old one is known to be dead.
     for (let older = this.#underWay.get(slot); older !== undefined; older = this.#underWay.get(slot)) {
       older.interrupt();
       await older.ended;
@@ -94,7 +92,7 @@ export class Bodies {
     return { received: bodyBytes, accepted: true };
   }
 
-  /** How much is durable with this piece; where that is everything, it is the body its header names. */
+  /** Returns the number of bytes that are durable with this piece; if that is everything, it is the body its header names. */
   async #append(body: Body, request: PieceRequest): Promise<number> {
     const { name, layout, modulus } = body;
     const { offset, digest, declaredBytes } = request;
@@ -112,13 +110,13 @@ export class Bodies {
       const expected = { bodyHash: name.bodyHash, modulus, layout };
       if (!(await isExpected(staging, expected, offset === 0 ? digest : undefined))) {
         if (standing > 0) await settle(0);
-        standing = 0; // there is nothing to go on from
+        standing = 0; // there is nothing to continue from
         answerRefusal(refused('body-mismatch'));
       }
       await this.#options.watch.blobCommit(() => staging.commit());
       return layout.bodyBytes;
     } catch (error) {
-      // A full disk may refuse this as well: what lies beyond is cut off before the next piece.
+      // A full disk may refuse this as well: the excess is cut off before the next piece.
       await (standing === 0 ? staging.discard() : staging.truncate(standing)).catch(() => undefined);
       await forget(standing).catch(() => undefined);
       throw error;
@@ -127,7 +125,7 @@ export class Bodies {
     }
   }
 
-  /** What came before is written and hashed while the next block fills. */
+  /** Earlier bytes are written and hashed while the next block fills. */
   async #appendBytes(staging: Staging, { body, digest, declaredBytes }: PieceRequest, most: number): Promise<void> {
     const hash = this.#options.hashing.begin(declaredBytes);
     const behind = new WriteBehind(staging, (block) => hash.update(block));
@@ -143,7 +141,7 @@ export class Bodies {
           return undefined;
         });
       } finally {
-        await behind.end(); // nobody may close or cut the file before
+        await behind.end(); // the file must not be closed or cut before
       }
     } catch (error) {
       hash.forget();

@@ -1,10 +1,10 @@
-/** Whether a staged body is the one its header names: its hash, and a vector of elements of the group. */
+/** Checks that a staged body is the one its header names: its hash, and a vector of elements of the group. */
 import { createHash } from 'node:crypto';
 import { elementBits, equalBytes, firstNonCanonical, type Modulus } from '@basa/masking';
 import type { Staging } from '../blobs/blob-store.ts';
 import { wordPieces } from '../blobs/words.ts';
 
-/** Where the vector of a body lies. */
+/** The position of the vector in a body. */
 export interface BodyLayout {
   readonly elements: number;
   readonly vectorBytes: number;
@@ -17,7 +17,7 @@ export interface ExpectedBody {
   readonly layout: BodyLayout;
 }
 
-/** `knownHash`: of all that is staged, where it was computed on the way in. */
+/** `knownHash`: of everything staged, if it was computed on arrival. */
 export async function isExpected(
   staging: Staging,
   { bodyHash, modulus, layout }: ExpectedBody,
@@ -33,7 +33,7 @@ async function hashOf(staging: Staging): Promise<Uint8Array> {
   return hash.digest();
 }
 
-/** Whether every element is below q, and the bits after the last one are zero. */
+/** True if every element is below q, and the bits after the last one are zero. */
 async function isCanonical(
   staging: Staging,
   modulus: Modulus,

@@ -1,4 +1,4 @@
-/** SHA-256 of a body that comes in blocks: of a short one here, of a long one in a thread beside the one that answers. */
+/** SHA-256 of a body that comes in blocks: of a short one here, of a long one in a thread beside the main one. */
 import { createHash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { workerModule } from '@basa/runtime/node';
@@ -8,7 +8,7 @@ export interface BodyHash {
   /** The block is free for reuse when the promise is fulfilled. */
   update(block: Uint8Array): Promise<void>;
   digest(): Promise<Uint8Array>;
-  /** Nobody asks for the digest any more. */
+  /** The digest is no longer needed. */
   forget(): void;
 }
 
@@ -18,7 +18,7 @@ const LONG_BYTES = 512 * 1024;
 export class BodyHashing {
   #thread: HashThread | undefined;
 
-  /** `bytes`: how long the body is said to be. The thread is started for the first long one. */
+  /** `bytes`: the declared length of the body. The thread is started for the first long one. */
   begin(bytes: number): BodyHash {
     if (!(bytes >= LONG_BYTES)) return hashHere();
     if (this.#thread === undefined || this.#thread.hasEnded) this.#thread = new HashThread();
@@ -48,7 +48,7 @@ interface Asked {
 
 class HashThread {
   readonly #worker: Worker;
-  /** Answers come in the order of the questions. */
+  /** Answers come in the order of the requests. */
   readonly #asked: Asked[] = [];
   #end: Error | undefined;
   #bodies = 0;

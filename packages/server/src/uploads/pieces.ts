@@ -1,4 +1,4 @@
-/** Where the next piece of a body is appended: each attempt stages its own, and goes on from what the last one has settled. */
+/** The place to which the next piece of a body is appended: each attempt stages its own, and continues from what the last one has settled. */
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
@@ -11,11 +11,11 @@ type NamedBody = Pick<Body, 'name' | 'layout'>;
 
 interface OpenPiece {
   readonly staging: Staging;
-  /** How much of the body is durable, and staged, before the piece. */
+  /** The number of bytes of the body that are durable and staged before the piece. */
   readonly standing: number;
-  /** Records how much of what is staged counts from now on. */
+  /** Records the number of staged bytes that count from now on. */
   settle(received: number): Promise<void>;
-  /** The piece came to nothing. */
+  /** The piece failed. */
   fail(standing: number): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ interface PiecesOptions {
   readonly store: PieceStore;
 }
 
-/** An attempt that is overtaken by one at another node, or the same, writes where nobody reads, and does not count. */
+/** An attempt that is overtaken by another one writes where nothing reads, and does not count. */
 export function openPieces({ blobs, store }: PiecesOptions): Pieces {
   const claimed = async ({ name: body, layout }: NamedBody, attempt: string): Promise<OpenPiece> => {
     const { ctx, slot, bodyHash } = body;
@@ -60,7 +60,7 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
   return {
     async open(body, isWhole) {
       const attempt = toHex(nodeRandomBytes(8));
-      // A body in one piece needs no record, unless there is one of another attempt, whose pieces go.
+      // A body in one piece needs no record, unless there is one of another attempt, whose pieces are removed.
       const { ctx, slot } = body.name;
       if (!isWhole || (await store.hasPiece(ctx, slot))) return claimed(body, attempt);
       const key = bodyKey(body.name, body.layout);
@@ -71,7 +71,7 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
   };
 }
 
-/** As much as there is; it is durable with the piece that follows. */
+/** Copies the available bytes; they are durable with the piece that follows. */
 async function copy(from: Staging, to: Staging, most: number): Promise<void> {
   try {
     if (to.size > 0) await to.truncate(0);

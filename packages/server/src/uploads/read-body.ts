@@ -1,10 +1,13 @@
-/** The body of a request, chunk by chunk as it comes: no chunk is copied, joined with others or waited for one by one. */
+/** The body of a request, chunk by chunk as it arrives: no chunk is copied, joined with others or awaited one by one. */
 import type { Readable } from 'node:stream';
 
-/** Undefined where the next chunk may come at once. */
+/** Returns undefined if the next chunk may come at once. */
 type Take = (chunk: Uint8Array) => Promise<void> | undefined;
 
-/** Resolves after the last chunk. What `take` throws ends the reading, and the connection stays: its sender must hear why. */
+/**
+ * Resolves after the last chunk. An error of `take` ends the reading, but the connection stays open, so that the sender
+ * receives the reason.
+ */
 export function readBody(body: Readable, take: Take): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (end: () => void): void => {

@@ -1,4 +1,4 @@
-/** Uploads into slots: a body that is whole is accepted by its buffer. */
+/** Uploads into slots: a complete body is accepted by its buffer. */
 import { acceptUpload, type SecureBuffer, type ServerPorts, type UploadHeader } from '@basa/protocol';
 import { answerRefusal } from '@basa/service';
 import type { BlobStore } from '../blobs/blob-store.ts';
@@ -8,7 +8,7 @@ import { layoutOf, sealedIn } from '../buffers/messages.ts';
 import type { Bodies, PieceRequest, Received } from './bodies.ts';
 import type { Body } from './body.ts';
 
-/** What is uploaded: the header was judged before. */
+/** An upload whose header was judged before. */
 export interface Upload {
   readonly buffer: SecureBuffer;
   readonly header: UploadHeader;
@@ -28,7 +28,7 @@ export class Uploads {
     this.#options = options;
   }
 
-  /** How much of this very body is durable. */
+  /** Returns the number of bytes of this very body that are durable. */
   standing(upload: Upload): Promise<number> {
     return this.#options.bodies.standing(bodyOf(upload));
   }
@@ -46,7 +46,7 @@ export class Uploads {
       acceptUpload(ports, found, header, body, sealing, now),
     );
     if (answer.kind === 'accepted') return;
-    // Only what can never be accepted any more is removed; the rest goes with its slot.
+    // Only a body that can never be accepted any more is removed; the others are removed with their slot.
     const now = await keeper.find(buffer.ctx);
     const slot = now?.slots[header.slot];
     const isOver = slot?.status === 'dropped' || (now?.status !== 'filling' && slot?.status !== 'accepted');

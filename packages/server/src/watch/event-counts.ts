@@ -1,4 +1,4 @@
-/** The events of the core as counts by task: told after they are durable, kept in memory. */
+/** Counts the events of the core by task, after they are durable, in memory. */
 import { toHex } from '@basa/masking';
 import type { BasaEvent, Ctx, TaskId } from '@basa/protocol';
 import type { Metrics } from '@basa/service';
@@ -22,7 +22,7 @@ export class EventCounts {
   readonly #labelOf: (task: string) => string;
   readonly #buffers = new Map<string, Known>();
 
-  /** `labelOf` gives the label of a task by its name in hex. */
+  /** `labelOf` returns the label of a task by its name in hex. */
   constructor(metrics: Metrics, labelOf: (task: string) => string) {
     this.#metrics = metrics;
     this.#labelOf = labelOf;

@@ -1,4 +1,4 @@
-/** What is read when somebody asks: the copies in memory of buffers that have not ended, tasks and their models. */
+/** Values that are read at each scrape: the copies in memory of buffers that have not ended, tasks and their models. */
 import { toHex } from '@basa/masking';
 import {
   type AdmissionView,
@@ -12,7 +12,7 @@ import type { Metrics, Sample } from '@basa/service';
 import type { StoredModel } from '../store/models.ts';
 import type { PendingShots } from '../store/pending-shots.ts';
 
-/** What is read of a task at work. */
+/** The values that are read of a running task. */
 export interface WatchedTask {
   readonly task: TaskId;
   readonly state: string;
@@ -34,7 +34,7 @@ export interface GaugeSources {
   batches(): readonly SumState[];
 }
 
-/** People know a task by its name, and two tasks may share one. */
+/** People know a task by its name, but two tasks may share one. */
 export function taskLabel({ task, read }: WatchedTask): string {
   return `${Buffer.from(read.policy.name).toString('utf8')}-${toHex(task).slice(0, 8)}`;
 }
@@ -136,7 +136,7 @@ function isOf(sum: SumState, { task }: WatchedTask): boolean {
   return toHex(sum.task) === toHex(task);
 }
 
-/** How many there are of each kind, also where there are none. */
+/** The number of each kind, including zeros. */
 function counted<Thing>(
   kinds: readonly string[],
   things: readonly Thing[],

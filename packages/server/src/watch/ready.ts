@@ -1,6 +1,7 @@
 /**
- * Whether a server can serve. Without its database or its blobs it cannot. Without its authority it can: models are
- * fetched and uploads accepted, only new buffers and ends wait; so that is told and does not count.
+ * Tells whether a server can serve. It cannot without its database or its blobs. It can without its authority: models
+ * are fetched and uploads accepted, only new buffers and ends wait; so a missing authority is reported but does not
+ * count.
  */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -25,7 +26,7 @@ export function checkReadiness({ check }: Service, { store, blobs, place, links,
   check('database', { isNeeded: true, look: () => store.note('readiness') });
   check('blobs', {
     isNeeded: true,
-    // A name that is never there: asking for it shows that the store answers.
+    // A name that never exists: asking for it shows that the store answers.
     look: () => ('folder' in place ? access(place.folder, constants.R_OK | constants.W_OK) : blobs.size('readiness')),
   });
   const { all } = links;
@@ -34,7 +35,7 @@ export function checkReadiness({ check }: Service, { store, blobs, place, links,
   if (all.length > 1) check('enough authorities', { isNeeded: false, look: () => lookForEnough(links, councils()) });
 }
 
-/** Rejects where a task has fewer authorities up than it needs: its buffers wait. */
+/** Rejects if a task has fewer authorities up than it needs, because its buffers wait. */
 async function lookForEnough({ all }: AuthorityLinks, councils: readonly Council[]): Promise<void> {
   const looked = await Promise.allSettled(all.map((link) => link.health()));
   const up = all.filter((_, n) => looked[n]?.status === 'fulfilled').map(({ publicKey }) => toHex(publicKey));

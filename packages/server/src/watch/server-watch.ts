@@ -1,4 +1,4 @@
-/** What a server shows its operators: metrics and traces. It is told of things after they happened. */
+/** A server's metrics and traces for its operators, updated after each event. */
 import { type BasaEvent, SERVER_PATH, type SumState } from '@basa/protocol';
 import type { WorkerPool } from '@basa/runtime/node';
 import { type Answer, BufferTraces, countAnswers, createMetrics, timed } from '@basa/service';
@@ -35,7 +35,7 @@ export class ServerWatch {
     );
   }
 
-  /** From now on gauges are read from what is in memory here. */
+  /** From now on gauges read the data in memory here. */
   read(sources: GaugeSources): void {
     this.#sources = sources;
     serverGauges(this.metrics, sources);
@@ -48,7 +48,7 @@ export class ServerWatch {
     else this.traces.open({ ctx, task, version });
   }
 
-  /** Events of this name are of this task. */
+  /** Events of this name belong to this task. */
   met(named: Pick<SumState, 'ctx' | 'task'> & { readonly version: number }): void {
     this.#counts.track(named);
   }

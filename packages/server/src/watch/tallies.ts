@@ -1,4 +1,4 @@
-/** Counts what a server answered since it started: by step, by reason, by version. Nothing is kept of who asked. */
+/** Counts a server's answers since it started: by step, by reason, by version. Nothing is kept about the senders. */
 import { LIVE_STEPS, type LiveStep, type LiveStepName, SERVER_PATH } from '@basa/protocol';
 import type { Answer } from '@basa/service';
 
@@ -18,7 +18,7 @@ export class Tallies {
   readonly #drops = new Map<string, number>();
   readonly #fetches = new Map<string, Map<number, number>>();
 
-  /** Counts the answer to a request. Returns whether a count changed. */
+  /** Counts the answer to a request. Returns true if a count changed. */
   answered({ method, route, problem, ms, received, sent }: Answer): boolean {
     if (problem !== undefined) countOne(this.#refusals, problem);
     const step = STEP_OF_ROUTE[`${method} ${route}`];

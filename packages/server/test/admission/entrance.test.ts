@@ -66,7 +66,7 @@ it('a suspect finds no seat beside another one, with or without asking for one f
   const admits = (device: Certificate) => entrance.admits(device, ctx);
   expect([await admits(bob), await admits(ann)]).toEqual([false, true]);
   expect(drawn).toHaveLength(2);
-  now = EXPIRY - 1000; // nobody else has come: it takes whoever comes, up to the minimum
+  now = EXPIRY - 1000; // no other device has come: it accepts any device, up to the minimum
   expect(await entrance.take(requestOf(bob), 0)).toHaveProperty('slotKeys');
   expect(await entrance.take(requestOf(dan), 0)).toHaveProperty('slotKeys');
   expect(await admits(cem)).toBe(true); // the last seat is for a device that is trusted

@@ -1,4 +1,4 @@
-/** What a server takes from an authority, however it answers: a lying one fills no memory and leads nowhere else. */
+/** A server accepts only valid answers of an authority: a lying one cannot fill its memory or lead it elsewhere. */
 import { toHex } from '@basa/masking';
 import { HEADER, headCodec, revocationsCodec, type TaskId, type UserId } from '@basa/protocol';
 import { createNodeSigner, nodeSuite } from '@basa/runtime/node';

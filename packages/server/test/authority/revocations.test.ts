@@ -1,4 +1,4 @@
-/** How a server keeps up with the revocations of its authority: in pages, over new lives of its log, and for good. */
+/** A server follows the revocations of its authority: in pages, over new lives of its log, and for good. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { createStore } from '../../src/store/store.ts';
 import { bytes, task, userOf } from '../support/store-samples.ts';
 
 const PAGE = 2;
-/** So many pages are asked for at once. */
+/** This many pages are requested at once. */
 const MAX_PAGES = 1024;
 const KEY = bytes(77);
 const of = { task, authorities: [KEY], threshold: 1 };

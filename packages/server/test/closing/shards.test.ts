@@ -1,4 +1,4 @@
-/** How the work of opening a sum is shared: every element once, and a part for every worker. */
+/** The work of opening a sum is shared: every element once, and a part for every worker. */
 import { Secret } from '@basa/masking';
 import { describe, expect, it } from 'vitest';
 import { MAX_SHARD_ELEMENTS, shardsOf } from '../../src/closing/shards.ts';

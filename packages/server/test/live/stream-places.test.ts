@@ -1,4 +1,4 @@
-/** Who gets a place at the event stream when there are few. */
+/** The assignment of places at the event stream when there are few. */
 import { expect, it } from 'vitest';
 import { MAX_STREAMS_OF_NETWORK, StreamPlaces } from '../../src/live/stream-places.ts';
 

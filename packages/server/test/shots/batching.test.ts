@@ -1,4 +1,4 @@
-/** Which uploads become a batch, and when. */
+/** The uploads that become a batch, and the time. */
 import {
   type Ctx,
   ONE_SHOT_DEFAULTS,

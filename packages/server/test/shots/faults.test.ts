@@ -22,7 +22,8 @@ async function sendAll(all: readonly SentShot[]): Promise<void> {
 }
 
 describe('a server that stops', () => {
-  // What nobody answers holds the uploads up where they are durable: waiting, in a frozen batch, granted, and with a model that is not logged.
+  // Unanswered requests hold the uploads up in a durable state: waiting, in a frozen batch, granted, and with a model
+  // that is not logged.
   it.each<Asking>(['inspections', 'batch-votes', 'releases', 'model-log'])(
     'while %s are not answered goes on where it was',
     async (asking) => {

@@ -1,4 +1,4 @@
-/** Several nodes on one database: uploads come to all of them, and whoever has the lease makes batches. */
+/** Several nodes on one database: uploads come to all of them, and the node with the lease makes batches. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -41,7 +41,7 @@ function newest(): ModelEntry {
   return scene.authorities.all[0]?.core.newestModel(scene.task) as ModelEntry;
 }
 
-/** How many sums have a durable record that they are opened, by the word of the server. */
+/** The number of sums with a durable record that they are opened, according to the server. */
 async function openedByRecord(): Promise<number> {
   const response = await fetch(new URL(SERVER_PATH.task(toHex(scene.task)), scene.server.url));
   const { buffers, admission } = (await response.json()) as { buffers: number; admission: { waitingBuffers: number } };

@@ -90,7 +90,7 @@ it('a database without space says so, and keeps what it has', async () => {
   expect(failure).toSatisfy(isStorageFull);
   expect(await store.note('small')).toEqual(Uint8Array.of(1));
   expect(await store.note('large')).toBeUndefined();
-  await store.setNote('small', Uint8Array.of(2)); // what needs no space is still taken
+  await store.setNote('small', Uint8Array.of(2)); // a write that needs no space still succeeds
   await store.close();
 });
 

@@ -1,4 +1,4 @@
-/** What every store of blobs must do, wherever it keeps them. */
+/** The requirements on every store of blobs. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BlobStore, readWhole } from '../../src/blobs/blob-store.ts';
 import { WriteBehind } from '../../src/blobs/write-behind.ts';
@@ -129,7 +129,7 @@ export function testBlobs(name: string, start: () => Promise<BlobPlace>): void {
   });
 }
 
-/** What stores add that several nodes write to at once. */
+/** Further requirements on stores to which several nodes write at once. */
 export function testSharedBlobs(name: string, start: () => Promise<BlobPlace>): void {
   describe(`two nodes that stage one blob in ${name}`, () => {
     let place: BlobPlace;

@@ -33,7 +33,7 @@ export interface SceneOptions {
   readonly seatMs: number;
   /** Of the buffers that are drawn. */
   readonly expiry?: number;
-  /** Whether the version of a buffer is known to this server. */
+  /** True if the version of a buffer is known to this server. */
   readonly isOurs?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What several nodes on one store count on. */
+/** The guarantees on which several nodes on one store rely. */
 import type { UserId } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Tickets } from '../../src/admission/tickets.ts';

@@ -96,7 +96,7 @@ export class PlaceFleet {
     return this.#within(device, (user, unused) => this.#enter(user, unused));
   }
 
-  /** There is no buffer: whoever is let in needs one. */
+  /** There is no buffer: an admitted device needs one. */
   #enter(user: UserId, unused: number) {
     const seat = { bufferSize: 1, forMs: SECOND_MS, lateMs: 0, seatsAhead: 0, freshNonce: bytes(0, 16) };
     return this.#admission.enter(user, { ...seat, version: 0, unused });

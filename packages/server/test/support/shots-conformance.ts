@@ -1,4 +1,4 @@
-/** What every store must do with one-shot uploads, their batches and epochs, whatever database is below it. */
+/** The requirements on every store for one-shot uploads, their batches and epochs, on any database. */
 import {
   type Batch,
   batchCtxOf,
@@ -49,7 +49,7 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
     const begin = (one: Ctx, upload: ShotUpload, votes = { first: 40, last: 50 }) =>
       store.beginShot(task, one, upload, votes);
 
-    /** So many that are good. */
+    /** Makes this many good uploads. */
     const good = async (count: number): Promise<Batch> => {
       const names = Array.from({ length: count }, (_, n) => nameOf(n));
       for (const [n, one] of names.entries()) {

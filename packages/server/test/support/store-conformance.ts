@@ -1,4 +1,4 @@
-/** What every store must do, whatever database is below it. */
+/** The requirements on every store, on any database. */
 import type { BufferFact, Ctx, ModelEntry, Slot, UserId } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';

@@ -1,4 +1,4 @@
-/** What a store must do with the suspicions of a task: judged with the end of a buffer, the same on every database. */
+/** The requirements on a store for the suspicions of a task: judged with the end of a buffer, the same on every database. */
 import { banned, type Ctx, cleared, millis, NEW_STANDING, type Slot, type UserId } from '@basa/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Tickets } from '../../src/admission/tickets.ts';

@@ -7,7 +7,7 @@ import { isExpected } from '../../src/uploads/body-check.ts';
 
 const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest());
 
-/** What was staged, read in pieces that divide no word evenly. */
+/** Staged bytes, read in pieces that divide no word evenly. */
 function staged(bytes: Uint8Array): Staging {
   return {
     size: bytes.length,
@@ -17,7 +17,7 @@ function staged(bytes: Uint8Array): Staging {
   } as unknown as Staging;
 }
 
-/** Whether a vector of so many elements passes, with the hash known or not. */
+/** True if a vector of this many elements passes, with the hash known or not. */
 async function passes(bytes: Uint8Array, modulus: Modulus, elements: number): Promise<boolean> {
   const layout = { elements, vectorBytes: bytes.length, bodyBytes: bytes.length } as never;
   const expected = { bodyHash: sha256(bytes), modulus, layout };

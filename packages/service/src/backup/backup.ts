@@ -8,16 +8,16 @@ import { type Manifest, writeManifest } from './manifest.ts';
 
 export interface BackupOptions {
   readonly dataFolder: string;
-  /** A folder that is empty or is not there yet. */
+  /** A folder that is empty or does not exist yet. */
   readonly to: string;
   readonly database: DatabaseOptions;
-  /** Files of the data folder that never change, which the database may name; by a part of their path. */
+  /** Immutable files of the data folder that the database may name; `changing` is a part of their path. */
   readonly named?: { readonly folder: string; readonly changing: string };
   /** Other files of the data folder. */
   readonly files?: readonly string[];
-  /** Tables whose rows stay behind: what must be gone for good once it is deleted. */
+  /** Tables whose rows are left out of the copy: data that must be gone for good once it is deleted. */
   readonly withoutRows?: readonly string[];
-  /** Whether the copy has everything that its database names. */
+  /** True if the copy has everything that its database names. */
   isWhole?(copy: string): Promise<boolean>;
 }
 
@@ -47,7 +47,7 @@ export async function backupFolder(options: BackupOptions): Promise<Manifest> {
   return writeManifest(to, database.application);
 }
 
-/** Files that disappear while the database is copied were copied before. Files that are new in it are copied after. */
+/** Files that disappear while the database is copied were copied before it. Files that are new in it are copied after it. */
 async function copyNamed({ dataFolder, to, named }: BackupOptions, when: 'before' | 'after'): Promise<void> {
   if (named === undefined) return;
   const { folder, changing } = named;
@@ -63,7 +63,7 @@ async function copyNamed({ dataFolder, to, named }: BackupOptions, when: 'before
       await copyDurably(join(dataFolder, folder, path), join(to, folder, path));
 }
 
-/** Throws where the folder holds something. */
+/** Throws if the folder is not empty. */
 export async function needEmpty(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

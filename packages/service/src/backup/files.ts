@@ -1,10 +1,10 @@
-/** Copies of files that are on the disk when the promise is fulfilled, and their hashes. */
+/** Copies of files that are on disk when the promise is fulfilled, and their hashes. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, constants, copyFile, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** False where there is no such file any more. */
+/** Returns false if the file no longer exists. */
 export async function copyDurably(from: string, to: string): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   try {
@@ -19,7 +19,7 @@ export async function copyDurably(from: string, to: string): Promise<boolean> {
   return true;
 }
 
-/** A file or a folder. */
+/** Flushes a file or a folder. */
 export async function flush(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {
@@ -29,7 +29,7 @@ export async function flush(path: string): Promise<void> {
   }
 }
 
-/** Paths below a folder, none where there is no folder. Files may come and go meanwhile. */
+/** Returns the paths below a folder; empty if the folder does not exist. Files may come and go meanwhile. */
 export async function filesBelow(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

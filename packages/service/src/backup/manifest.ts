@@ -1,4 +1,4 @@
-/** What a backup holds, with a hash for every file. It is written last: a folder without it is no backup. */
+/** The contents of a backup, with a hash for every file. It is written last: a folder without it is not a backup. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Type } from 'typebox';
@@ -38,7 +38,7 @@ export async function writeManifest(folder: string, application: Application): P
   return manifest;
 }
 
-/** Throws a `StartError` where it is no backup of this service, or a file is missing or damaged. */
+/** Throws a `StartError` if it is not a backup of this service, or if a file is missing or damaged. */
 export async function checkManifest(folder: string, application: Application): Promise<Manifest> {
   const manifest = await readManifest(folder);
   if (manifest.application !== application)
@@ -68,7 +68,7 @@ async function readManifest(folder: string): Promise<Manifest> {
   return parsed;
 }
 
-/** A manifest that was tampered with writes nowhere else. */
+/** Rejects paths outside the folder, so that a manifest that was tampered with cannot write anywhere else. */
 function checkedPath(folder: string, path: string): string {
   if (path.split('/').some((part) => part === '' || part === '.' || part === '..' || part.includes('\\')))
     throw damaged(folder, `${MANIFEST_FILE} names ${JSON.stringify(path)}`);

@@ -1,4 +1,4 @@
-/** Makes a data folder of a backup again: a whole one, or one that no service starts on. */
+/** Makes a data folder from a backup: a complete one, or one on which no service starts. */
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Application, DATABASE_FILE, takeLock } from '../sql/database.ts';
@@ -9,7 +9,7 @@ import { checkManifest, type Manifest } from './manifest.ts';
 export interface RestoreOptions {
   readonly application: Application;
   readonly from: string;
-  /** Empty, or not there yet. */
+  /** Empty, or does not exist yet. */
   readonly dataFolder: string;
 }
 
@@ -20,7 +20,7 @@ export async function restoreFolder({ application, from, dataFolder }: RestoreOp
   const lock = takeLock(dataFolder);
   try {
     const database = join(dataFolder, DATABASE_FILE);
-    // No service starts on half a folder: this is no database until the real one takes its place.
+    // No service starts on half a folder: this file is not a database until the real one takes its place.
     await writeFile(database, 'The restore of this folder was cut short. Empty it and restore again.\n', {
       mode: 0o600,
     });

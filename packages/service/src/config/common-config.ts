@@ -8,7 +8,7 @@ import type { RateLimit } from '../http/token-buckets.ts';
 import { LOG_LEVELS } from '../process/logger.ts';
 import { wrongConfiguration } from '../process/start-error.ts';
 
-/** How many requests one sender may make at once, and how many a second after that. */
+/** The number of requests that one sender may make at once, and the number per second after that. */
 export function rateLimit(fallback: RateLimit, description: string) {
   const numbers = { burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) };
   return Type.Object(numbers, { ...closed, default: fallback, description });

@@ -1,4 +1,4 @@
-/** The keys of a configuration as people read about them: taken from its schema, so that no list can be out of date. */
+/** The keys of a configuration for documentation, taken from its schema, so that no list can be out of date. */
 import type { TObject, TSchema } from 'typebox';
 import { isSecret, variableOf } from './config.ts';
 
@@ -10,9 +10,9 @@ export interface ConfigKey {
   readonly isSecret: boolean;
   /** There is no default, and the service does not start without it. */
   readonly isNeeded: boolean;
-  /** Undefined where there is none. */
+  /** Undefined if there is no default. */
   readonly fallback: unknown;
-  /** What a key without a default may look like. */
+  /** An example value of a key without a default. */
   readonly example: unknown;
 }
 
@@ -41,7 +41,7 @@ export function configKeys(schema: TObject, prefix: string): readonly ConfigKey[
   });
 }
 
-/** A file to begin with: every key that has a default or an example, and no secret. */
+/** Returns a file to begin with: every key that has a default or an example, and no secret. */
 export function exampleConfig(keys: readonly ConfigKey[]): Record<string, unknown> {
   const open = keys.filter(({ isSecret: hidden }) => !hidden);
   return Object.fromEntries(open.map(({ key, fallback, example }) => [key, fallback ?? example]));

@@ -1,4 +1,4 @@
-/** What a configuration may say but seldom should, one sentence each, for `basa config check`. */
+/** Risky but valid settings of a configuration, one sentence each, for `basa config check`. */
 import { statSync } from 'node:fs';
 import { isLoopback } from '@basa/protocol';
 import { type ConfigSources, type GatheredConfig, variableOf } from './config.ts';
@@ -14,7 +14,7 @@ interface CommonValues {
   readonly unsafePaperMode: boolean;
 }
 
-/** What a configuration of either service risks. `more`: other files that only their owner should read, by key. */
+/** Returns the risks of a configuration of either service. `more`: other files that only their owner should read, by key. */
 export function commonRisks(
   { config, secretFiles }: GatheredConfig<CommonValues>,
   more: Readonly<Record<string, string | undefined>>,
@@ -38,14 +38,14 @@ export function commonRisks(
   ].filter((risk) => typeof risk === 'string');
 }
 
-/** Returns a sentence where others than its owner may read the file. */
+/** Returns a sentence if users other than its owner may read the file. */
 function openFile(key: string, path: string | undefined): string | undefined {
   if (path === undefined || process.platform === 'win32') return undefined;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   return (mode & 0o077) === 0 ? undefined : `${key}: ${path} can be read by others than its owner; chmod 600 ${path}`;
 }
 
-/** Whoever runs both services can read every update. */
+/** A party that runs both services can read every update. */
 export function sharedDatabaseRisk({ environment }: Pick<ConfigSources, 'environment'>): string | undefined {
   const [server, authority] = ['BASA_SERVER_', 'BASA_AUTHORITY_'].map((prefix) =>
     hostOf(environment[variableOf(prefix, 'databaseUrl')]),

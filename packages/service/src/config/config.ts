@@ -1,7 +1,7 @@
 /**
- * Configuration from a JSON file, environment variables and settings of the command line, later ones first, held to a schema.
- * Messages name the key. A secret stands neither in the file nor on the command line: it comes from its variable, or from a
- * file that `<key>File` names.
+ * Configuration from a JSON file, environment variables and settings of the command line, checked against a schema;
+ * later sources take precedence. Messages name the key. A secret is neither in the file nor on the command line: it
+ * comes from its variable, or from a file that `<key>File` names.
  */
 import { readFileSync } from 'node:fs';
 import { type Static, type TObject, type TSchema, type TString, Type } from 'typebox';
@@ -18,11 +18,11 @@ export interface ConfigSources {
   readonly prefix: string;
   /** `key=value`, as a command line gives them; values are written as in variables. */
   readonly settings?: readonly string[] | undefined;
-  /** What the program that starts the service sets itself. */
+  /** Values that the program which starts the service sets itself. */
   readonly overrides?: Readonly<Record<string, unknown>>;
 }
 
-/** A configuration, and for each key that has a value where it came from, in words. */
+/** A configuration, and for each key with a value its source in words. */
 export interface GatheredConfig<Config> {
   readonly config: Config;
   readonly from: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ type Values = Record<string, unknown>;
 type Properties = Readonly<Record<string, TSchema>>;
 const SECRET = 'x-secret';
 
-/** A text that may not stand in the configuration file. */
+/** A text that must not be in the configuration file. */
 export function secretText(description: string): TString {
   return Type.String({ description, minLength: 1, [SECRET]: true });
 }
@@ -85,7 +85,7 @@ function refuseSecrets(secrets: readonly string[], values: Values, where: string
       throw wrongConfiguration(`${key} is a secret and may not ${where}; set ${variableOf(prefix, key)} or ${key}File`);
 }
 
-/** Keeps keys that are not known: the schema refuses them by name. */
+/** Keeps unknown keys: the schema rejects them by name. */
 function readSettings(properties: Properties, { settings = [] }: ConfigSources): Values {
   return Object.fromEntries(
     settings.map((setting) => {
@@ -128,7 +128,7 @@ export function variableOf(prefix: string, key: string): string {
   return prefix + key.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
-/** Text stays text, and so does one of a few words; everything else is JSON. */
+/** Strings and enumerated words are taken literally; everything else is parsed as JSON. */
 function parsed(schema: TSchema | undefined, text: string, name: string): unknown {
   const { type, anyOf = [] } = (schema ?? { type: 'string' }) as { type?: unknown; anyOf?: { const?: unknown }[] };
   if (type === 'string' || anyOf.some((choice) => choice.const === text)) return text;
@@ -139,7 +139,7 @@ function parsed(schema: TSchema | undefined, text: string, name: string): unknow
   }
 }
 
-/** `<key>File` becomes the text of the file it names, without the line end that editors leave. */
+/** Replaces `<key>File` with the text of the file it names, without the line end that editors leave. */
 function readSecretFile(
   given: Values,
   { from, secretFiles }: Record<'from' | 'secretFiles', Record<string, string>>,
@@ -169,7 +169,7 @@ function problemsOf(problems: readonly Problem[]): readonly string[] {
   return problems.flatMap(({ keyword, instancePath, params, message }) => {
     const at = (key?: string) => [...instancePath.split('/').slice(1), ...(key === undefined ? [] : [key])].join('.');
     const { requiredProperties = [], additionalProperties = [] } = params as Record<string, string[] | undefined>;
-    if (keyword === 'boolean') return []; // said by additionalProperties as well
+    if (keyword === 'boolean') return []; // additionalProperties reports it as well
     if (keyword === 'required') return requiredProperties.map((key) => `${at(key)} is missing`);
     if (keyword === 'additionalProperties') return additionalProperties.map((key) => `${at(key)} is not a known key`);
     return [`${at()} ${message}`];

@@ -1,4 +1,4 @@
-/** Reads JSON that a person wrote: an error says in which line and column it is wrong. */
+/** Reads JSON that a person wrote: an error gives the line and column. */
 
 export function parseJson(text: string): unknown {
   try {
@@ -9,7 +9,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The engine's words without its own count of places and without a copy of the text. */
+/** The engine's message without its own positions and without a copy of the text. */
 function wordsOf(message: string): string {
   return message.replace(/ in JSON at position.*$| after JSON at position.*$|, (\.\.\.)?".*$/s, '');
 }
@@ -20,7 +20,7 @@ function placeOf(text: string, message: string): string {
   return `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
-/** The engine names no place for an unexpected token: this is the end of the shortest beginning of the text that has one. */
+/** The engine names no position for an unexpected token: returns the end of the shortest prefix of the text that contains one. */
 function unexpectedAt(text: string): number {
   let [good, bad] = [0, text.length + 1];
   while (bad - good > 1) {

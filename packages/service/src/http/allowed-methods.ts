@@ -1,7 +1,7 @@
-/** Which methods an address takes, so that a wrong method is told apart from a wrong address. */
+/** The methods that an address accepts, so that a wrong method is distinguished from a wrong address. */
 import type { FastifyInstance } from 'fastify';
 
-/** Watches routes as they are added; the returned function answers for a path. */
+/** Watches routes as they are added; the returned function returns the methods of a path. */
 export function allowedMethods(app: FastifyInstance): (path: string) => readonly string[] {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
   app.addHook('onRoute', ({ url, method }) => {

@@ -1,4 +1,4 @@
-/** Answers with problem documents, whatever went wrong and wherever. */
+/** Answers every error with a problem document. */
 import type { Socket } from 'node:net';
 import {
   PROBLEM_MEDIA_TYPE,
@@ -16,7 +16,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   return sendProblem(reply, document);
 }
 
-/** The sender went away in the middle of the body. Nobody hears the answer, and nothing failed here. */
+/** The sender disconnected in the middle of the body. Nobody receives the answer, and nothing failed here. */
 function isCutOff(error: unknown, { raw }: FastifyRequest): boolean {
   return (error as { code?: unknown } | undefined)?.code === 'ECONNRESET' && raw.destroyed && !raw.complete;
 }
@@ -31,7 +31,7 @@ export function answerBrokenRequest(_: Error, socket: Socket): void {
 
 const sent = new WeakMap<FastifyReply, ProblemDocument>();
 
-/** The no that a request was answered with, if it was one. */
+/** Returns the code of the problem document that a request was answered with, if any. */
 export function problemSent(reply: FastifyReply): ProblemCode | undefined {
   const document = sent.get(reply);
   return document === undefined ? undefined : problemCodeOf(document);
@@ -39,7 +39,7 @@ export function problemSent(reply: FastifyReply): ProblemCode | undefined {
 
 export function sendProblem(reply: FastifyReply, document: ProblemDocument): FastifyReply {
   sent.set(reply, document);
-  // Not its detail, which may hold words of the request.
+  // Logs the code but not the detail, which may contain words of the request.
   reply.log.info({ refused: problemCodeOf(document), statusCode: document.status }, 'request refused');
   if (document.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(document.retryAfterMs / 1000));
   return reply.code(document.status).type(PROBLEM_MEDIA_TYPE).send(JSON.stringify(document));

@@ -1,4 +1,4 @@
-/** Small bodies: bytes or JSON, read whole and held to the digest their sender signed. */
+/** Small bodies: bytes or JSON, read completely and checked against the digest that their sender signed. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { checkAbsentBody, checkBodyDigest } from './device-requests.ts';
 import { fail } from './problem.ts';
@@ -23,7 +23,7 @@ export function readBodies(app: FastifyInstance): void {
   app.addHook('preValidation', async (request) => checkAbsentBody(request));
 }
 
-/** The bytes of a body of `application/octet-stream`; `most` where the task allows fewer than the route. */
+/** Returns the bytes of a body of `application/octet-stream`; pass `most` if the task allows fewer bytes than the route. */
 export function bytesOf(request: FastifyRequest, most: number = Number.POSITIVE_INFINITY): Uint8Array {
   const { body } = request;
   if (!(body instanceof Uint8Array)) fail('malformed', { detail: `the body must be ${BYTES_MEDIA_TYPE}` });
@@ -31,13 +31,13 @@ export function bytesOf(request: FastifyRequest, most: number = Number.POSITIVE_
   return body;
 }
 
-/** In `onRequest`: refuses a body that says it is longer than the task allows, before it is read. */
+/** In `onRequest`: rejects a body whose declared length exceeds the limit of the task, before it is read. */
 export function checkDeclaredLength(request: FastifyRequest, most: number): void {
   if (Number(request.headers['content-length'] ?? 0) > most)
     fail('body-too-large', { detail: `at most ${most} bytes` });
 }
 
-/** The same for long bodies, which must say how long they are: else a sender without a name could fill the memory. */
+/** The same for long bodies, which must declare their length: otherwise an anonymous sender could fill the memory. */
 export function needDeclaredLength(request: FastifyRequest, most: number): void {
   if (request.headers['content-length'] === undefined)
     fail('malformed', { detail: 'the header content-length is missing: say how long the body is' });

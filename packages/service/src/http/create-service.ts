@@ -1,4 +1,4 @@
-/** What both services are made of: Fastify with problem documents, limits, signed requests, operators and OpenAPI. */
+/** The common parts of both services: Fastify with problem documents, limits, signed requests, operators and OpenAPI. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HEADER, problemDocument } from '@basa/protocol';
@@ -32,17 +32,17 @@ type Hook = (request: FastifyRequest) => Promise<void>;
 
 export interface Service {
   readonly app: ServiceApp;
-  /** `onRequest` of a route that only a device may ask; `deviceOf(request)` is who asked. */
+  /** `onRequest` of a route that only devices may use; `deviceOf(request)` returns the device. */
   requireDevice(route?: DeviceRouteOptions): Hook;
   /** `onRequest` of a route that needs an operator token with one of these roles. */
   readonly requireRole: RequireRole;
-  /** Before `listen`: something that `/readyz` looks at. */
+  /** Before `listen`: adds a check to `/readyz`. */
   check(name: string, check: Check): void;
   /** Returns the URL. */
   listen(address: Address): Promise<string>;
-  /** Goes on serving but says that it is not ready, for as long as balancers are given to notice. */
+  /** Continues to serve but reports that it is not ready, for as long as balancers are given to notice. */
   drain(): Promise<void>;
-  /** Takes no more requests, finishes those under way, and ends. */
+  /** Accepts no more requests, finishes those under way, and ends. */
   close(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       maxAge: 86_400,
     });
   }
-  // After CORS, whose own route takes every address.
+  // After CORS, whose own route matches every address.
   const methodsOf = allowedMethods(app);
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url.split('?')[0] ?? '');
@@ -92,7 +92,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     overload.check(request.routeOptions.config, request.method);
   });
   app.addHook('onSend', async (_, reply) => {
-    if (isStopping) reply.header('connection', 'close'); // a kept-alive connection would hold the stop up
+    if (isStopping) reply.header('connection', 'close'); // a kept-alive connection would delay the stop
   });
   await app.register(swagger, { openapi: { openapi: '3.1.0', info: { title: settings.title, version: '1' } } });
   const typed = app.withTypeProvider<TypeBoxTypeProvider>();
@@ -149,7 +149,7 @@ function tellAnswers(app: FastifyInstance, { onAnswer }: ServiceSettings): void 
   });
 }
 
-/** A sender that asks first (`Expect: 100-continue`) is told to go on once its request was let in, and not before. */
+/** Tells a sender that asks first (`Expect: 100-continue`) to continue only once its request has been admitted. */
 function askBeforeBodies(app: FastifyInstance): void {
   const waiting = new WeakSet<IncomingMessage>();
   app.server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
@@ -170,7 +170,7 @@ function makeApp(settings: ServiceSettings): FastifyInstance {
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: settings.requestTimeoutMs,
     trustProxy: (_: string, hop: number) => hop < settings.trustedProxies,
-    exposeHeadRoutes: true, // monitors and caches ask with HEAD wherever GET is answered
+    exposeHeadRoutes: true, // monitors and caches send HEAD wherever GET is answered
     return503OnClosing: false, // our own hook answers with a problem document
     forceCloseConnections: 'idle' as const,
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } as const },
@@ -178,8 +178,8 @@ function makeApp(settings: ServiceSettings): FastifyInstance {
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => answerError(error, request, reply),
   };
   const { tls, requestTimeoutMs } = settings;
-  // Node looks for slow senders every 30 s, and takes the longer of two times for the one of whole requests: a time-out
-  // below a minute needs a closer look and a shorter time for heads.
+  // Node looks for slow senders every 30 s, and uses the longer of two times as the limit of whole requests: a time-out
+  // below a minute needs a shorter interval and a shorter time for heads.
   const looking = {
     connectionsCheckingInterval: Math.min(30_000, Math.ceil(requestTimeoutMs / 4)),
     headersTimeout: Math.min(60_000, requestTimeoutMs),

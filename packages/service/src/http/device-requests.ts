@@ -1,6 +1,6 @@
 /**
- * Requests that a device signs (docs/http.md). Headers, time, signature and nonce are checked before a byte of the body is
- * read; the body is then held to the digest that was signed.
+ * Requests that a device signs (docs/http.md). Headers, time, signature and nonce are checked before a byte of the body
+ * is read; the body is then checked against the digest that was signed.
  */
 import { equalBytes, fromHex, toHex } from '@basa/masking';
 import { HEADER, millis, requestStatement, type UserId, userIdOf } from '@basa/protocol';
@@ -14,7 +14,7 @@ export interface SigningDevice {
   /** Its Ed25519 public key. */
   readonly deviceKey: Uint8Array;
   readonly user: UserId;
-  /** SHA-256 of the body by the device's word, which is signed. Whoever streams a body compares it. */
+  /** SHA-256 of the body, which the device declares and signs. A route that streams a body compares it. */
   readonly digest: Uint8Array;
 }
 
@@ -37,10 +37,10 @@ export interface DeviceRouteOptions {
 const EMPTY_DIGEST = nodeSuite.sha256();
 const devices = new WeakMap<FastifyRequest, SigningDevice>();
 const rememberers = new WeakMap<FastifyRequest, () => void>();
-/** Requests whose body was read and has the digest it should have, or is its route's own business. */
+/** Requests whose body was read and has the expected digest, or whose route checks it itself. */
 const settledBodies = new WeakSet<FastifyRequest>();
 
-/** The device that signed this request; for routes that require one. */
+/** Returns the device that signed this request, for routes that require one. */
 export function deviceOf(request: FastifyRequest): SigningDevice {
   const device = devices.get(request);
   if (device === undefined) throw new Error('this route does not require a device');
@@ -48,14 +48,14 @@ export function deviceOf(request: FastifyRequest): SigningDevice {
 }
 
 /**
- * For routes that found the device to hold a valid certificate: from now on this very request is refused as `replayed`. Keys
- * that anybody can make are not worth the memory: with enough of them, whoever is enrolled would be forgotten.
+ * For routes that found the device to hold a valid certificate: from now on this very request is rejected as
+ * `replayed`. Keys that anybody can make are not worth the memory: enough of them would push out the enrolled devices.
  */
 export function rememberRequest(request: FastifyRequest): void {
   rememberers.get(request)?.();
 }
 
-/** Returns the `onRequest` hook of routes that only a device may ask. */
+/** Returns the `onRequest` hook of routes that only devices may use. */
 export function deviceRequests(
   options: DeviceRequestOptions,
 ): (route?: DeviceRouteOptions) => (request: FastifyRequest) => Promise<void> {
@@ -68,7 +68,7 @@ export function deviceRequests(
       const { at, nonce, deviceKey, digest } = words;
       if (Math.abs(now - at) > maxSkewMs) fail('clock-skew', { detail: String(now) });
       checkSignature(request, audience, words);
-      // Only what a device really signed is counted.
+      // Only requests with a valid signature are counted.
       const name = Buffer.from(nodeSuite.sha256(deviceKey, nonce).subarray(0, 16)).toString('latin1');
       if (seen.has(name, now)) fail('replayed');
       const device = toHex(deviceKey);
@@ -81,8 +81,8 @@ export function deviceRequests(
 }
 
 /**
- * In `onRequest`, for long bodies that only one party may send: it has signed the words of the request, also the digest of the body, before
- * a byte of that is read. Its clock may be any: the same words again only bring the same body.
+ * In `onRequest`, for long bodies that only one party may send: the sender has signed the request including the digest
+ * of the body, before a byte of that is read. Its clock does not matter: a replay only brings the same body again.
  */
 export function checkSender(
   request: FastifyRequest,
@@ -107,14 +107,14 @@ function checkSignature(
     fail('request-signature-invalid');
 }
 
-/** For body parsers: the bytes are what the device signed, if one did. */
+/** For body parsers: checks that the bytes are those the device signed, if a device signed the request. */
 export function checkBodyDigest(request: FastifyRequest, bytes: Uint8Array): void {
   const device = devices.get(request);
   if (device !== undefined && !equalBytes(nodeSuite.sha256(bytes), device.digest)) fail('digest-mismatch');
   settledBodies.add(request);
 }
 
-/** After parsing: where there was no body, the digest must be that of no bytes. */
+/** After parsing: if there was no body, the digest must be that of no bytes. */
 export function checkAbsentBody(request: FastifyRequest): void {
   const device = devices.get(request);
   if (device === undefined || settledBodies.has(request)) return;
@@ -134,7 +134,7 @@ function signedHeaders(request: FastifyRequest) {
   };
 }
 
-/** The bytes of a header in lower-case hexadecimal. */
+/** Returns the bytes of a header in lower-case hexadecimal. */
 function hexHeader(request: FastifyRequest, name: string, length: number): Uint8Array {
   const bytes = fromHex(String(request.headers[name]));
   if (bytes?.length !== length) fail('malformed', { detail: `${name}: not ${length} bytes in lower-case hexadecimal` });
@@ -147,7 +147,7 @@ function timeHeader(request: FastifyRequest): number {
   return Number(text);
 }
 
-/** `sha-256=:<base64>:` (RFC 9530), the only digest we take. */
+/** `sha-256=:<base64>:` (RFC 9530), the only digest that is accepted. */
 function digestHeader(request: FastifyRequest): Uint8Array {
   const text = request.headers[HEADER.digest];
   if (text === undefined) return EMPTY_DIGEST;

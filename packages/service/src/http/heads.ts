@@ -1,8 +1,8 @@
-/** Refuses requests whose head can be read in two ways, as a proxy and this service might, or is only made to cost. */
+/** Rejects requests whose head a proxy and this service might read differently, or whose head is only meant to waste time. */
 import type { FastifyInstance } from 'fastify';
 import { fail } from './problem.ts';
 
-/** Browsers send about 20 lines, and proxies add a few. Beyond 2000 Node leaves lines out and says nothing. */
+/** Browsers send about 20 lines, and proxies add a few. Beyond 2000 Node silently drops lines. */
 const MAX_HEADER_LINES = 100;
 
 export function refuseOddHeads(app: FastifyInstance): void {

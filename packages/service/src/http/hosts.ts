@@ -1,6 +1,6 @@
 /**
- * Which host names the service answers to. A web page can have its own name point at this address (DNS rebinding): its requests
- * count as its own origin then, but they carry its name.
+ * The host names that the service answers to. A web page can let its own name point at this address (DNS rebinding):
+ * its requests then count as same-origin, but they carry its name.
  */
 import { isIP } from 'node:net';
 import { isLoopback } from '@basa/protocol';
@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { PROBES } from './probes.ts';
 import { fail } from './problem.ts';
 
-/** Listening at one of these is listening at every address of the machine. */
+/** Listening at one of these means listening at every address of the machine. */
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '']);
 
 /** Must be mounted before anything is read or counted. Returns a function that takes the address at which the service listens. */
@@ -18,7 +18,7 @@ export function refuseOtherHosts(app: FastifyInstance, hosts: readonly string[])
   app.addHook('onRequest', async ({ headers: { host }, routeOptions }) => {
     if (host === undefined || PROBES.has(routeOptions.url ?? '')) return;
     const name = nameOf(host);
-    // Nobody can point an address elsewhere, as they can a name.
+    // A name can be pointed elsewhere; an IP address cannot.
     if (known.has(name) || isLoopback(name) || (isAnyAddress && isIP(name) !== 0)) return;
     fail('host-refused', {
       detail: `${JSON.stringify(name.slice(0, 200))} is not known here; name it in \`hosts\` of this service's configuration`,
@@ -30,7 +30,7 @@ export function refuseOtherHosts(app: FastifyInstance, hosts: readonly string[])
   };
 }
 
-/** The host of `name`, `name:port`, `[address]` or `[address]:port`, as names are compared. */
+/** Returns the host of `name`, `name:port`, `[address]` or `[address]:port`, normalised for comparison. */
 function nameOf(host: string): string {
   const [, address, name] = /^(?:\[(.*)\]|([^:]*|.*:.*:.*))(?::\d*)?$/.exec(host) ?? [];
   return (address ?? name ?? host).toLowerCase().replace(/\.$/, '');

@@ -1,4 +1,4 @@
-/** Listens at an address. Where that fails, a sentence says why. */
+/** Listens at an address. If that fails, a sentence says why. */
 import type { FastifyInstance } from 'fastify';
 import { StartError } from '../process/start-error.ts';
 
@@ -9,12 +9,12 @@ export interface Address {
 }
 
 /**
- * Connections that the system holds until they are taken; it may hold fewer (`net.core.somaxconn` of Linux). Node asks for 511, and a
- * crowd that comes in the same moment is cut off above that, without an answer.
+ * The queue of connections that the system holds until they are accepted; it may hold fewer (`net.core.somaxconn` of
+ * Linux). Node asks for 511, and connections of a burst above that are cut off without an answer.
  */
 const MAX_WAITING = 4096;
 
-/** The address as a URL. */
+/** Returns the address as a URL. */
 export async function listen(app: FastifyInstance, { host, port }: Address): Promise<string> {
   try {
     return await app.listen({ host, port, backlog: MAX_WAITING });

@@ -1,4 +1,4 @@
-/** `/metrics` in the text format of Prometheus, for whom the operator allows it. */
+/** `/metrics` in the text format of Prometheus, for the readers that the operator allows. */
 
 import { METRICS_MEDIA_TYPE } from '../metrics/metrics.ts';
 import type { RequireRole } from './operators.ts';

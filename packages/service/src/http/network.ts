@@ -1,7 +1,7 @@
-/** The network that a sender counts as: whoever has one address of IPv6 has the 2^64 addresses of its /64 as well. */
+/** The network that a sender counts as: the owner of one IPv6 address has the 2^64 addresses of its /64 as well. */
 import { isIPv6 } from 'node:net';
 
-/** An IPv4 address as it is, also where it is written as one of IPv6; of an IPv6 address the first 64 bits. */
+/** Returns an IPv4 address as it is, even if it is written as IPv6; of an IPv6 address the first 64 bits. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const groups = groupsOf(address);
@@ -18,7 +18,7 @@ export function networkOf(address: string): string {
 
 const GROUPS = 8;
 
-/** The eight numbers of an address: `::` stands for as many zeros as are missing, the last two may be written as IPv4. */
+/** Returns the eight numbers of an address: `::` stands for the missing zeros, and the last two may be written as IPv4. */
 function groupsOf(address: string): readonly number[] {
   const [bare = ''] = address.split('%');
   const [before = '', after] = bare.split('::');

@@ -1,4 +1,4 @@
-/** Operators: bearer tokens, of which the service knows only SHA-256 and the roles. */
+/** Operators: bearer tokens, of which the service knows only the SHA-256 and the roles. */
 import { equalBytes, fromHex } from '@basa/masking';
 import { nodeSuite } from '@basa/runtime/node';
 import type { FastifyRequest } from 'fastify';
@@ -27,7 +27,7 @@ export function operatorRequests(operators: readonly Operator[]): RequireRole {
       const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
       if (token === undefined) fail('operator-token-missing', { detail: 'send Authorization: Bearer <token>' });
       const hash = nodeSuite.sha256(Buffer.from(token, 'utf8'));
-      // Every operator is compared, each in constant time.
+      // Compares every operator, each in constant time.
       const [operator] = known.filter((candidate) => equalBytes(candidate.hash, hash));
       if (operator === undefined) fail('operator-token-missing', { detail: 'this token is not known here' });
       if (!operator.roles.some((role) => wanted.includes(role)))

@@ -1,4 +1,4 @@
-/** Which web pages may ask: those of the service itself and of the listed origins. Other programs send no origin. */
+/** The web pages that may send requests: those of the service itself and of the listed origins. Other programs send no origin. */
 import type { FastifyInstance } from 'fastify';
 import { fail } from './problem.ts';
 

@@ -1,33 +1,33 @@
 /**
- * Says no at once when more is asked than can be done in time: an answer with a time to come back costs little, a queue grows.
- * How late the process is with what it has to do is the measure: it holds whatever the requests cost.
+ * Rejects requests at once when the process is overloaded: an answer with a time to retry is cheap, a growing queue is
+ * not. The measure is the delay of the event loop, which is meaningful whatever the requests cost.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fail } from './problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** With this request a device begins something: it is the first that is put off. */
+    /** A device begins something with this request: such requests are the first to be rejected. */
     readonly begins?: true;
   }
 }
 
-/** So late, nothing new is begun. */
+/** When the event loop lags this far behind, requests that begin something are rejected. */
 const LATE_MS = 500;
-/** So late, everything waits but what was begun before and probes. */
+/** When the event loop lags this far behind, only probes and requests that complete earlier work are served. */
 const VERY_LATE_MS = 3_000;
 const LOOK_MS = 200;
 const RESOLUTION_MS = 10;
 const COME_BACK_MS = 2_000;
 
 export interface Overload {
-  /** Ends the request where it cannot be answered in time. */
+  /** Ends the request if it cannot be answered in time. */
   check(config: { readonly begins?: true }, method: string): void;
   stop(): void;
 }
 
 export interface OverloadOptions {
-  /** How late the process is, in milliseconds; measured where it is not given. */
+  /** Returns the delay of the process in milliseconds; measured by default. */
   readonly lateMs?: (() => number) | undefined;
 }
 
@@ -36,7 +36,7 @@ export function watchOverload({ lateMs }: OverloadOptions): Overload {
   return {
     check({ begins }, method) {
       const late = measured.lateMs();
-      // PUT carries bodies of slots that were given before: what a device has trained for is not lost.
+      // PUT carries bodies for slots that were assigned before: the training behind them must not be lost.
       const isPutOff = begins === true ? late >= LATE_MS : late >= VERY_LATE_MS && method !== 'PUT';
       if (isPutOff) fail('overloaded', { retryAfterMs: Math.round(COME_BACK_MS * (0.5 + Math.random())) });
     },
@@ -44,7 +44,7 @@ export function watchOverload({ lateMs }: OverloadOptions): Overload {
   };
 }
 
-/** The longest delay within the last looks, falling by half with each that was better. */
+/** Returns the longest delay of the last measurements, halved with each one that was better. */
 function measuredLateness(): { lateMs(): number; stop(): void } {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();

@@ -1,6 +1,6 @@
 /**
- * What orchestrators and balancers ask. `/healthz`: the process answers; restart it where it does not. `/readyz`: it can
- * serve; send nobody here where it cannot. Neither counts against the limit of an address.
+ * The endpoints for orchestrators and balancers. `/healthz`: the process answers; restart it if it does not. `/readyz`:
+ * it can serve; send no traffic here if it cannot. Neither counts against the limit of an address.
  */
 import { Type } from 'typebox';
 import type { ServiceApp } from './service-app.ts';
@@ -8,17 +8,17 @@ import type { ServiceApp } from './service-app.ts';
 type CheckResult = 'ok' | 'failed';
 
 export interface Check {
-  /** Whether the service can do without it. Then it is shown and does not count. */
+  /** False if the service can do without it. The check is then shown but does not count. */
   readonly isNeeded: boolean;
-  /** Fulfilled where all is well. */
+  /** Fulfilled if the check passes. */
   look(): Promise<unknown>;
 }
 
 export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
-/** They are asked every few seconds: no line for each. */
+/** Probes come every few seconds, so they are not logged. */
 const QUIET = { logLevel: 'warn' } as const;
-/** How long the result of a check is used again, and how long a check may take: many probes cost no more than one. */
+/** The time for which the result of a check is reused, and the time a check may take: many probes cost no more than one. */
 const FRESH_MS = 1000;
 const PATIENCE_MS = 2000;
 

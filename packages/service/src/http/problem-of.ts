@@ -1,4 +1,4 @@
-/** The problem document for whatever was thrown while a request was served; nothing internal is in its text. */
+/** The problem document for any error thrown while a request was served; its text contains nothing internal. */
 import { DecodeError } from '@basa/masking';
 import { type ProblemDocument, problemDocument } from '@basa/protocol';
 import { isStorageFull } from '../process/storage-full.ts';
@@ -7,7 +7,7 @@ import { ServiceError } from './problem.ts';
 
 const ASK_AGAIN_MS = 1000;
 
-/** What Fastify's errors carry. */
+/** The fields that Fastify's errors carry. */
 interface FrameworkError {
   readonly code?: unknown;
   readonly statusCode?: unknown;
@@ -24,7 +24,7 @@ export function problemOf(error: unknown): ProblemDocument {
   const { code, statusCode, message, validation } = (error ?? {}) as FrameworkError;
   if (validation !== undefined) return problemDocument('malformed', { detail: `${message}${unknownKey(validation)}` });
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problemDocument('body-too-large');
-  // Fastify's own words about a request it could not read: a bad address, media type or length.
+  // Fastify's own message about a request it could not read: a bad address, media type or length.
   const isFramework = typeof code === 'string' && code.startsWith('FST_ERR_') && typeof message === 'string';
   if (isFramework && typeof statusCode === 'number' && statusCode < 500) {
     return problemDocument('malformed', { detail: message });
@@ -32,7 +32,7 @@ export function problemOf(error: unknown): ProblemDocument {
   return problemDocument('internal');
 }
 
-/** The validator says that a key is unknown, but not in its message which. */
+/** The validator reports that a key is unknown, but its message does not say which. */
 function unknownKey(validation: NonNullable<FrameworkError['validation']>): string {
   const name = validation[0]?.params?.additionalProperty;
   return name === undefined ? '' : `: ${JSON.stringify(name)}`;

@@ -1,4 +1,4 @@
-/** A no as something to throw: whoever serves the request answers with its problem document. */
+/** A refusal as an error to throw: the request is answered with its problem document. */
 import {
   type ProblemCode,
   type ProblemDocument,
@@ -18,17 +18,17 @@ export class ServiceError extends Error {
   }
 }
 
-/** Ends the request with this no. */
+/** Ends the request with this refusal. */
 export function fail(code: ProblemCode, more?: ProblemMore): never {
   throw new ServiceError(problemDocument(code, more));
 }
 
-/** Ends the request with a no of the core. */
+/** Ends the request with a refusal of the core. */
 export function answerRefusal(no: Refused): never {
   throw new ServiceError(problemOfRefusal(no));
 }
 
-/** The answer of the core where it is a yes; its no ends the request. */
+/** Returns the answer of the core; if it is a refusal, ends the request with it. */
 export function granted<Answer extends object>(answer: Answer | Refused): Answer {
   if ('kind' in answer && answer.kind === 'refused') answerRefusal(answer as Refused);
   return answer as Answer;

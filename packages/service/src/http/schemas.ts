@@ -12,7 +12,7 @@ export function wireBytes(description: string) {
   return { description, content: { [BYTES_MEDIA_TYPE]: { schema: Type.Unsafe<unknown>({}) } } };
 }
 
-/** Keys that are not listed are refused. */
+/** Rejects keys that are not listed. */
 export const closed = { additionalProperties: false } as const;
 
 const problem = Type.Object({
@@ -24,13 +24,13 @@ const problem = Type.Object({
   retryAfterMs: Type.Optional(Type.Integer()),
 });
 
-/** The answers of a route: its yes, and the problem document for every no. */
+/** The answers of a route: its success, and the problem document for every refusal. */
 export function answers<Yes extends TSchema | ReturnType<typeof wireBytes>>(yes: Yes) {
   const no = { description: 'a problem document', content: { 'application/problem+json': { schema: problem } } };
   return { 200: yes, default: no };
 }
 
-/** Of a route that takes one message in the wire format and answers with another. */
+/** The schema of a route that takes one message in the wire format and answers with another. */
 export function exchange(asked: string, told: string) {
   return { body: wireBytes(asked), response: answers(wireBytes(told)) };
 }

@@ -1,9 +1,9 @@
-/** Which signed requests were received lately: two generations of short names, so that old ones go all at once. */
+/** The signed requests that were received recently: two generations of short names, so that old ones are dropped all at once. */
 
 export interface SeenNoncesOptions {
-  /** How long a name is remembered, unless there are too many; at most twice that. */
+  /** The time for which a name is remembered, unless there are too many; at most twice that. */
   readonly windowMs: number;
-  /** The most names in memory. */
+  /** The largest number of names in memory. */
   readonly most: number;
 }
 
@@ -24,7 +24,7 @@ export class SeenNonces {
     return this.#current.has(name) || this.#previous.has(name);
   }
 
-  /** Where there are too many, the older half is forgotten early. A replay of those meets a step that changes nothing. */
+  /** If there are too many, the older half is forgotten early. A replay of those repeats a step that changes nothing. */
   add(name: string, now: number): void {
     if (now >= this.#turnsAt || this.#current.size >= this.#maxOfGeneration) this.#turn(now);
     this.#current.add(name);

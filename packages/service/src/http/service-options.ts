@@ -13,18 +13,18 @@ export interface ServiceOptions {
   /** The public key that devices name when they sign. */
   readonly audience: Uint8Array;
   readonly clock: () => number;
-  /** What it counts; served at `/metrics`. */
+  /** The metrics of the service, served at `/metrics`. */
   readonly metrics?: Metrics;
-  /** Who may read them: nobody, operators with the role `metrics` or `operator`, or everybody who reaches the port. */
+  /** The readers of the metrics: nobody, operators with the role `metrics` or `operator`, or everybody who reaches the port. */
   readonly metricsAccess?: MetricsAccess;
   readonly operators?: readonly Operator[];
   readonly log?: LogOptions;
-  /** Names by which it is asked for, besides `localhost` and the address it listens at; others are refused. */
+  /** Host names of the service besides `localhost` and the address it listens at; others are rejected. */
   readonly hosts?: readonly string[];
-  /** Origins of web pages that may ask; none by default. */
+  /** Origins of web pages that may send requests; empty by default. */
   readonly corsOrigins?: readonly string[];
   readonly tls?: { readonly key: string | Buffer; readonly cert: string | Buffer };
-  /** How many proxies before this service tell the address of the sender. */
+  /** The number of proxies in front of this service that report the address of the sender. */
   readonly trustedProxies?: number;
   readonly bodyLimitBytes?: number;
   readonly requestTimeoutMs?: number;
@@ -32,11 +32,11 @@ export interface ServiceOptions {
   readonly deviceLimit?: RateLimit;
   readonly maxSkewMs?: number;
   readonly maxNonces?: number;
-  /** How long a service that was asked to stop goes on serving, unready, so that balancers send nobody any more. */
+  /** The time for which a service that was asked to stop continues to serve, unready, so that balancers send no more traffic. */
   readonly drainMs?: number;
-  /** How long a stop waits for what is under way. */
+  /** The time that a stop waits for requests under way. */
   readonly stopWithinMs?: number;
-  /** How late the process is, in milliseconds; measured where it is not given. */
+  /** Returns the delay of the process in milliseconds; measured by default. */
   readonly lateMs?: () => number;
   onAnswer?(answer: Answer): void;
 }

@@ -25,7 +25,7 @@ export class TokenBuckets {
     this.#maxKeys = maxKeys;
   }
 
-  /** Takes a token. Where there is none, returns how long it takes until there is one. */
+  /** Takes a token. If there is none, returns the time until there is one. */
   take(key: string, now: number): { readonly retryAfterMs: number } | undefined {
     const { burst, perSecond } = this.#limit;
     const before = this.#buckets.get(key) ?? { tokens: burst, at: now };

@@ -1,7 +1,4 @@
-/**
- * Connections that never carried a request: browsers open some ahead. Node does not count them as idle, so a stop would wait
- * for them.
- */
+/** Connections that never carried a request, because browsers open some ahead. Node does not count them as idle, so a stop would wait for them. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';

@@ -1,11 +1,11 @@
-/** What the answers of a service come to: requests, refusals, bytes and time, by step. */
+/** Metrics of a service's answers: requests, refusals, bytes and time, by step. */
 import type { ProblemCode } from '@basa/protocol';
 import type { Metrics } from './metrics.ts';
 
-/** What is known of a request once it is answered: nothing of who sent it. */
+/** A request once it is answered, without anything about its sender. */
 export interface Answer {
   readonly method: string;
-  /** The pattern of its route; undefined where there is none. */
+  /** The pattern of its route; undefined if there is no such route. */
   readonly route: string | undefined;
   readonly status: number;
   readonly problem: ProblemCode | undefined;

@@ -1,4 +1,4 @@
-/** What a database tells of itself, as metrics. */
+/** The metrics of a database. */
 import type { SqlWatch } from '../sql/sql.ts';
 import type { Metrics } from './metrics.ts';
 

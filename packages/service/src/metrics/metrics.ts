@@ -1,4 +1,4 @@
-/** Counts in memory, out of the way of what is counted; what can be read is read when somebody asks. */
+/** Counters in memory, cheap for the code they count; gauges are read at each scrape. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type Labels, METRICS, type MetricName, type MetricOf, metricsOf } from './table.ts';
 
@@ -10,9 +10,9 @@ export interface Metrics {
   readonly service: ServiceName;
   count<Name extends MetricOf<'counter'>>(name: Name, labels: Labels<Name>, by?: number): void;
   observe<Name extends MetricOf<'histogram'>>(name: Name, labels: Labels<Name>, value: number): void;
-  /** `read` is asked at every scrape; what it left out the last time is gone. */
+  /** `read` is called at every scrape; samples that it no longer returns disappear. */
   gauge<Name extends MetricOf<'gauge'>>(name: Name, read: () => Samples<Name>): void;
-  /** The same for a counter that somebody else keeps. */
+  /** The same for a counter that another part keeps. */
   counted<Name extends MetricOf<'counter'>>(name: Name, read: () => Samples<Name>): void;
   /** In the text format of Prometheus. */
   text(): Promise<string>;
@@ -63,7 +63,7 @@ export function createMetrics(service: ServiceName): Metrics {
   };
 }
 
-/** What cannot be read now is left out of this scrape. The rest is still told. */
+/** A value that cannot be read now is left out of this scrape. The rest is still reported. */
 async function refill<Name extends MetricName>(
   metric: { reset(): void },
   read: () => Samples<Name>,
@@ -76,7 +76,7 @@ async function refill<Name extends MetricName>(
   for (const [labels, value] of found) set(labels, value);
 }
 
-/** Tells how long the work took, also where it failed. */
+/** Reports the duration of the work, even if it failed. */
 export async function timed<Result>(observe: (seconds: number) => void, work: () => Promise<Result>): Promise<Result> {
   const start = performance.now();
   try {

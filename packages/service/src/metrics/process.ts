@@ -1,4 +1,4 @@
-/** What every process has: memory, processor time, the delay of its event loop, and the disk it writes to. */
+/** Metrics that every process has: memory, processor time, the delay of its event loop, and the disk it writes to. */
 import { statfs } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from './metrics.ts';
@@ -7,7 +7,7 @@ const NANO = 1e-9;
 const MICRO = 1e-6;
 const RESOLUTION_MS = 20;
 
-/** Returns what ends the watch over the event loop. */
+/** Returns a function that ends the watch over the event loop. */
 export function watchProcess(metrics: Metrics, folder: string | undefined): () => void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();

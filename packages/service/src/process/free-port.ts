@@ -1,4 +1,4 @@
-/** `@basa/service/free-port`: a port of loopback that was free a moment ago, for what must be told its port before it starts. */
+/** `@basa/service/free-port`: a loopback port that was free a moment ago, for a process that must know its port before it starts. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 

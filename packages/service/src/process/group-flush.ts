@@ -1,4 +1,4 @@
-/** One flush for many: whoever asks while one is under way shares the next, which begins after everything it was asked for. */
+/** One flush for many callers: those that ask while one is under way share the next one, which begins after all their writes. */
 export function groupFlush(flush: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -1,11 +1,11 @@
-/** Which process uses a data folder, for the message to the next one. The lock itself is the system's (sql/database.ts). */
+/** The process that uses a data folder, for the message to the next one. The lock itself is the system's (sql/database.ts). */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
 const FILE = 'basa.pid';
 
-/** Called with the lock held. A disk that is full or read-only is told by what comes after. */
+/** Called with the lock held. Errors of a full or read-only disk are ignored: later writes report them. */
 export function nameHolder(folder: string): void {
   try {
     writeFileSync(join(folder, FILE), JSON.stringify({ pid: process.pid, host: hostname() }), { mode: 0o600 });
@@ -16,7 +16,7 @@ export function forgetHolder(folder: string): void {
   rmSync(join(folder, FILE), { force: true });
 }
 
-/** The sentence for whoever comes second. */
+/** The sentence for the process that comes second. */
 export function inUseBy(folder: string): string {
   const { pid, host } = read(folder) ?? {};
   if (pid === undefined) return `${folder} is in use by another process; stop it, or use another folder`;
@@ -27,7 +27,7 @@ export function inUseBy(folder: string): string {
   return `${folder} is in use by ${who}; ${stop}, or use another folder`;
 }
 
-/** Undefined where nobody wrote it yet, or it is left from a process that was killed on this machine. */
+/** Undefined if it was not written yet, or if it is left from a process of this machine that was killed. */
 function read(folder: string): { readonly pid: number; readonly host: string } | undefined {
   try {
     const { pid, host } = JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as { pid?: unknown; host?: unknown };
@@ -42,6 +42,6 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // somebody else's
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // the process belongs to another user
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What is logged of requests: method, path, status and time, and the code of a no. No header, no query and no body ever is.
- * Every line says which service it is of.
+ * Request logs: method, path, status and time, and the code of a refusal. Headers, queries and bodies are never logged.
+ * Every line names its service.
  */
 import { hostname } from 'node:os';
 import type { FastifyLoggerOptions } from 'fastify';
@@ -10,7 +10,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** Where the lines go; the standard output otherwise. */
+  /** The target of the lines; standard output by default. */
   readonly stream?: { write(line: string): void };
 }
 

@@ -3,7 +3,7 @@
 /** Takes the function that closes a part which was just opened. */
 export type OnClose = (end: () => unknown) => void;
 
-/** Where opening fails, the parts that were opened are closed. A part whose closing throws does not keep the others open. */
+/** If opening fails, the parts that were opened are closed. A part whose closing throws does not keep the others open. */
 export async function opened<Thing extends object>(
   open: (onClose: OnClose) => Promise<Thing>,
 ): Promise<Thing & { close(): Promise<void> }> {

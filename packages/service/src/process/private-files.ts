@@ -1,8 +1,8 @@
-/** Files and folders for their owner alone, also where they were made before with other rights. */
+/** Files and folders that only their owner can access, even if they were made before with other rights. */
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Its name, and those above it that are made with it, survive a power cut from then on. */
+/** Its name, and those of the parents made with it, survive a power cut from then on. */
 export function makePrivateFolder(path: string): void {
   const made = mkdirSync(path, { recursive: true, mode: 0o700 });
   keepPrivate(path);
@@ -13,14 +13,17 @@ export function makePrivateFolder(path: string): void {
   }
 }
 
-/** What was made, renamed and removed in the folder survives a power cut. Windows cannot open folders, and needs no such call. */
+/**
+ * Makes creations, renames and removals in the folder survive a power cut. Windows cannot open folders, and needs no
+ * such call.
+ */
 export function flushNames(folder: string): void {
   if (process.platform === 'win32') return;
   let opened: number;
   try {
     opened = openSync(folder, 'r');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EACCES') return; // of others, and there for good
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return; // belongs to others and already exists
     throw error;
   }
   try {
@@ -36,13 +39,13 @@ export function makePrivateFile(path: string): void {
   keepPrivate(path);
 }
 
-/** Takes away what others than the owner may do with it, where it is there and ours. */
+/** Removes the access of everyone but the owner, if the file exists and is ours. */
 export function keepPrivate(path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & 0o077) === 0) return;
   try {
     chmodSync(path, mode & 0o700);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error; // its owner is another
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error; // it belongs to another user
   }
 }

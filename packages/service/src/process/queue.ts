@@ -1,4 +1,4 @@
-/** A mutex: work begins when everything that was given before has ended, well or badly. */
+/** A mutex: work begins when all earlier work has ended, successfully or not. */
 
 type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 

@@ -1,22 +1,22 @@
-/** Runs a service as a process: starts it, drains and stops it when it gets a signal, and says in one line why it could not start. */
+/** Runs a service as a process: starts it, drains and stops it on a signal, and says in one line why it could not start. */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { DatabaseUnavailable } from '../sql/postgres.ts';
 import { databaseTrouble } from '../sql/postgres-format.ts';
 import { EXIT, StartError } from './start-error.ts';
 
-/** An orderly end, Ctrl-C, and a terminal that was closed. */
+/** A regular stop, Ctrl-C, and a terminal that was closed. */
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 export interface RunningService {
   readonly url: string;
-  /** Says that it is not ready, and serves on for a while. */
+  /** Reports that it is not ready, and continues to serve for a while. */
   drain?(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface RunOptions {
-  /** What the lines begin with. */
+  /** The prefix of its lines. */
   readonly name: string;
   readonly start: () => Promise<RunningService>;
 }
@@ -28,7 +28,7 @@ export async function runService({ name, start }: RunOptions): Promise<number> {
   try {
     service = await start();
   } catch (error) {
-    // The database may go away while the service starts.
+    // The database may become unavailable while the service starts.
     const told = error instanceof DatabaseUnavailable ? databaseTrouble(error.cause) : error;
     if (!(told instanceof StartError)) throw error;
     process.stderr.write(`${name}: ${told.message}\n`);
@@ -36,7 +36,7 @@ export async function runService({ name, start }: RunOptions): Promise<number> {
   }
   process.stdout.write(`${name}: listening at ${service.url}\n`);
   await stopped;
-  // A second signal comes from somebody who does not want to wait.
+  // A second signal comes from an operator who does not want to wait.
   if (service.drain !== undefined) await Promise.race([service.drain(), stopSignal()]);
   await service.close();
   process.stdout.write(`${name}: stopped\n`);

@@ -1,4 +1,4 @@
-/** Why a service cannot start, for people: one sentence and an exit code, no stack. */
+/** The reason why a service cannot start, for people: one sentence and an exit code, no stack. */
 
 export const EXIT = {
   /** Stopped when it was asked to. */
@@ -7,7 +7,7 @@ export const EXIT = {
   fault: 1,
   /** The configuration is wrong. */
   configuration: 2,
-  /** The data folder cannot be used: not readable, of another program or format, or damaged. */
+  /** The data folder cannot be used: not readable, made by another program or in another format, or damaged. */
   dataFolder: 3,
   /** Another process uses the data folder. */
   inUse: 4,

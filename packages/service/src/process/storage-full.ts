@@ -1,4 +1,4 @@
-/** Whether a thrown error says that the disk is full, in the words of the system or of SQLite. */
+/** Recognises errors of the system or of SQLite that mean that the disk is full. */
 
 const SYSTEM_CODES: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 const SQLITE_FULL = 13;

@@ -1,7 +1,7 @@
-/** Calls a function again and again until it is stopped: never twice at once, and also after a call that failed. */
+/** Calls a function repeatedly until it is stopped: never twice at once, and again after a call that failed. */
 
 export interface Ticker {
-  /** No call begins after this, and the last one has ended. */
+  /** Resolves when the last call has ended; no call begins after this. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The embedded database of a data folder: one SQLite file, locked for this process, marked with the service it belongs to
- * and the format it has. A file of anything else is refused with a sentence, and is not changed.
+ * The embedded database of a data folder: one SQLite file, locked for this process, marked with its service and its
+ * format. Any other file is rejected with a sentence, and is not changed.
  */
 import { join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
@@ -11,15 +11,15 @@ import { isStorageFull } from '../process/storage-full.ts';
 
 export type Database = DatabaseSyncInstance;
 
-/** Whose data it is: SQLite's application_id. */
+/** The owner of the data: SQLite's application_id. */
 const APPLICATION = { server: 0x42615376, authority: 0x42614175 } as const;
 export type Application = keyof typeof APPLICATION;
 
 export interface DatabaseOptions {
   readonly application: Application;
-  /** Format n is what the first n steps make; each step is SQL. Never change one that was released. */
+  /** Format n is the result of the first n steps; each step is SQL. Never change one that was released. */
   readonly migrations: readonly string[];
-  /** The oldest format whose records this version reads (every one). Older data is refused, and not changed. */
+  /** The oldest format whose records this version reads (all by default). Older data is rejected, and not changed. */
   readonly oldest?: number;
 }
 
@@ -27,7 +27,7 @@ export interface DatabaseOptions {
 export const DATABASE_FILE = 'basa.sqlite';
 const LOCK_FILE = 'basa.lock';
 
-/** What to do with data that another version wrote and this one does not read. */
+/** Advice about data that another version wrote and this one does not read. */
 export const OLDER_DATA_ADVICE =
   'start the version that wrote it, or begin anew with its model (docs/guides/migrate-to-0.2.md)';
 
@@ -35,7 +35,7 @@ export interface OpenDatabase {
   readonly db: Database;
   /** Its path. */
   readonly file: string;
-  /** Releases file and lock. */
+  /** Releases the file and the lock. */
   close(): void;
 }
 
@@ -74,14 +74,14 @@ export function openDatabase(folder: string, options: DatabaseOptions): OpenData
   };
 }
 
-/** To read from, in a thread of the process that checked it. */
+/** For reading only, in a thread of the process that checked it. */
 export function openUnchecked(folder: string): OpenDatabase {
   const file = join(folder, DATABASE_FILE);
   const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
   return { db, file, close: () => db.close() };
 }
 
-/** The database of a service that may be running: to read from, with the format of this program and no other. */
+/** Opens the database of a service that may be running, for reading only; it must have the format of this program. */
 export function readDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
   const file = join(folder, DATABASE_FILE);
   let db: Database | undefined;
@@ -103,8 +103,8 @@ export function readDatabase(folder: string, options: DatabaseOptions): OpenData
 }
 
 /**
- * Writes the database as it is at this moment to a new file, while its service goes on. The rows of the tables `without` are deleted from the
- * copy, and nothing of them is left in its file.
+ * Writes the database in its current state to a new file, while its service continues. The rows of the tables `without`
+ * are deleted from the copy, and nothing of them is left in its file.
  */
 export function copyDatabase(
   folder: string,
@@ -114,7 +114,7 @@ export function copyDatabase(
 ): void {
   const { db, close } = readDatabase(folder, options);
   try {
-    makePrivateFile(path); // an empty file is as good to SQLite as none
+    makePrivateFile(path); // SQLite treats an empty file like a missing one
     db.prepare('VACUUM INTO ?').run(path);
   } finally {
     close();
@@ -133,7 +133,7 @@ function deleteRows(path: string, tables: readonly string[]): void {
   }
 }
 
-/** All of `work` or nothing of it. */
+/** Runs `work` as one transaction. */
 export function transaction<Result>(db: Database, work: () => Result): Result {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -146,10 +146,10 @@ export function transaction<Result>(db: Database, work: () => Result): Result {
   }
 }
 
-/** The locks of this process: one that nobody refers to would be collected, and be free. */
+/** The locks of this process: a lock that nothing refers to would be collected, and released. */
 const taken = new Set<Database>();
 
-/** An exclusive transaction on a file of its own. The system releases it when the process ends, however it ends. */
+/** An exclusive transaction on a file of its own. The system releases it when the process ends in any way. */
 export function takeLock(folder: string): Pick<Database, 'close'> {
   try {
     makePrivateFolder(folder);
@@ -196,7 +196,7 @@ function checkHealth(db: Database, folder: string): void {
   if (first?.quick_check !== 'ok') throw damaged(folder, first?.quick_check ?? 'no answer');
 }
 
-/** Throws where this version does not read data of this format; 0 is no data yet. */
+/** Throws if this version does not read data of this format; 0 means that there is no data yet. */
 export function checkFormat(place: string, format: number, { migrations, oldest = 0 }: DatabaseOptions): void {
   if (format > migrations.length) {
     const sentence = `${place} has format ${format}, this version knows up to ${migrations.length}`;

@@ -1,10 +1,10 @@
-/** The tables of a PostgreSQL database: whose they are, which format they have, and how an operator brings them to the newest. */
+/** The tables of a PostgreSQL database: their owner, their format, and the migration that an operator runs to the newest format. */
 import pg from 'pg';
 import { StartError } from '../process/start-error.ts';
 import { checkFormat, type DatabaseOptions } from './database.ts';
 
 type Asked = Pick<pg.Client, 'query'> | Pick<pg.Pool, 'query'>;
-/** Migrations of one database wait for each other: "basa" in ASCII. */
+/** The lock that makes migrations of one database wait for each other: "basa" in ASCII. */
 const MIGRATION_LOCK = 0x62617361;
 const UNDEFINED_TABLE = '42P01';
 
@@ -13,7 +13,7 @@ export interface Migrated {
   readonly to: number;
 }
 
-/** Makes or changes the tables, all of it or nothing; safe to call from several nodes at once. */
+/** Creates or changes the tables in one transaction; safe to call from several nodes at once. */
 export async function migratePostgres(url: string, options: DatabaseOptions): Promise<Migrated> {
   const { application, migrations } = options;
   const client = new pg.Client({ connectionString: url, application_name: 'basa-migrate' });
@@ -56,7 +56,7 @@ export async function checkPostgresFormat(pool: Asked, options: DatabaseOptions)
   }
 }
 
-/** 0 where there are no tables; a database of the other service is refused. */
+/** Returns 0 if there are no tables; a database of the other service is rejected. */
 async function readFormat(asked: Asked, application: string): Promise<number> {
   const { rows } = await asked.query('SELECT application, format FROM basa_format');
   const found = rows as { application: string; format: number }[];
@@ -68,7 +68,7 @@ async function readFormat(asked: Asked, application: string): Promise<number> {
   return found[0]?.format ?? 0;
 }
 
-/** What an operator can mend, as a sentence; an address with a password in it is never part of it. */
+/** Turns an error that an operator can fix into a sentence; it never contains an address with a password. */
 export function databaseTrouble(error: unknown): unknown {
   if (error instanceof StartError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };

@@ -1,10 +1,10 @@
-/** Whether what a PostgreSQL acknowledges outlives it: a standby that it does not wait for lacks the last commits. */
+/** Checks that acknowledged commits of a PostgreSQL survive its loss: an asynchronous standby lacks the last commits. */
 import type pg from 'pg';
 
 const STANDBYS = `SELECT current_setting('synchronous_standby_names') AS names,
   (SELECT COUNT(*) FROM pg_stat_replication)::int AS standbys`;
 
-/** What an operator should know; undefined where there is no standby, or it is waited for. */
+/** Returns a notice for the operator; undefined if there is no standby, or if commits wait for it. */
 export async function replicationNotice(pool: Pick<pg.Pool, 'query'>): Promise<string | undefined> {
   const { rows } = await pool.query(STANDBYS);
   const [{ names, standbys }] = rows as [{ readonly names: string; readonly standbys: number }];
@@ -15,7 +15,7 @@ export async function replicationNotice(pool: Pick<pg.Pool, 'query'>): Promise<s
   );
 }
 
-/** A commit that somebody stopped waiting for: it is durable on the primary alone. */
+/** A commit whose wait was cancelled: it is durable only on the primary. */
 export function isUnreplicated({ message }: { readonly message?: string | undefined }): boolean {
   return message?.includes('wait for synchronous replication') ?? false;
 }

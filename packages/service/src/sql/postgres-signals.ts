@@ -1,7 +1,7 @@
 /**
- * Words between the nodes of one database (LISTEN, NOTIFY), over a connection of their own and after the commits they tell
- * of: a notification inside a transaction would make commits wait for each other. Best effort: whoever listens looks again
- * by itself now and then, and when the connection was lost.
+ * Signals between the nodes of one database (LISTEN, NOTIFY), over a connection of their own and after the commits they
+ * report: a notification inside a transaction would make commits wait for each other. Best effort: listeners also check
+ * by themselves now and then, and after the connection was lost.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -9,15 +9,15 @@ import pg from 'pg';
 export interface SignalsOptions {
   readonly url: string;
   readonly channel: string;
-  /** A word of another node. */
+  /** Called for a word from another node. */
   onWord(word: string): void;
-  /** Words may have been missed. */
+  /** Called when words may have been missed. */
   onGap(): void;
   onTrouble(error: unknown): void;
 }
 
 export interface Signals {
-  /** Soon, once for many. */
+  /** Sends soon, many words together. */
   tell(word: string): void;
   close(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export function openSignals({ url, channel, onWord, onGap, onTrouble }: SignalsO
 
   const send = async (): Promise<void> => {
     gathering = undefined;
-    if (isSending || client === undefined) return; // told when there is a connection again
+    if (isSending || client === undefined) return; // sent once there is a connection again
     isSending = true;
     const some = [...words];
     words.clear();

@@ -1,4 +1,4 @@
-/** Which errors of PostgreSQL and of the way to it pass by themselves, so that the same transaction may be tried again. */
+/** The errors of PostgreSQL and of the connection that are temporary, so that the same transaction may be retried. */
 
 /** By SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const PASSING_STATES = new Set([
@@ -25,7 +25,7 @@ const PASSING_SYSTEM_CODES = new Set([
   'ENOENT', // the socket file of a database that is starting
 ]);
 
-/** The driver's own words have no code. */
+/** The driver's own messages have no code. */
 const LOST = /connection terminated|connection ended|timeout exceeded when trying to connect|not queryable/i;
 
 export function isPassing(error: unknown): boolean {

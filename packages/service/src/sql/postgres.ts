@@ -1,6 +1,6 @@
 /**
  * PostgreSQL behind the SQL port, for any number of nodes: READ COMMITTED, rows locked by the statements themselves. A
- * transaction that failed for a passing reason is tried again: a lost connection, a fail-over, a deadlock.
+ * transaction that failed for a temporary reason is retried: a lost connection, a fail-over, a deadlock.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
@@ -33,11 +33,11 @@ export interface PostgresOptions extends SqlWatch, DatabaseOptions {
   /** postgres://user:password@host/database */
   readonly url: string;
   readonly connections?: number;
-  /** How long a transaction is tried again while the database cannot be reached. */
+  /** The time for which a transaction is retried while the database cannot be reached. */
   readonly patienceMs?: number;
-  /** What an operator should know of the database, once. */
+  /** Called once with a notice about the database for the operator. */
   onNotice?(words: string): void;
-  /** A connection was lost, or a transaction is tried again. */
+  /** Called when a connection was lost, or when a transaction is retried. */
   onTrouble?(error: unknown): void;
 }
 
@@ -52,7 +52,7 @@ export class DatabaseUnavailable extends Error {
 const DEFAULTS = { connections: 10, patienceMs: 10_000, onTrouble: (_: unknown): void => {} };
 const CONNECT_MS = 5_000;
 /**
- * A node that stops in the midst of a transaction must not hold its locks for long; what is acknowledged is on disk; and
+ * A node that stops in the middle of a transaction must not hold its locks for long; acknowledged data is on disk; and
  * times are compared as numbers.
  */
 const SESSION = [
@@ -65,7 +65,7 @@ const SESSION = [
 ];
 const NOW = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now';
 
-/** Refuses a database of another service, and one whose tables have another format than this program's. */
+/** Rejects a database of another service, and one whose tables have a different format from this program's. */
 export async function openPostgres(options: PostgresOptions): Promise<SqlDatabase> {
   const { url, application, connections, patienceMs, onTrouble } = { ...DEFAULTS, ...options };
   const pool = new pg.Pool({
@@ -76,7 +76,7 @@ export async function openPostgres(options: PostgresOptions): Promise<SqlDatabas
     options: SESSION.map((setting) => `-c ${setting}`).join(' '),
     types: { getTypeParser },
   });
-  pool.on('error', onTrouble); // of a connection that nobody uses
+  pool.on('error', onTrouble); // errors of an idle connection
   try {
     await checkPostgresFormat(pool, options);
     const notice = options.onNotice && (await replicationNotice(pool));
@@ -113,7 +113,7 @@ type Outcome<Result> =
   | { readonly kind: 'done'; readonly value: Result }
   | { readonly kind: 'passing'; readonly error: unknown };
 
-/** Tries once. Throws errors of the work itself, and errors of the database that will not pass by themselves. */
+/** Tries once. Throws errors of the work itself, and permanent errors of the database. */
 async function attempt<Result>(
   pool: pg.Pool,
   work: Work<Result>,
@@ -137,7 +137,7 @@ async function attempt<Result>(
     if (isUnreplicated(notice)) unreplicated = new Error(notice.message);
   };
   client.on('notice', onNotice);
-  client.on('error', onError); // else a connection that is lost while nothing is asked ends the process
+  client.on('error', onError); // without a listener, losing the connection while it is idle would end the process
   let trouble: unknown;
   const ask = async (text: string, values: readonly SqlValue[] = []): Promise<readonly Row[]> => {
     try {
@@ -160,7 +160,7 @@ async function attempt<Result>(
     const value = await work(session);
     const start = performance.now();
     if (how === 'together') await ask('COMMIT');
-    // Done again, it waits for the standby again: nothing is acknowledged that a fail-over may lose.
+    // The retry waits for the standby again, so nothing is acknowledged that a fail-over may lose.
     if (unreplicated !== undefined) return { kind: 'passing', error: unreplicated };
     if (how === 'together' && hasWritten) onCommit?.((performance.now() - start) / 1000);
     return { kind: 'done', value };
@@ -180,18 +180,18 @@ async function attempt<Result>(
   }
 }
 
-/** `?` becomes `$1`, `$2` and so on; no statement of ours has a question mark elsewhere. */
+/** Replaces `?` with `$1`, `$2` and so on; our statements have no other question marks. */
 function numbered(text: string): string {
   let count = 0;
   return text.replaceAll('?', () => `$${++count}`);
 }
 
-/** The driver takes a Buffer for bytes; a view shares its memory. */
+/** The driver takes only a Buffer as bytes; this view shares the memory. */
 function toPg(value: SqlValue): SqlValue {
   return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value;
 }
 
-/** Integers of 64 bits are numbers here (all of ours are below 2^53), and bytes are plain arrays of their own. */
+/** Parses 64-bit integers as numbers (all of ours are below 2^53), and bytes as plain arrays with their own memory. */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
   if (oid === pg.types.builtins.INT8) return Number;
   if (oid === pg.types.builtins.BYTEA) return (text) => new Uint8Array(Buffer.from(text.slice(2), 'hex'));

@@ -1,4 +1,4 @@
-/** `@basa/service/read-rows`: reads the database of a data folder, for threads that load nothing of a service besides. */
+/** `@basa/service/read-rows`: reads the database of a data folder, for threads that load nothing else of a service. */
 
 import { openUnchecked } from './database.ts';
 import type { SqlDatabase } from './sql.ts';
@@ -6,7 +6,7 @@ import { sqliteDatabase } from './sqlite.ts';
 
 export { column } from './sql.ts';
 
-/** Beside the process that has opened and checked it. */
+/** For use beside the process that has opened and checked it. */
 export function readEmbedded(folder: string): SqlDatabase {
   return sqliteDatabase(openUnchecked(folder), Date.now, {}, 'BEGIN');
 }

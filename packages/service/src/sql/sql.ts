@@ -1,4 +1,4 @@
-/** One SQL path for every database: statements with `?`, and what differs between databases as a dialect. */
+/** One SQL path for every database: statements with `?`, and the differences between databases as a dialect. */
 export type SqlValue = string | number | Uint8Array | null;
 export type Row = Readonly<Record<string, SqlValue>>;
 
@@ -8,50 +8,51 @@ export interface Dialect {
   readonly blob: string;
   readonly integer: string;
   readonly real: string;
-  /** Ends the statement that reads a row which the transaction is about to change. */
+  /** Ends a statement that reads a row which the transaction is about to change. */
   readonly forUpdate: string;
-  /** Makes transactions that name the same text wait for each other. Empty where transactions run one at a time. */
+  /** Makes transactions that name the same text wait for each other. Empty if transactions run one at a time. */
   readonly lockName: string;
-  /** Stands before TABLE where what it holds may be lost in a crash. */
+  /** Stands before TABLE if its content may be lost in a crash. */
   readonly unlogged: string;
 }
 
 export interface SqlSession {
   query(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** Milliseconds on the clock that every node of the database shares; asked for after a lock, it is the time after the wait. */
+  /** Milliseconds on the clock that all nodes of the database share; read after a lock, it is the time after the wait. */
   now(): Promise<number>;
 }
 
 export interface SqlDatabase {
   readonly dialect: Dialect;
   /**
-   * All of the work or none of it; durable when the promise is fulfilled. The work may be run again where the database asks
-   * for it or was lost, also after a commit whose outcome is not known: it must find out what is there, and only then write.
+   * Runs all of the work or nothing; durable when the promise is fulfilled. The work may run again if the database asks
+   * for it or the connection was lost, even after a commit whose outcome is not known: it must read the current state
+   * before it writes.
    */
   transaction<Result>(
     work: (session: SqlSession) => Promise<Result>,
     options?: {
-      /** What it writes may be lost with the machine: nobody waits until it is durable. */
+      /** Its writes may be lost with the machine: the promise does not wait until they are durable. */
       readonly mayBeLost?: boolean;
     },
   ): Promise<Result>;
-  /** One statement as a transaction of its own. It may be run again as well. */
+  /** Runs one statement as a transaction of its own. It may run again as well. */
   query(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
   /**
-   * A SELECT whose rows only lead to a later transaction, which waits for everything before it: it does not wait itself until what it
-   * saw of others is durable. Whatever is answered to a client by such a row alone could be lost.
+   * A SELECT whose rows only lead to a later transaction, which waits for everything before it: it does not itself wait
+   * until the rows it read are durable. An answer to a client that relied only on such a row could be lost.
    */
   peek(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** Milliseconds on the shared clock, outside of any transaction. */
+  /** Milliseconds on the shared clock, outside any transaction. */
   now(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Told of what a database does, after it was done. */
+/** Callbacks that run after the database has done something. */
 export interface SqlWatch {
-  /** A transaction that wrote was committed. `seconds` is how long its COMMIT took. */
+  /** A transaction that wrote was committed. `seconds` is the duration of its COMMIT. */
   onCommit?(seconds: number): void;
-  /** A transaction that could not be done is tried again. */
+  /** A failed transaction is retried. */
   onRetry?(): void;
 }
 
@@ -76,7 +77,7 @@ export const column = {
     if (typeof value !== 'number') throw new TypeError(`column ${name} holds no number`);
     return value;
   },
-  /** What may be missing. */
+  /** Reads a value that may be missing. */
   optional: <T>(row: Row, name: string, read: (row: Row, name: string) => T): T | undefined =>
     row[name] === null || row[name] === undefined ? undefined : read(row, name),
 } as const;

@@ -18,13 +18,13 @@ export const SQLITE: Dialect = {
 type Statement = ReturnType<Database['prepare']>;
 
 export interface SqliteDatabase extends SqlDatabase {
-  /** Empties the write-ahead log, which still holds what was overwritten or deleted. */
+  /** Empties the write-ahead log, which still holds overwritten and deleted data. */
   checkpoint(): Promise<void>;
 }
 
 /**
- * `opened` is closed with what is returned. A database that is only read begins with `BEGIN`. A transaction is over when what it
- * wrote, and what it read of others, is durable; the next one begins before that.
+ * `opened` is closed together with the result. A read-only database begins with `BEGIN`. A transaction is over when its
+ * writes, and the writes of others that it read, are durable; the next one begins before that.
  */
 export function sqliteDatabase(
   opened: OpenDatabase,

@@ -19,7 +19,7 @@ export class WalFlush {
     this.#path = `${database}-wal`;
   }
 
-  /** A commit is in the log. Gives its number. */
+  /** Counts a commit that is in the log. Returns its number. */
   wrote(): number {
     return ++this.#written;
   }
@@ -29,7 +29,7 @@ export class WalFlush {
     return this.#written;
   }
 
-  /** After a failed flush nobody knows what is on the disk, and a later one would not tell: only a new start reads it. */
+  /** After a failed flush the content of the disk is unknown, and a later flush would not reveal it: only a restart reads it. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
@@ -48,7 +48,7 @@ export class WalFlush {
     const upTo = this.#written;
     if (upTo === this.#flushed) return;
     try {
-      // The log is there from the first commit on, and stays the same file until the database is closed.
+      // The log exists from the first commit on, and stays the same file until the database is closed.
       this.#file ??= await open(this.#path, 'r+');
       await this.#file.datasync();
       this.#flushed = upTo;

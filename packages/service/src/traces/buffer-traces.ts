@@ -21,7 +21,7 @@ import {
 } from '@opentelemetry/api';
 import { ServiceError } from '../http/problem.ts';
 
-/** What a step belongs to. */
+/** The buffer and slot that a step belongs to. */
 export interface StepOf {
   readonly ctx: Ctx;
   readonly slot?: number;
@@ -117,7 +117,7 @@ export class BufferTraces {
     this.#open.clear();
   }
 
-  /** Does the work within a span of its own. */
+  /** Runs the work within its own span. */
   async step<Result>(name: string, of: StepOf, work: () => Promise<Result>): Promise<Result> {
     const { within, parent } = this.#parentOf(of);
     const span = tracer.startSpan(name, { attributes: this.#attributesOf(of) }, parent);
@@ -133,7 +133,7 @@ export class BufferTraces {
     }
   }
 
-  /** A step that has ended. Before that it was not known what it belongs to. */
+  /** Records a step that has ended, whose buffer was not known before. */
   past(name: string, startedAt: number, of: StepOf): void {
     const { parent } = this.#parentOf(of, startedAt);
     tracer.startSpan(name, { attributes: this.#attributesOf(of), startTime: startedAt }, parent).end();
@@ -152,7 +152,7 @@ export class BufferTraces {
     };
   }
 
-  /** A buffer that is not open here, or is not sampled, has no lasting spans. Its steps hang at the root of its trace. */
+  /** A buffer that is not open here, or is not sampled, has no lasting spans. Its steps are attached to the root of its trace. */
   #parentOf(
     { ctx, slot, carrier }: StepOf,
     startedAt?: number,
@@ -175,14 +175,14 @@ export class BufferTraces {
   }
 }
 
-/** Headers that make what another service does a child of the step under way. */
+/** Returns headers that make the work of another service a child of the step under way. */
 export function traceHeaders(): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   propagation.inject(context.active(), headers);
   return headers;
 }
 
-/** The parent of all spans of a buffer, which nobody writes: its ids are the first 24 bytes of the buffer's name. */
+/** The parent of all spans of a buffer, which is never written: its ids are the first 24 bytes of the buffer's name. */
 function rootOf(ctx: Ctx): Context {
   const name = toHex(ctx);
   return trace.setSpanContext(ROOT_CONTEXT, {
@@ -197,7 +197,7 @@ function traceIdOf(where: Context): string | undefined {
   return trace.getSpanContext(where)?.traceId;
 }
 
-/** The code of a refusal, or the name of an error: never its words. */
+/** Returns the code of a refusal, or the name of an error; never its message. */
 function reasonOf(error: unknown): string {
   if (error instanceof ServiceError) return error.document.type;
   return error instanceof Error ? error.name : 'error';

@@ -1,4 +1,4 @@
-/** Configuration: where values come from, and what a wrong one is told. */
+/** Configuration: the sources of values, and the message for a wrong one. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Which host names a service answers to, and which heads of requests it reads at all. */
+/** The host names that a service answers to, and the heads of requests that it reads at all. */
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../src/index.ts';

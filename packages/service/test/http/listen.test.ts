@@ -1,4 +1,4 @@
-/** How many connections may wait to be taken. */
+/** The number of connections that may wait to be accepted. */
 import type { FastifyInstance } from 'fastify';
 import { expect, it } from 'vitest';
 import { listen } from '../../src/http/listen.ts';

@@ -1,4 +1,4 @@
-/** What the no of a service looks like, and what is never said in it. */
+/** The form of a service's refusal, and the data that is never in it. */
 import { describe, expect, it } from 'vitest';
 import { codeOf, serviceWith, signed } from './test-service.ts';
 

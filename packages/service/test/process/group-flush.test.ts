@@ -1,4 +1,4 @@
-/** Flushes that are shared: none of them begins before what it was asked for. */
+/** Shared flushes: none of them begins before the writes it covers. */
 import { expect, it } from 'vitest';
 import { groupFlush } from '../../src/process/durable-names.ts';
 

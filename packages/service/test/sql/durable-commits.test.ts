@@ -35,7 +35,7 @@ afterEach(async () => {
 
 const insert = (x: number): Promise<unknown> => database.query('INSERT INTO a VALUES (?)', x);
 const numbers = async (): Promise<readonly unknown[]> => (await database.query('SELECT x FROM a')).map(({ x }) => x);
-/** Until so many flushes are under way, or have been. */
+/** Waits until this many flushes are under way, or have been. */
 const flushed = (count: number) =>
   vi.waitFor(() => expect(flushes.length).toBe(count), { timeout: 60_000, interval: 5 });
 const moments = () => new Promise((resolve) => setTimeout(resolve, 20));

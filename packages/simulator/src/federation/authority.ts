@@ -1,4 +1,4 @@
-/** An authority of a federation: the real state machine, its log, and a witness of its head elsewhere. */
+/** An authority of a federation: the real state machine, its log, and a witness of its head. */
 import type { Signer } from '@basa/masking';
 import {
   AttributeAuthority,
@@ -43,12 +43,11 @@ import type { AuthorityPeer, World } from './world.ts';
 export class FederationAuthority implements AuthorityPeer {
   readonly world: World;
   readonly ports: AuthorityPorts;
-  /** The log on disk, and the head somebody else keeps. */
+  /** The log on disk, and the head that the witness keeps. */
   log: AuthorityRecord[] = [];
   witness: Head | undefined;
   core: AttributeAuthority;
 
-  /** Its index. */
   readonly index: number;
   readonly #issuer: BufferIssuer;
 
@@ -67,12 +66,12 @@ export class FederationAuthority implements AuthorityPeer {
     return this.ports.signer.publicKey;
   }
 
-  /** As services decide: what they add becomes true when it is durable. */
+  /** A draft, as the services use it: its additions become true when they are durable. */
   get #draft(): AttributeAuthority {
     return this.core.draft();
   }
 
-  /** The log, as it is read back from its bytes. */
+  /** Returns the log as it is read back from its bytes. */
   get records(): AuthorityRecord[] {
     return this.log.map((entry) => decodeAuthorityRecord(encodeAuthorityRecord(entry)));
   }
@@ -92,7 +91,7 @@ export class FederationAuthority implements AuthorityPeer {
     return isRefused(part) ? part : viaBytes(offerCodec, { task, part, slotKeys: this.#list(part.offer) });
   }
 
-  /** With its own list. */
+  /** Draws with its own list. */
   drawBuffer(request: Uint8Array): DrawnBuffer | Refused {
     const step = this.#draft.drawBuffer(bufferRequestCodec.decode(request), this.#freshKeys(), this.world.now);
     const descriptor = this.persist(step);
@@ -157,7 +156,7 @@ export class FederationAuthority implements AuthorityPeer {
     if (records.length > 0) this.witness = this.core.head();
   }
 
-  /** Another life of the log as it is now: restored elsewhere and started without a witness, as in a drill. */
+  /** Returns another life of the log in its current state: restored elsewhere and started without a witness, as in a drill. */
   lostLife(): AttributeAuthority {
     const copy = AttributeAuthority.restore(this.ports, this.records);
     copy.apply(copy.start(undefined, this.world.randomBytes(16), this.world.now).records);
@@ -174,13 +173,13 @@ export class FederationAuthority implements AuthorityPeer {
       this.world.persisted('authority');
     }
     this.core.apply(records, decidedAt);
-    // The witness lags behind the log, never before it.
+    // The witness may lag behind the log but is never ahead of it.
     if (records.length > 0) this.witness = this.core.head();
     return answer;
   }
 }
 
-/** The answer as it arrives: encoded and read back. */
+/** Returns the answer as it arrives: encoded and decoded again. */
 export function viaBytes<T extends object>(
   codec: { encode(value: T): Uint8Array; decode(bytes: Uint8Array): T },
   answer: T | Refused,

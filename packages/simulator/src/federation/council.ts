@@ -1,4 +1,4 @@
-/** What a federation asks of all its authorities: they draw buffers, close them and log models together. */
+/** The requests of a federation to all its authorities: they draw buffers, close them and log models together. */
 import {
   agreedOn,
   authorityMessages,
@@ -29,7 +29,7 @@ export interface AnswerOf<Answer> {
   readonly answer: Answer;
 }
 
-/** What the authorities that are there answer, and the last no among it. */
+/** Returns the answers of the authorities that are present, and the last refusal among them. */
 export function askAll<Answer extends object>(
   world: World,
   step: string,
@@ -58,7 +58,7 @@ export class FederationCouncil {
     this.#ports = ports;
   }
 
-  /** The entry of a version, of the newest one unless told otherwise. */
+  /** Returns the entry of a version; the newest one by default. */
   entry(version: number = this.log.length - 1): ModelEntry {
     const entry = this.log[version];
     if (entry === undefined) throw new Error(`no version ${version} is logged`);
@@ -74,7 +74,7 @@ export class FederationCouncil {
     return granted(this.#world.call('draw', () => this.#world.authority.drawBuffer(bytes)));
   }
 
-  /** Of the offers of all authorities that are there. */
+  /** Draws from the offers of all authorities that are present. */
   #drawTogether(model: ModelEntry): DrawnBuffer {
     const { task, policy, now } = this.#world;
     const signature = this.#ports.signer.sign(offerRequestCodec.statement({ task }));
@@ -113,7 +113,7 @@ export class FederationCouncil {
     return granted(this.tryAppend(body));
   }
 
-  /** Refused if nobody signs it. */
+  /** Refused if no authority signs it. */
   tryAppend(body: Omit<ModelAppend, 'signature'>): ModelEntry | Refused {
     const { policy } = this.#world;
     const signature = this.#ports.signer.sign(modelAppendCodec.statement(body));
@@ -132,7 +132,7 @@ export class FederationCouncil {
     return entry;
   }
 
-  /** Without the authorities that say no, unless nobody is left. */
+  /** Leaves out the authorities that refuse, unless all refuse. */
   #answersOf<Answer extends object>(
     step: string,
     ask: (authority: AuthorityPeer) => Answer | Refused,

@@ -1,4 +1,4 @@
-/** A party of a federation dies right after it made something durable. */
+/** A party of a federation crashes right after it made something durable. */
 
 export type PartyName = 'user' | 'server' | 'authority';
 

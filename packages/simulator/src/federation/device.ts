@@ -1,7 +1,7 @@
 /**
- * A device of a federation: its key, its certificate, and the session it can resume after any crash. `contribute` takes it through the
- * protocol; whoever decides what arrives and when (the oracle, the explorer) goes step by step: `enter`, `deposit`, `takeSlot`,
- * `keyRequest`, `takeKeys`, `upload`, `acknowledge`, each from wherever its records stand.
+ * A device of a federation: its key, its certificate, and the session it can resume after any crash. `contribute` takes
+ * it through the protocol; a caller that decides what arrives and when (the oracle, the explorer) goes step by step:
+ * `enter`, `deposit`, `takeSlot`, `keyRequest`, `takeKeys`, `upload`, `acknowledge`, each continuing from its records.
  */
 import { concatBytes, type Signer, type Suite } from '@basa/masking';
 import {
@@ -58,23 +58,23 @@ import { outcomesOf, type World } from './world.ts';
 
 export class FederationDevice {
   readonly world: World;
-  /** Counts the devices of a federation: names the coordinate of its one-hot update. */
+  /** The number of the device in its federation; it selects the coordinate of its one-hot update. */
   readonly number: number;
   readonly signer: Signer;
   readonly user: UserId;
   certificate: Certificate;
-  /** What it tells of the metrics that the task names. */
+  /** The values it reports for the metrics that the task names. */
   metrics: Readonly<Record<string, number>> = {};
-  /** On disk: the input, the records of the session, and those that say where each update was given to. */
+  /** On disk: the input, the records of the session, and the records of the buffers that got its updates. */
   input: Uint32Array | undefined;
   records: UserRecord[] = [];
   ledgerRecords: LedgerRecord[] = [];
   ledger: DeviceLedger = EMPTY_LEDGER;
   session: UserSession | undefined;
   deltaId: Uint8Array;
-  /** The tensors of its model, none of which may vanish; without them the whole update is one. */
+  /** The tensors of its model, none of which may vanish; without them the whole update counts as one tensor. */
   blocks: readonly Block[] | undefined;
-  /** In memory: the keys of its slot, and what is frozen, so that only a device that restarted masks again. */
+  /** In memory: the keys of its slot, and the frozen upload, so that only a device that restarted masks again. */
   keyAnswers: readonly KeyAnswerOf[] | undefined;
   #upload: UploadRequest | undefined;
 
@@ -108,14 +108,14 @@ export class FederationDevice {
     throw new Error(`no slot at step ${this.session?.step}`);
   }
 
-  /** The one-hot update of this device: its number says which coordinate, as long as there are so many. */
+  /** The one-hot update of this device: its number selects the coordinate, modulo the dimension. */
   oneHot(): Float32Array {
     const delta = new Float32Array(this.world.policy.dimension);
     delta[this.number % delta.length] = 1;
     return delta;
   }
 
-  /** Goes through the protocol up to and including `until`, from wherever it stands; survives its own crashes. */
+  /** Goes through the protocol up to and including `until`, continuing from its records; survives its own crashes. */
   contribute(until: Step = 'upload', delta: Float32Array = this.oneHot(), trainedOn?: number): Accepted | Refused {
     for (;;) {
       try {
@@ -127,10 +127,10 @@ export class FederationDevice {
     }
   }
 
-  /** A seat for an update that was trained on this version, on the newest one unless told otherwise. */
+  /** Requests a seat for an update that was trained on this version; the newest one by default. */
   seatRequest(trainedOn?: number): SeatRequest {
     const { policy, server } = this.world;
-    // With mixed versions the number is enough, and may be one of the future.
+    // With mixed versions the number is enough, and may be a future one.
     const isAny = policy.versions === 'unsafeMixed' && trainedOn !== undefined;
     const model = isAny ? { version: trainedOn, modelHash: new Uint8Array(32) } : server.entry(trainedOn);
     return { certificate: this.certificate, version: model.version, modelHash: model.modelHash };
@@ -142,7 +142,7 @@ export class FederationDevice {
     this.session = restoreSession(this.suite, this.records);
   }
 
-  /** Starts over with a new update; the old session's records are done with. */
+  /** Starts over with a new update; the records of the old session are discarded. */
   newUpdate(): void {
     this.deltaId = this.world.randomBytes(16);
     this.leave();
@@ -197,7 +197,7 @@ export class FederationDevice {
     return this.#said('deposit').message;
   }
 
-  /** At any step: to one that is past, the core says what it says. */
+  /** May be called at any step: the core decides about a step that is past. */
   takeSlot(answer: DepositAnswer): object | Refused {
     return this.persist(receiveSlot(this.ports, this, answer));
   }
@@ -206,7 +206,7 @@ export class FederationDevice {
     return this.#said('key').message;
   }
 
-  /** As a client does: answers that are not good do not count, and with too few it goes on waiting. */
+  /** Like a client: invalid answers do not count, and with too few it continues to wait. */
   takeKeys(answers: readonly KeyAnswerOf[]): Accepted | Refused {
     const { session } = this;
     if (session?.step !== 'slotted') return refused('wrong-step');
@@ -218,7 +218,7 @@ export class FederationDevice {
     return ACCEPTED;
   }
 
-  /** Masks and freezes with the keys that it took, or makes what is frozen again. */
+  /** Masks and freezes with the keys that it took, or makes the frozen upload again. */
   upload(): UploadRequest | Refused {
     const { session } = this;
     if (session?.step !== 'frozen' && (session?.step !== 'slotted' || this.keyAnswers === undefined))
@@ -244,10 +244,10 @@ export class FederationDevice {
     });
   }
 
-  /** x' of the update, fixed before the deposit leaves. */
+  /** Builds x' of the update, fixed before the deposit leaves. */
   buildVector(rules: SumRules, delta: Float32Array, trainedOn: number): BuiltInput {
     const { environment, randomBytes } = this.world;
-    // Rounding may be alike everywhere; noise that is alike is none.
+    // Rounding may be the same in every run, but noise must be fresh.
     const own = (words: Uint32Array): void => void new Uint8Array(words.buffer).set(randomBytes(words.byteLength));
     const randomWords = rules.privacy === undefined ? environment.randomWords(7) : own;
     const update = { delta, trainedOn, metrics: this.metrics, randomWords };
@@ -267,7 +267,7 @@ export class FederationDevice {
     return result.kind === 'refused' ? result : undefined;
   }
 
-  /** The upload, made of what is frozen: the same bytes each time. */
+  /** Makes the upload from the frozen state: the same bytes each time. */
   uploadBytes(): Uint8Array {
     if (this.session?.step !== 'frozen') throw new Error('not frozen');
     const { header, body } = granted(this.upload());
@@ -275,7 +275,7 @@ export class FederationDevice {
     return concatBytes(frameHeader(uploadHeader.encode(header)), body);
   }
 
-  /** What it has to say next, the same each time. */
+  /** Returns its next message, the same each time. */
   #said<Kind extends 'deposit' | 'key'>(kind: Kind): Extract<ContributeRequest, { kind: Kind }> {
     const steps = contributeSteps(this.ports, this);
     const signing = steps.next().value;
@@ -284,7 +284,7 @@ export class FederationDevice {
     return next as Extract<ContributeRequest, { kind: Kind }>;
   }
 
-  /** Asks the authority what became of the update, and frees it for another buffer where that is allowed. */
+  /** Asks the authority for the status of the update, and frees it for another buffer if that is allowed. */
   release(outcomes: readonly OutcomeOf[] = outcomesOf(this.world, this.ctx)): Released {
     const ports = { suite: this.suite, council: this.world.policy };
     const { state, records, answer } = releaseDelta(ports, this, this.deltaId, outcomes);
@@ -293,7 +293,7 @@ export class FederationDevice {
     return answer;
   }
 
-  /** The records of a step are durable together, and it may die right after. */
+  /** Makes the records of a step durable together; the device may crash right after. */
   persist<Answer>({ state: { ledger, session }, records, answer }: DeviceStep<Answer>): Answer | Refused {
     const ofSession = records.filter(isSessionRecord);
     this.records.push(...ofSession);

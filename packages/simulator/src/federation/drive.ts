@@ -1,4 +1,4 @@
-/** Carries out what the steps of a contribution ask for: signatures, records, messages, masks. */
+/** Carries out the requests of a contribution's steps: signatures, records, messages, masks. */
 import type { Signer } from '@basa/masking';
 import {
   authorityMessages,
@@ -28,7 +28,7 @@ export type UploadRequest = Extract<ContributeRequest, { kind: 'upload' }>;
 
 export type Step = 'seat' | 'deposit' | 'key' | 'upload';
 
-/** What a device keeps is not what it wrote: it sends nothing. */
+/** Thrown if the stored state differs from what the device wrote: it then sends nothing. */
 export class Damaged extends Error {}
 
 /** A device with a session, as its steps need it. */
@@ -37,7 +37,7 @@ export interface DrivenDevice extends Device {
   readonly ports: UserPorts;
   readonly signer: Signer;
   readonly input: Uint32Array | undefined;
-  /** Of its slot, where it has them already. */
+  /** The keys of its slot, if it has them already. */
   readonly keyAnswers: readonly KeyAnswerOf[] | undefined;
   mask(masking: Masking): void;
   persist(step: DeviceStep<unknown>): void;
@@ -45,7 +45,7 @@ export interface DrivenDevice extends Device {
   uploadBytes(): Uint8Array;
 }
 
-/** Goes on with the device's session up to and including `until`; `keep` is given the upload once it is frozen. */
+/** Continues the device's session up to and including `until`; `keep` receives the upload once it is frozen. */
 export function driveSession(
   device: DrivenDevice,
   until: Step | 'freeze',
@@ -101,7 +101,7 @@ export function driveSession(
   return ended(next.value);
 }
 
-/** The answers of all authorities that are there; a no where too few said yes. */
+/** Returns the answers of all authorities that are present; a refusal if too few granted the request. */
 function keysOf(world: World, message: KeyRequest): readonly KeyAnswerOf[] | Refused {
   const { keyRequest, keyAnswer } = authorityMessages(world.policy.bufferSize);
   const bytes = keyRequest.encode(message);

@@ -1,6 +1,6 @@
 /**
- * A whole federation in memory: the real cores of server, authority and users, with what each of them has on disk. Every
- * message crosses as bytes. Any party may crash after any record, and any reply may be lost: the world goes on.
+ * A whole federation in memory: the real cores of server, authority and users, each with its own disk. Every message is
+ * encoded and decoded. Any party may crash after any record, and any reply may be lost: the world continues.
  */
 import {
   applyMasksInPlace,
@@ -45,14 +45,14 @@ export interface FederationOptions {
   readonly metrics?: readonly MetricRange[];
   readonly privacy?: PrivacyPolicy;
   readonly sealings?: Sealings;
-  /** How many authorities there are, and how many are needed; one unless said otherwise. */
+  /** The number of authorities and the number that are needed; one by default. */
   readonly council?: {
     readonly authorities: number;
     readonly threshold: number;
-    /** Lets a threshold stand that withstands no authority. */
+    /** Allows a threshold that tolerates no dishonest authority. */
     readonly unsafeThreshold?: boolean;
   };
-  /** The lines of the one-shot mode; its federation is `OneShotFederation`. */
+  /** The settings of the one-shot mode; its federation is `OneShotFederation`. */
   readonly oneShot?: OneShotPolicy;
   readonly seed?: number;
 }
@@ -70,7 +70,7 @@ export class Federation implements World {
   readonly task: TaskId;
   readonly server: FederationServer;
   readonly authorities: readonly FederationAuthority[];
-  /** Indices of authorities that answer nobody. */
+  /** Indices of authorities that do not answer. */
   readonly away = new Set<number>();
   readonly devices: FederationDevice[] = [];
   now = 1_000_000 as Millis;
@@ -139,7 +139,7 @@ export class Federation implements World {
     return device;
   }
 
-  /** Something became durable; this may be the last thing the party did. */
+  /** Called when something became durable; this may be the last thing the party did. */
   persisted(party: PartyName): void {
     this.records++;
     if (this.crashIn !== undefined && --this.crashIn === 0) {
@@ -148,7 +148,7 @@ export class Federation implements World {
     }
   }
 
-  /** One request and its answer: tried again where a party crashed under it, or where the reply got lost. */
+  /** Makes one request and returns its answer: retried if a party crashed during it, or if the reply was lost. */
   call<Answer>(step: string, request: () => Answer): Answer {
     const answer = this.#surviving(request);
     if (!this.loseReplies.delete(step)) return answer;
@@ -165,7 +165,7 @@ export class Federation implements World {
     }
   }
 
-  /** The party starts again from what it has on disk. Of authorities, whichever it was: the others come back as they were. */
+  /** Restarts the party from its disk. All authorities restart: those that did not crash come back in the same state. */
   protected revive(party: 'server' | 'authority'): void {
     if (party === 'server') this.server.restart();
     else for (const authority of this.authorities) authority.restart();

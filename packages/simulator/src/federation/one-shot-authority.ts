@@ -1,4 +1,7 @@
-/** An authority of a one-shot federation: the real state machine of its log, the secrets of its epochs, and what it examined since it started. */
+/**
+ * An authority of a one-shot federation: the real state machine of its log, the secrets of its epochs, and the uploads
+ * it examined since it started.
+ */
 import { toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
@@ -47,15 +50,15 @@ export interface ReleasedSums {
   readonly vectors: readonly Uint8Array[];
 }
 
-/** What is expanded for one sum, for whoever watches. */
+/** Observes the uploads that are expanded for one sum. */
 type SumWatcher = (ctx: Ctx, part: Part, uploads: readonly MaskedUpload[]) => void;
 
 export class ShotAuthority {
   readonly base: FederationAuthority;
-  /** How far its clock is from the time of the world. */
+  /** The offset of its clock from the time of the world. */
   clockMs = 0;
   onSum: SumWatcher | undefined;
-  /** On disk, by public key; never in a copy that is restored. */
+  /** On disk, by public key; never in a restored copy. */
   readonly secrets = new Map<string, Uint8Array>();
   readonly #guardTools: Environment['tools'];
   /** In memory. */
@@ -117,7 +120,7 @@ export class ShotAuthority {
     return { answer: viaBytes(releaseAnswerCodec, { vote: released.vote, sums }) as ReleaseAnswer, vectors };
   }
 
-  /** The caller has checked that the device of the upload asks. */
+  /** The caller has checked that the request comes from the device of the upload. */
   outcome(question: OutcomeQuestion): ShotOutcome | Refused {
     const step = this.base.core.draft().shotOutcome(this.base.world.task, question, this.now);
     return viaBytes(shotOutcomeCodec, this.base.persist(step));
@@ -130,14 +133,14 @@ export class ShotAuthority {
     this.openEpoch();
   }
 
-  /** As after a crash: what it had in memory is gone. */
+  /** Acts as after a crash: its memory is gone. */
   restart(): void {
     this.#examined.clear();
     this.base.restart();
     this.#forget();
   }
 
-  /** Its log is an old copy, of so many records; the witness of its head lies elsewhere. */
+  /** Replaces its log with an old copy of this many records; the witness of its head is not affected. */
   restore(records: number): void {
     this.base.log = this.base.log.slice(0, records);
     this.restart();
@@ -181,7 +184,7 @@ export class ShotAuthority {
     return packSum(sum, policy, environment.tools);
   }
 
-  /** Of the newest epoch of this authority that the batch names. */
+  /** Returns the secret of the newest epoch of this authority that the batch names. */
   #newestSecret(headers: readonly ShotHeader[]): Uint8Array | undefined {
     const named = new Set(headers.flatMap(({ epochs }) => epochs.map(({ statement }) => toHex(statement))));
     const live = this.base.core.liveEpochs.filter(({ statement }) => named.has(toHex(statement)));
@@ -195,7 +198,7 @@ export class ShotAuthority {
     return { ...body, signature: signer.sign(maskSumCodec.statement(body)) };
   }
 
-  /** Secrets of epochs that ended. */
+  /** Destroys the secrets of epochs that ended. */
   #forget(): void {
     const live = new Set(this.base.core.liveEpochs.map(({ epoch }) => toHex(epoch.key)));
     for (const key of this.secrets.keys()) if (!live.has(key)) this.secrets.delete(key);

@@ -48,7 +48,7 @@ function headersOf(server: ClosingStore, batch: Batch): readonly ShotHeader[] {
   return shotsOf(server, batch).map(({ upload }) => upload.header);
 }
 
-/** Asks all, then all again with the votes that there are: honest races strand nobody. */
+/** Asks all authorities, then all again with the votes so far, so that honest races block nobody. */
 function gatherVotes(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
   const { threshold } = server.world.policy;
   let stored = start;
@@ -66,7 +66,7 @@ function gatherVotes(server: ClosingStore, start: StoredBatch): StoredBatch | Re
   return [...refusals.values()].at(-1) ?? refused('too-few-votes');
 }
 
-/** Nobody voted for it: it ends without those uploads that enough authorities refuse, and the others may go into another batch. */
+/** No authority voted for it: it ends without those uploads that enough authorities refuse, and the others may go into another batch. */
 function dissolve(server: ClosingStore, stored: StoredBatch, refusals: readonly Refused[]): void {
   const bad = [...refusedSlots(server.world.policy, refusals)];
   if (bad.length === 0) return;
@@ -75,7 +75,7 @@ function dissolve(server: ClosingStore, stored: StoredBatch, refusals: readonly 
   server.keepBatch({ ...stored, end: 'aborted' });
 }
 
-/** An authority that started since has them inspected again. */
+/** An authority that restarted since then gets the uploads to inspect again. */
 function voteOf(
   server: ClosingStore,
   keeper: ShotAuthority,
@@ -101,14 +101,14 @@ function voteRequest(server: ClosingStore, stored: StoredBatch): Uint8Array {
   return batchVoteRequestCodec.encode({ ...body, signature: server.sign(batchVoteRequestCodec.statement(body)) });
 }
 
-/** A batch that an authority voted for in a life that this server lost: it goes on with that one. */
+/** Continues with a batch that an authority voted for in a life that this server lost. */
 function adopted(server: ClosingStore, batch: Batch): StoredBatch | Refused {
   const ctx = batchCtxOf(server.view.suite, batch);
   const known = server.batches.get(toHex(ctx)) ?? server.keepBatch(newBatch(ctx, batch));
   return gatherVotes(server, known);
 }
 
-/** Plans again without those that failed, until every part has a sum that enough holders signed alike. */
+/** Plans again without those that failed, until every part has a sum that enough holders signed identically. */
 function gatherSums(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
   const { policy } = server.world;
   const closing = closingOf(server, start);
@@ -163,7 +163,7 @@ function askSums(server: ClosingStore, stored: StoredBatch, authority: number, w
   };
 }
 
-/** Sum of y minus all M_A, judged. */
+/** Subtracts all M_A from the sum of y, and judges the result. */
 function opened(server: ClosingStore, { batch, sums }: StoredBatch): SumVerdict {
   const { policy, environment } = server.world;
   const { kernel } = environment.tools;
@@ -180,7 +180,7 @@ function opened(server: ClosingStore, { batch, sums }: StoredBatch): SumVerdict 
   return judgeSum(sumRules(policy, version), first, shots.length);
 }
 
-/** The opened sum is durable, and makes a version with the others that wait. Asked again, it gives the same verdict. */
+/** Makes the opened sum durable; it makes a version with the others that wait. A repeated call gives the same verdict. */
 function applied(server: ClosingStore, stored: StoredBatch, verdict: SumVerdict): SumVerdict {
   if (stored.opened === undefined) {
     const isSpoilt = verdict.kind === 'quarantine';

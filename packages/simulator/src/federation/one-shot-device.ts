@@ -26,7 +26,7 @@ import type { FederationDevice } from './device.ts';
 import { ACCEPTED, type Accepted, Damaged } from './drive.ts';
 import type { OneShotWorld } from './one-shot-world.ts';
 
-/** What a device sends: its upload before the body, and the body. */
+/** The message of a device: its upload header, and the body. */
 export interface SentShot {
   readonly upload: Uint8Array;
   readonly body: Uint8Array;
@@ -35,7 +35,7 @@ export interface SentShot {
 export class ShotDevice {
   readonly own: FederationDevice;
   readonly world: OneShotWorld;
-  /** How far its clock is from the time of the world. */
+  /** The offset of its clock from the time of the world. */
   clockMs = 0;
   /** Called with every plan before it is applied. */
   onMask: ((masking: Masking) => void) | undefined;
@@ -51,7 +51,7 @@ export class ShotDevice {
     return this.own.suite;
   }
 
-  /** One update on the newest model, from wherever its records stand; survives its own crashes. */
+  /** Contributes one update on the newest model, continuing from its records; survives its own crashes. */
   contribute(delta: Float32Array = this.own.oneHot(), fixed?: Uint32Array): Accepted | Refused {
     for (;;) {
       try {
@@ -71,12 +71,12 @@ export class ShotDevice {
     return isRefused(start) ? start : this.send(start);
   }
 
-  /** x' of an update on this version. */
+  /** Builds x' of an update on this version. */
   inputOf(delta: Float32Array, version: number): BuiltInput {
     return this.own.buildVector(sumRules(this.world.policy, version), delta, version);
   }
 
-  /** Checks the statements that it is shown, and fixes its input, unless somebody has quantised it before. */
+  /** Checks the statements that it is shown, and fixes its input, unless a quantised input is given. */
   gather(standings: Uint8Array, delta: Float32Array = this.own.oneHot(), fixed?: Uint32Array): ShotStart | Refused {
     const gathered = this.#taken(standings);
     if (isRefused(gathered)) return gathered;
@@ -109,12 +109,12 @@ export class ShotDevice {
     return seen !== undefined && equalBytes(seen.branch, head.branch) && head.sequence < seen.sequence;
   }
 
-  /** From a start, or what a crash left: to the server, and to the acknowledgement. */
+  /** Continues from a start, or from the state a crash left: to the server, and to the acknowledgement. */
   send(start?: ShotStart): Accepted | Refused {
     return this.drive(start, ({ upload, body }) => this.world.call('shot', () => this.world.shots.take(upload, body)));
   }
 
-  /** Goes through the steps of an upload; `deliver` is given what it sends. */
+  /** Goes through the steps of an upload; `deliver` receives the message. */
   drive(start: ShotStart | undefined, deliver: (sent: SentShot) => Accepted | Refused): Accepted | Refused {
     const steps = shotSteps(this.#ports, this.own, start);
     let next = steps.next();
@@ -143,7 +143,7 @@ export class ShotDevice {
     }
   }
 
-  /** Asks every authority that is there what became of its update, and frees it where enough call it expired. */
+  /** Asks every authority that is present for the status of its update, and frees it if enough of them report it expired. */
   release(outcomes: readonly ShotOutcomeOf[] = this.world.outcomesOf(this.own)): Released {
     const { task, policy } = this.world;
     const question = { suite: this.suite, council: policy, task, user: this.own.user };
@@ -159,7 +159,7 @@ export class ShotDevice {
   }
 }
 
-/** One batch of work, its results. */
+/** One batch of work and its results. */
 function* once(work: readonly KeyWork[]): KeySteps<readonly KeyResult[]> {
   return yield work;
 }

@@ -11,12 +11,12 @@ import { transparentSealings } from './transparent-sealings.ts';
 import type { Environment } from './world.ts';
 
 export interface OneShotOptions extends Omit<FederationOptions, 'sealings' | 'oneShot'> {
-  /** f; none unless said otherwise. */
+  /** f; 0 by default. */
   readonly tolerated?: number;
   readonly authorityNoise?: boolean;
-  /** H; one unless said otherwise. */
+  /** H; 1 by default. */
   readonly sumsPerVersion?: number;
-  /** What authorities expand guard words with; the same as everything else unless said otherwise. */
+  /** The tools with which authorities expand guard words; by default the same as for everything else. */
   readonly guardTools?: Environment['tools'];
 }
 
@@ -45,7 +45,7 @@ export class OneShotFederation extends Federation implements OneShotWorld {
     return device;
   }
 
-  /** What the authorities that are there say became of the device's update. */
+  /** Returns the status of the device's update, as reported by the authorities that are present. */
   outcomesOf({ deltaId, ledger, user }: FederationDevice): readonly ShotOutcomeOf[] {
     const given = ledger.deltas.get(toHex(deltaId));
     return given === undefined ? [] : this.keepers.flatMap((keeper) => this.#toldBy(keeper, user, given));
@@ -64,18 +64,18 @@ export class OneShotFederation extends Federation implements OneShotWorld {
     return isRefused(outcome) ? [] : [{ authority, outcome }];
   }
 
-  /** Time passes for everybody: epochs open and end. */
+  /** Time passes for all parties: epochs open and end. */
   tick(): void {
     for (const keeper of this.keepers) if (!this.isAway(keeper.base.index)) this.call('tick', () => keeper.tick());
   }
 
   protected override revive(party: 'server' | 'authority'): void {
-    // All that the server counts on is on disk.
+    // Everything that the server relies on is on disk.
     if (party === 'authority') for (const keeper of this.keepers) keeper.restart();
   }
 }
 
-/** Nothing is sealed to slots here: only the engine's name counts. */
+/** Nothing is sealed to slots here: only the name of the engine matters. */
 function sealingsOf({ tools }: Environment, authorities: number): NonNullable<FederationOptions['sealings']> {
   const sealings = transparentSealings(tools.suite);
   const otherIssuers = Array.from({ length: authorities - 1 }, () => sealings.issuer);

@@ -1,4 +1,4 @@
-/** The server of a one-shot federation: it takes uploads, has them inspected and forms batches, by the real rules. */
+/** The server of a one-shot federation: it accepts uploads, has them inspected and forms batches, by the real rules. */
 import { equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
 import {
   type AuthorityStanding,
@@ -33,7 +33,7 @@ import { newBatch, type ShotDisk, type StoredBatch, type StoredShot } from './on
 import { makeVersion } from './one-shot-version.ts';
 import type { ClosingStore, OneShotWorld, ShotPeer } from './one-shot-world.ts';
 
-/** The first words of y, that show whether it is one. */
+/** The first words of y, which show whether it is a masked vector. */
 const GUARDS = 4;
 
 export class ShotServer implements ShotPeer, ClosingStore {
@@ -48,7 +48,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     this.world = world;
   }
 
-  /** All that it counts on. */
+  /** Everything that it relies on. */
   get disk(): ShotDisk {
     return {
       uploads: [...this.uploads.values()],
@@ -58,7 +58,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     };
   }
 
-  /** Starts from this. */
+  /** Restarts from this disk. */
   restore({ uploads, batches, epochs, models }: ShotDisk): void {
     for (const map of [this.uploads, this.batches, this.epochs, this.#byTag]) map.clear();
     for (const shot of uploads) this.#file(shot);
@@ -81,7 +81,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     };
   }
 
-  /** The statements of all authorities that are there. The epochs are kept, for uploads name them. */
+  /** Returns the statements of all authorities that are present. The epochs are kept, because uploads name them. */
   standings(): Uint8Array {
     const { keepers, isAway, environment } = this.world;
     const standings = keepers.flatMap((keeper): AuthorityStanding[] => {
@@ -93,7 +93,10 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return standingsCodec.encode({ standings });
   }
 
-  /** Durable, then acknowledged. The same bytes get the same answer; other bytes under the same tag get a no. */
+  /**
+   * Makes the upload durable, then acknowledges it. The same bytes get the same answer; other bytes under the same tag
+   * are refused.
+   */
   take(uploadBytes: Uint8Array, body: Uint8Array): Accepted | Refused {
     const upload = shotUploadCodec.decode(uploadBytes);
     const name = uploadNameOf(this.view.suite, upload.header);
@@ -131,7 +134,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return batch;
   }
 
-  /** Together, or none of them. */
+  /** Keeps all of them or none. */
   keepBatches(batches: readonly StoredBatch[]): readonly StoredBatch[] {
     for (const batch of batches) this.batches.set(toHex(batch.ctx), batch);
     this.world.persisted('server');
@@ -144,13 +147,13 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return shot;
   }
 
-  /** The upload as authorities see it: without y. */
+  /** Returns the upload as authorities see it: without y. */
   shown({ upload, body }: StoredShot): ShownUpload {
     const { vectorBytes } = shotLayout(this.world.policy, upload.header.epochs);
     return { ...upload, sealed: body.subarray(vectorBytes) };
   }
 
-  /** y. */
+  /** Returns y. */
   vector({ upload, body }: StoredShot): Uint32Array {
     return this.#unpacked(body, shotLayout(this.world.policy, upload.header.epochs).elements);
   }
@@ -162,7 +165,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return unpacked.vector;
   }
 
-  /** Eight elements of any width end with a byte. */
+  /** Eight elements of any width end at a byte boundary. */
   #firstWords({ upload, body }: StoredShot): Uint32Array {
     const { elements } = shotLayout(this.world.policy, upload.header.epochs);
     return this.#unpacked(body, Math.min(8, elements)).subarray(0, GUARDS);
@@ -180,7 +183,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     }
   }
 
-  /** What each authority that is there says, by the name of the upload. */
+  /** Returns the verdicts of each authority that is present, by the name of the upload. */
   askVerdicts(shots: readonly StoredShot[]): readonly ReadonlyMap<string, Verdict>[] {
     const requests: Uint8Array[] = [];
     for (let n = 0; n < shots.length; n += MAX_INSPECTED)
@@ -201,7 +204,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return inspectRequestCodec.encode({ ...body, signature: this.sign(inspectRequestCodec.statement(body)) });
   }
 
-  /** Each entry of the model log that they name, once. */
+  /** Returns each entry of the model log that they name, once. */
   modelsOf(headers: readonly ShotHeader[]): readonly ModelEntry[] {
     const versions = new Set(headers.map(({ version }) => version));
     return [...versions].map((version) => this.world.server.entry(version));
@@ -211,7 +214,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
     return this.world.server.ports.signer.sign(statement);
   }
 
-  /** A batch of good uploads of one version that are in no other, as many as there are up to K; undefined if they are too few. */
+  /** Forms a batch of at most K good uploads of one version that are in no other batch; undefined if there are too few. */
   form(): Ctx | undefined {
     const { policy, task } = this.world;
     this.#endLate();
@@ -250,12 +253,12 @@ export class ShotServer implements ShotPeer, ClosingStore {
       if (voteWindow(shot.upload.header, time).last <= now) this.keep({ ...shot, verdict: 'epoch-over' });
   }
 
-  /** Votes, sums of masks, the opened sum and the next version; from wherever the batch stands. */
+  /** Gathers votes and sums of masks, opens the sum and makes the next version, from the state of the batch on. */
   close(ctx: Ctx): SumVerdict | Refused {
     return this.world.call('close', () => closeBatch(this, ctx));
   }
 
-  /** No further batch is expected: those that are opened make a version, though they are fewer than usual. */
+  /** No further batch is expected: the opened ones make a version, although they are fewer than usual. */
   closeVersion(): void {
     this.world.call('close', () => makeVersion(this, true));
   }

@@ -1,11 +1,11 @@
-/** What the server of a one-shot federation has on disk: uploads with their verdicts, batches with their votes and sums of masks. */
+/** The disk of a one-shot federation's server: uploads with their verdicts, batches with their votes and sums of masks. */
 import type { Batch, Ctx, Endorsement, Epoch, ModelEntry, Part, RefusalReason, ShotUpload } from '@basa/protocol';
 
 export interface StoredShot {
   readonly name: Ctx;
   readonly upload: ShotUpload;
   readonly body: Uint8Array;
-  /** `waiting` until enough authorities looked at it; otherwise good, or why it is not. */
+  /** `waiting` until enough authorities have examined it; then good, or the reason why it is not. */
   readonly verdict: 'waiting' | 'good' | RefusalReason;
 }
 
@@ -18,7 +18,7 @@ export interface StoredBatch {
   readonly votes: readonly Endorsement[];
   /** The agreed sums of masks, packed, by part. */
   readonly sums: ReadonlyMap<Part, Uint8Array>;
-  /** What its sum turned out to be, once it is opened: it waits for a version then. */
+  /** The verdict on its sum, once it is opened: it then waits for a version. */
   readonly opened: 'good' | 'spoilt' | undefined;
   /** The version that names it. */
   readonly version: number | undefined;
@@ -33,7 +33,7 @@ export interface ShotDisk {
   readonly models: readonly ModelEntry[];
 }
 
-/** A batch that is not there yet. */
+/** A batch that does not exist yet. */
 export function newBatch(ctx: Ctx, batch: Batch): StoredBatch {
   return { ctx, batch, votes: [], sums: new Map(), opened: undefined, version: undefined, end: undefined };
 }

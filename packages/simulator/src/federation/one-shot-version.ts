@@ -1,9 +1,9 @@
-/** The versions of a one-shot federation: made of the batches that were opened since the last one, by the rule of the real server. */
+/** The versions of a one-shot federation: made from the batches that were opened since the last one, by the rule of the real server. */
 import { isRefused, type ModelEntry, modelEntryCodec, nextVersion, type Refused, versionRule } from '@basa/protocol';
 import type { StoredBatch } from './one-shot-store.ts';
 import { type ClosingStore, present } from './one-shot-world.ts';
 
-/** What a version names is on disk before it is logged: after a crash the same is logged again. */
+/** The members of a version are on disk before it is logged, so the same version is logged again after a crash. */
 export function makeVersion(server: ClosingStore, isLast: boolean): void {
   const { version } = server.world.server.entry();
   settle(server, version);
@@ -14,7 +14,7 @@ export function makeVersion(server: ClosingStore, isLast: boolean): void {
   else settle(server, version + 1);
 }
 
-/** Batches that are spoilt alone make no version here: the models of a federation have no parameters to repeat. */
+/** Batches that are all spoilt make no version here: the models of a federation have no parameters to repeat. */
 function begin(server: ClosingStore, isLast: boolean, version: number): readonly StoredBatch[] {
   const waiting = [...server.batches.values()]
     .filter((batch) => batch.opened !== undefined && batch.version === undefined)
@@ -30,7 +30,7 @@ function settle(server: ClosingStore, version: number): void {
   if (open.length > 0) server.keepBatches(open.map((batch) => ({ ...batch, end: 'included' })));
 }
 
-/** An authority lost its memory of one of them: whoever opens that one again hears it. */
+/** An authority lost its memory of one of them: opening that batch again reports it. */
 function reopen(server: ClosingStore, members: readonly StoredBatch[]): void {
   server.keepBatches(members.map((batch) => ({ ...batch, opened: undefined, version: undefined })));
 }

@@ -1,4 +1,4 @@
-/** What the parties of a one-shot federation see of each other. */
+/** The interfaces through which the parties of a one-shot federation see each other. */
 import type {
   Batch,
   Ctx,
@@ -23,7 +23,7 @@ export interface ShotPeer {
 }
 
 export interface OneShotWorld extends World {
-  /** Of its log of models and its signatures. */
+  /** The server with its log of models and its signatures. */
   readonly server: FederationServer;
   readonly shots: ShotPeer;
   readonly keepers: readonly ShotAuthority[];
@@ -48,12 +48,12 @@ export interface ClosingStore {
   sign(statement: Uint8Array): Uint8Array;
 }
 
-/** The uploads of a batch, as they lie in the store. */
+/** Returns the uploads of a batch from the store. */
 export function shotsOf(store: Pick<ClosingStore, 'shot'>, { uploads }: Batch): readonly StoredShot[] {
   return uploads.map((name) => store.shot(name));
 }
 
-/** The authorities that are there. */
+/** Returns the authorities that are present. */
 export function present({ world }: Pick<ClosingStore, 'world'>): readonly ShotAuthority[] {
   return world.keepers.filter(({ base }) => !world.isAway(base.index));
 }

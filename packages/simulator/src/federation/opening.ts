@@ -1,4 +1,4 @@
-/** The sum of a federation's buffer, opened from what lies in the server's store. */
+/** Opens the sum of a federation's buffer from the server's store. */
 import { addInPlace, packedLength, type Unpacked, unpackVector } from '@basa/masking';
 import {
   type Deposit,
@@ -17,13 +17,13 @@ import {
 } from '@basa/protocol';
 import type { Sealings, World } from './world.ts';
 
-/** What the server's store holds of a buffer. */
+/** The content of the server's store for one buffer. */
 export interface StoredUploads {
   readonly deposits: readonly Deposit[];
   bodyOf(slot: Slot): Uint8Array;
 }
 
-/** Seeds are longer where more authorities have a part in the buffer. */
+/** Seeds are longer if more authorities have a part in the buffer. */
 export function sealedIn(
   { engine, sealing }: Sealings,
   descriptor: Descriptor | undefined,

@@ -64,7 +64,7 @@ export class PaperFederation {
   readonly dimension: number;
   readonly version: number;
   now = millis(0);
-  /** The buffer as it was opened, what happened to it, what it is now, and the running sum. */
+  /** The buffer as it was opened, its events, its current state, and the running sum. */
   fresh: PaperBuffer;
   records: PaperRecord[] = [];
   buffer: PaperBuffer;
@@ -89,7 +89,7 @@ export class PaperFederation {
     this.sum = new Uint32Array(this.dimension);
   }
 
-  /** The next buffer: with fresh attributes, or with those of another buffer (attack E1). */
+  /** Opens the next buffer: with fresh attributes, or with those of another buffer (attack E1). */
   openNext(ctx: Ctx = this.randomBytes(32) as Ctx): void {
     this.fresh = this.#opened(ctx);
     this.buffer = this.fresh;
@@ -109,7 +109,7 @@ export class PaperFederation {
     return granted(issuePaperKey(ports, user, ticket)).key;
   }
 
-  /** What a user makes of what it was told on connect. */
+  /** Makes the contribution of a user from what it was told on connect. */
   contribute(user: UserId, connection: PaperConnection, delta: Float32Array, trainedOn = this.version): PaperPrepared {
     const { randomBytes, quantizer } = this;
     const { suite } = this.environment.tools;
@@ -124,7 +124,7 @@ export class PaperFederation {
     return { input, plan, y, upload };
   }
 
-  /** Connects, gets the key, masks; the upload is not sent yet. */
+  /** Connects, gets the key and masks; the upload is not sent yet. */
   prepare(user: UserId, delta: ArrayLike<number>, trainedOn?: number): PaperPrepared {
     return this.contribute(user, granted(this.connect(user)), Float32Array.from(delta), trainedOn);
   }

@@ -1,4 +1,4 @@
-/** Bytes out of a stream of words. */
+/** Random bytes from a stream of words. */
 import type { RandomBytes, RandomWords } from '@basa/masking';
 
 export function randomBytesFrom(words: RandomWords): RandomBytes {

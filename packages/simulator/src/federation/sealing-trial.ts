@@ -16,9 +16,9 @@ export interface SealingTrial {
   readonly keyBytes: number;
   readonly seal: () => void;
   readonly sealSelf: () => void;
-  /** With a key that was read before. */
+  /** With a key that was decoded before. */
   readonly open: () => void;
-  /** With the key of another slot each time, read anew. */
+  /** With the key of another slot each time, decoded again. */
   readonly openByNewKey: () => void;
   /** The key of a slot, at the authority. */
   readonly issue: () => void;

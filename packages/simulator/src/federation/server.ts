@@ -57,7 +57,7 @@ interface StoredBuffer extends DescribedBuffer {
   readonly records: BufferRecord[];
 }
 
-/** How long a seat waits for its deposit. */
+/** The time for which a seat waits for its deposit. */
 export const SEAT_MS = 500;
 
 export class FederationServer implements ServerPeer {
@@ -66,7 +66,7 @@ export class FederationServer implements ServerPeer {
   /** On disk. */
   readonly stored = new Map<string, StoredBuffer>();
   readonly bodies = new Map<string, Uint8Array>();
-  /** w^t as what was summed into it: one-hot inputs make it its own witness. */
+  /** w^t, represented by what was summed into it: one-hot inputs make it its own witness. */
   models: { readonly version: number; readonly ctx: Ctx; readonly sum: number[] }[] = [];
   /** In memory. */
   buffers = new Map<string, SecureBuffer>();
@@ -113,13 +113,13 @@ export class FederationServer implements ServerPeer {
     }
   }
 
-  /** Whether the device holds a living seat in the buffer: a service takes deposits of seated devices only. */
+  /** True if the device holds a living seat in the buffer: a service accepts deposits of seated devices only. */
   holdsSeat({ deviceKey }: Certificate, ctx: Uint8Array, now: Millis = this.world.now): boolean {
     const seat = this.seats.get(toHex(userIdOf(this.ports.suite, deviceKey)));
     return seat !== undefined && equalBytes(seat.ctx, ctx) && now < seat.until;
   }
 
-  /** Buffers that are filling, the oldest first, as the user finds them. A seat counts until its device has a slot. */
+  /** Returns the buffers that are filling, the oldest first, as the user finds them. A seat counts until its device has a slot. */
   #openTo(user: UserId): readonly OpenBuffer[] {
     const filling = [...this.buffers.values()].filter(({ status }) => status === 'filling');
     return filling.map(({ ctx, descriptor, slots }) => {
@@ -133,7 +133,7 @@ export class FederationServer implements ServerPeer {
     });
   }
 
-  /** A buffer of this version, or of the newest. */
+  /** Draws a buffer of this version; the newest one by default. */
   drawBuffer(version?: number): Ctx {
     const { descriptor, slotKeys } = this.#council.draw(this.entry(version));
     const drawn = { descriptor: withPolicy(this.world.policy, descriptor), slotKeys };
@@ -172,7 +172,7 @@ export class FederationServer implements ServerPeer {
     };
     const sealed = sealedIn(this.world.sealings, buffer.descriptor);
     const step = acceptUpload(this.ports, buffer, header, received, sealed, this.world.now);
-    // The body lies in the store before the record that counts on it.
+    // The body is in the store before the record that relies on it.
     if (step.records.length > 0) this.keepBody(header.ctx, header.slot, body);
     return this.persist(buffer, step);
   }
@@ -185,7 +185,7 @@ export class FederationServer implements ServerPeer {
     return this.persist(this.buffer(ctx), freezeBuffer(this.buffer(ctx), why, this.world.now));
   }
 
-  /** Freezes, closes, opens, judges and applies; what becomes of the buffer. */
+  /** Freezes, closes, opens, judges and applies the buffer; returns its verdict. */
   finish(ctx: Ctx, why: FreezeReason = 'resolved'): SumVerdict {
     this.world.call('freeze', () => granted(this.freeze(ctx, why)));
     return this.world.call('finish', () => this.#closeAndOpen(ctx));
@@ -209,7 +209,7 @@ export class FederationServer implements ServerPeer {
     return openStored(this.world, this.buffer(ctx), stored, keys);
   }
 
-  /** y of a slot, as it lies in the store. */
+  /** Returns y of a slot from the store. */
   vector(ctx: Ctx, slot: Slot): Uint32Array {
     return vectorIn(this.buffer(ctx).descriptor, this.#body(ctx, slot));
   }
@@ -223,7 +223,7 @@ export class FederationServer implements ServerPeer {
     const version = known >= 0 ? known : this.models.length;
     if (known < 0) {
       const users = buffer.accepted.length;
-      // For tests alone: a run that is measured does not pay for it.
+      // Only for tests: a run that is measured does not pay for it.
       const model = {
         version,
         ctx,
@@ -246,7 +246,7 @@ export class FederationServer implements ServerPeer {
     return entry;
   }
 
-  /** Signed by enough authorities, in the log. */
+  /** Has the entry signed by enough authorities and adds it to the log. */
   logModel(body: Omit<ModelAppend, 'signature'>): ModelEntry {
     return this.#council.append(body);
   }
@@ -255,7 +255,7 @@ export class FederationServer implements ServerPeer {
     return this.#council.tryAppend(body);
   }
 
-  /** What is logged as the model of a version: here no more than its number. */
+  /** The bytes that are logged as the model of a version: here only its number. */
   modelBytes(version: number): Uint8Array {
     return Uint8Array.of(version);
   }
@@ -264,7 +264,7 @@ export class FederationServer implements ServerPeer {
     granted(this.persist(this.buffer(ctx), recordAbort(this.ports, this.buffer(ctx), outcomesOf(this.world, ctx))));
   }
 
-  /** Leases are longer by the downtime. */
+  /** Leases are extended by the downtime. */
   restart(downtimeMs = 0): void {
     this.buffers = new Map();
     this.seats = new Map();
@@ -281,7 +281,7 @@ export class FederationServer implements ServerPeer {
     return records.flatMap((entry) => (entry.kind === 'deposited' ? [entry.deposit] : []));
   }
 
-  /** What earlier deposits sealed to the slot; filed when they came, with the proofs. */
+  /** Returns the seeds that earlier deposits sealed to the slot; filed when they came, with the proofs. */
   inbox(ctx: Ctx, slot: Slot): readonly InboxEntry[] {
     const records = this.stored.get(toHex(ctx))?.records ?? [];
     return records.flatMap((entry) => {
@@ -292,7 +292,7 @@ export class FederationServer implements ServerPeer {
     });
   }
 
-  /** Of the newest buffer. */
+  /** The messages of the newest buffer. */
   get messages(): UserMessages {
     const newest = [...this.buffers.values()].at(-1)?.descriptor;
     return userMessages(this.world.policy.bufferSize, sealedIn(this.world.sealings, newest));

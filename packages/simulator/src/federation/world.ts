@@ -1,4 +1,4 @@
-/** What the parties of a federation see of each other and of the outside. */
+/** The interfaces through which the parties of a federation see each other and the outside. */
 import type {
   AttributeKeyIssuer,
   Keystream,
@@ -30,7 +30,7 @@ import type {
 } from '@basa/protocol';
 import type { PartyName } from './crash.ts';
 
-/** The outside, as arguments: a federation has no randomness, clock or cryptography of its own. */
+/** The outside world, as arguments: a federation has no randomness, clock or cryptography of its own. */
 export interface Environment {
   readonly tools: MaskTools<Keystream>;
   createSigner(secretKey: Uint8Array): Signer;
@@ -43,21 +43,21 @@ export interface Sealings {
   readonly engine: number;
   /** Of the first authority. */
   readonly issuer: BufferIssuer;
-  /** Of the others, where there are any. */
+  /** Of the others, if there are any. */
   readonly otherIssuers?: readonly BufferIssuer[];
   readonly sealing: BufferSealing;
 }
 
-/** The same with attributes alone, as the paper has it. */
+/** The same with attributes only, as in the paper. */
 export interface PaperSealings {
   readonly issuer: AttributeKeyIssuer;
   readonly sealing: SeedSealing;
 }
 
-/** The server as users reach it, and the authority as users and server reach it: bytes in, bytes or a no out. */
+/** The server as users reach it, and the authority as users and server reach it: bytes in, bytes or a refusal out. */
 export interface ServerPeer {
   readonly messages: UserMessages;
-  /** The entry of a version in the model log, of the newest one unless told otherwise. */
+  /** Returns the entry of a version in the model log; the newest one by default. */
   entry(version?: number): ModelEntry;
   seat(request: SeatRequest): DrawnBuffer | Refused;
   deposit(bytes: Uint8Array): Uint8Array | Refused;
@@ -83,21 +83,21 @@ export interface World {
   readonly task: TaskId;
   readonly pins: Pins;
   readonly server: ServerPeer;
-  /** The first of the authorities, which is the only one unless more are asked for. */
+  /** The first of the authorities, which is the only one by default. */
   readonly authority: AuthorityPeer;
   readonly authorities: readonly AuthorityPeer[];
-  /** Whether the authority with this index answers nobody for now. */
+  /** True if the authority with this index does not answer for now. */
   readonly isAway?: (authority: number) => boolean;
   now: Millis;
   randomBytes(length: number): Uint8Array;
-  /** Something became durable; this may be the last thing the party did. */
+  /** Called when something became durable; this may be the last thing the party did. */
   persisted(party: PartyName): void;
-  /** One request and its answer, tried again where a party crashed under it or the reply got lost. */
+  /** Makes one request and returns its answer: retried if a party crashed during it or the reply was lost. */
   call<Answer>(step: string, request: () => Answer): Answer;
   mask(vector: Uint32Array, plan: MaskPlan): void;
 }
 
-/** What the authorities that are there say became of a buffer. */
+/** Returns the status of a buffer, as reported by the authorities that are present. */
 export function outcomesOf({ authorities, isAway }: World, ctx: Ctx): readonly OutcomeOf[] {
   return authorities.flatMap((peer, authority) =>
     isAway?.(authority) ? [] : [{ authority, outcome: peer.outcome(ctx) }],

@@ -19,7 +19,7 @@ export interface OneShotProtocolOptions extends Pick<OneShotOptions, 'council' |
   readonly seed?: number;
 }
 
-/** Whoever leaves before `upload` was never there: nobody does anything about it. */
+/** A device that leaves before `upload` was never there: no party has to do anything about it. */
 export function basaOneShot(
   environment: Environment,
   { seed = 1, ...options }: OneShotProtocolOptions = {},
@@ -45,7 +45,7 @@ export function basaOneShot(
         const device = world.shooter();
         listening.user = user;
         const delta = asDelta(gathering.inputs[user] as Uint32Array, level);
-        // The inputs of the other protocols are whole numbers already: quantising is nobody's cost here.
+        // The inputs of the other protocols are integers already, so quantising is not charged to any party here.
         const input = device.inputOf(delta, 0);
         if (isRefused(input)) return input;
         const given = observer.compute('user', 'upload', user, () => device.contribute(delta, input.vector));
@@ -64,12 +64,15 @@ export function basaOneShot(
   };
 }
 
-/** So many updates of this size do not wrap. */
+/** The level at which the sum of this many updates does not wrap around. */
 function levelOf(users: number): number {
   return users > 1000 ? LEVEL / 16 : LEVEL;
 }
 
-/** Counts the bytes of both directions, and puts each party's work under its own name. The statements are signed once for all devices. */
+/**
+ * Counts the bytes of both directions, and attributes each party's work to its own name. The statements are signed once
+ * for all devices.
+ */
 function listenTo(world: OneShotFederation, observer: Observer): { user: number } {
   const state = { user: 0 };
   const { shots, keepers } = world;

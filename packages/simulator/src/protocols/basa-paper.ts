@@ -1,4 +1,4 @@
-/** BASA as the paper has it behind the interface of the baselines; whoever drops out leaves its position to the next. */
+/** The paper's BASA behind the interface of the baselines; the position of a user that drops out goes to the next one. */
 import { type AggregationProtocol, NOBODY_LISTENS, type Phase, presentIn } from '@basa/baselines';
 import { FIELD, packedLength } from '@basa/masking';
 import { isRefused, millis, paperMessages, paperTicketCodec, type UserId } from '@basa/protocol';
@@ -11,7 +11,7 @@ const PHASES: readonly Phase[] = [
   { name: 'upload', user: 'gets its key, opens and seals seeds, masks', server: 'adds y, files the seeds' },
 ];
 
-/** UNSAFE, as `paper` mode is. A user that leaves before `upload` holds the position for a lease, then it is given anew. */
+/** UNSAFE, as `paper` mode is. A user that leaves before `upload` holds the position for a lease; then it is assigned again. */
 export function unsafeBasaPaper(
   environment: Environment,
   { sealings, seed = 1 }: { readonly sealings?: PaperSealings; readonly seed?: number } = {},

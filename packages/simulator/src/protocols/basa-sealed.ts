@@ -34,7 +34,7 @@ export interface SealedOptions extends Pick<FederationOptions, 'council'> {
   readonly seed?: number;
 }
 
-/** Whoever leaves before `upload` holds its key already: the worst moment for the others. */
+/** A device that leaves before `upload` already holds its key: the worst moment for the others. */
 export function basaSealed(
   environment: Environment,
   { sealings, council, seed = 1 }: SealedOptions = {},
@@ -82,7 +82,7 @@ export function basaSealed(
   };
 }
 
-/** Counts the bytes of both directions, and puts each party's work under its own name. */
+/** Counts the bytes of both directions, and attributes each party's work to its own name. */
 function listenTo(world: Federation, observer: Observer): { user: number } {
   const state = { user: 0 };
   const { server, authorities } = world;

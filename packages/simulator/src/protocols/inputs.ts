@@ -1,4 +1,4 @@
-/** Quantised inputs as the updates that BASA's own quantiser turns into the very same integers. */
+/** Converts quantised inputs to updates that BASA's own quantiser turns into the very same integers. */
 import { FIELD, toSigned } from '@basa/masking';
 
 /** Steps to the unit: an integer of up to 2^20 is a multiple of 2^-20, exact in a Float32 and never rounded. */

@@ -6,7 +6,7 @@ import { WaitingList } from './waiting-list.ts';
 interface Entered {
   readonly name: string;
   readonly users: string[];
-  /** Those whose upload is awaited. */
+  /** The users whose upload is awaited. */
   readonly awaited: Set<string>;
   readonly version: number | undefined;
   stage: BufferStage;
@@ -14,7 +14,7 @@ interface Entered {
 
 export class AdmissionGate {
   readonly #admission: Admission;
-  /** With the version that each trains on. */
+  /** The version that each user under way trains on. */
   readonly #underWay = new Map<string, number>();
   readonly #isMixed: boolean;
   readonly #waiting = new WaitingList();
@@ -28,23 +28,23 @@ export class AdmissionGate {
     this.#jitter = randomStream(seed, 'jitter');
   }
 
-  /** How many train or are about to. */
+  /** The number of users that train or are about to. */
   get underWay(): number {
     return this.#underWay.size;
   }
 
-  /** How many of them train on this version. */
+  /** The number of users that train on this version. */
   comingOn(version: number): number {
     return [...this.#underWay.values()].filter((on) => on === version).length;
   }
 
-  /** Whether too few others are left for an update on this version, which this user has. */
+  /** True if too few others are left for an update on this version, which this user has. */
   isVersionOver(user: number, version: number): boolean {
     const own = this.#underWay.get(String(user)) === version ? 1 : 0;
     return this.#admission.versionOver(version, this.comingOn(version) - own) !== undefined;
   }
 
-  /** Undefined if the user has a place, to train on this version; else the seconds after which it asks again. */
+  /** Returns undefined if the user has a place to train on this version; otherwise the seconds after which it asks again. */
   ask(user: number, time: number, version: number): number | undefined {
     const [name, now] = [String(user), 1000 * time];
     const line = { ahead: this.#waiting.aheadOf(name, now), waiting: this.#waiting.size };
@@ -60,7 +60,7 @@ export class AdmissionGate {
     return undefined;
   }
 
-  /** The user came to nothing before it was in a buffer. */
+  /** The user left before it was in a buffer. */
   left(user: number, time: number): void {
     if (this.#underWay.delete(String(user))) this.#admission.freed(1, 1000 * time);
   }
@@ -81,14 +81,14 @@ export class AdmissionGate {
     this.became(buffer, stage, time);
   }
 
-  /** Its upload is there, or will never come. */
+  /** Its upload has arrived, or will never come. */
   uploaded(user: number, buffer: object, time: number): void {
     const known = this.#buffers.get(buffer);
     known?.awaited.delete(String(user));
     if (known !== undefined) this.became(buffer, known.stage, time);
   }
 
-  /** The buffer is that far. */
+  /** The buffer has reached this stage. */
   became(buffer: object, stage: BufferStage, time: number): void {
     const known = this.#buffers.get(buffer);
     if (known === undefined) return;

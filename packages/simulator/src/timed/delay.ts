@@ -1,4 +1,4 @@
-/** How long a trip takes beside its training: distributions of FLSim, FedBuff and the paper, in seconds. */
+/** The time of a trip beside its training: distributions of FLSim, FedBuff and the paper, in seconds. */
 import type { RandomStream } from '@basa/learning';
 
 export type Delay =

@@ -1,4 +1,4 @@
-/** What happens next: ordered by time, then priority, then the order it was planned in. */
+/** A queue of events, ordered by time, then priority, then insertion. */
 
 interface Planned<Event> {
   readonly time: number;
@@ -7,7 +7,7 @@ interface Planned<Event> {
   readonly event: Event;
 }
 
-/** A binary heap; equal times are decided, so that a run repeats bit by bit. */
+/** A binary heap; ties are broken deterministically, so that a run repeats bit by bit. */
 export class EventQueue<Event> {
   readonly #heap: Planned<Event>[] = [];
   #sequence = 0;

@@ -1,4 +1,4 @@
-/** Buffers that fill, and when one of them stops waiting for more updates. */
+/** Buffers that fill, and the rule by which one of them stops waiting for more updates. */
 import { PRIORITY, type Timeline } from './timeline.ts';
 import type { Included } from './trip.ts';
 
@@ -16,10 +16,10 @@ export function newBuffer(version: number | undefined): Buffer {
   return { version, seats: 0, slots: 0, dropped: 0, isClosed: false, accepted: [] };
 }
 
-/** Nobody is under way to a buffer for so long: nobody will come. */
+/** If no user is under way to a buffer for this long, no user will come. */
 const NOBODY_COMES_SECONDS = 1;
 
-/** A buffer with enough updates does not wait if nobody is under way to it; one that can never have enough ends. */
+/** A buffer with enough updates does not wait if no user is under way to it; one that can never have enough ends. */
 export function closeWhenQuiet(
   timeline: Timeline,
   open: Map<number | undefined, Buffer>,
@@ -31,7 +31,7 @@ export function closeWhenQuiet(
   if (gate === undefined || buffer === undefined) return;
   const minimum = fleet.minimum ?? fleet.bufferSize;
   const coming = (): number => (version === undefined ? gate.underWay : gate.comingOn(version));
-  // Nobody sets out on an older version any more.
+  // No user departs on an older version any more.
   const isLast = version !== undefined && version < timeline.version;
   if (isLast && buffer.slots - buffer.dropped + coming() < minimum) {
     open.delete(version);

@@ -1,4 +1,4 @@
-/** LightSecAgg with a buffer: a full buffer opens when U users have answered, who answer when their training ends. */
+/** LightSecAgg with a buffer: a full buffer opens when U users have answered, each when its training ends. */
 import type { SynchronisationReading } from '@basa/baselines';
 import { upSeconds } from './link.ts';
 import { Station } from './station.ts';
@@ -6,7 +6,7 @@ import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
 import type { Included, Trip } from './trip.ts';
 
 export interface LightSecAggCosts {
-  /** A mask drawn, encoded and sent to all; beside the training where `isOverlapped`. */
+  /** A mask drawn, encoded and sent to all; beside the training if `isOverlapped`. */
   readonly offlineSeconds: number;
   readonly offlineBytes: number;
   readonly isOverlapped: boolean;
@@ -14,14 +14,14 @@ export interface LightSecAggCosts {
   readonly uploadBytes: number;
   readonly answerSeconds: number;
   readonly answerBytes: number;
-  /** Of the server, when enough have answered. */
+  /** Time of the server when enough users have answered. */
   readonly decodeSeconds: number;
   /** U. */
   readonly answers: number;
   readonly reading: SynchronisationReading;
 }
 
-/** The wait for U answers: everybody answers once, when its training ends. */
+/** The wait for U answers: every user answers once, when its training ends. */
 interface Wait {
   readonly full: readonly Included[];
   readonly began: number;
@@ -96,7 +96,7 @@ export class LightSecAggScheme implements Scheme {
     }
     const wait: Wait = { full, began: timeline.now, answered: new Set() };
     this.#wait = wait;
-    for (const trip of this.#door) this.#answer(wait, trip); // They wait at the door: they have time.
+    for (const trip of this.#door) this.#answer(wait, trip); // They are waiting anyway, so they answer at once.
   }
 
   #answer(wait: Wait, { lane }: Trip): void {

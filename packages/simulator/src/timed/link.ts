@@ -1,4 +1,4 @@
-/** What the network costs a user, from counted bytes. */
+/** The network time of a user, from counted bytes. */
 
 export interface Link {
   readonly upBitsPerSecond: number;

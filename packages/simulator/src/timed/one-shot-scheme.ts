@@ -1,4 +1,7 @@
-/** BASA in the one-shot mode: a device masks once, sends one message and is free; a batch is of one version, and a drop-out costs nobody anything. */
+/**
+ * BASA in the one-shot mode: a device masks once, sends one message and is free; a batch has one version, and a
+ * drop-out costs no one else anything.
+ */
 import { type Buffer, closeWhenQuiet, newBuffer } from './filling.ts';
 import { upSeconds } from './link.ts';
 import { Station } from './station.ts';
@@ -9,13 +12,13 @@ export interface OneShotCosts {
   /** Quantise, seal the seed, mask, sign: the same for every K. */
   readonly deviceSeconds: number;
   readonly uploadBytes: number;
-  /** Of the server, for an upload: check, hash, make durable. */
+  /** Time of the server for an upload: check, hash, make durable. */
   readonly intakeSeconds: number;
-  /** Of the authority, for an upload that it examines. */
+  /** Time of the authority for an upload that it examines. */
   readonly inspectSeconds: number;
-  /** Of the authority, for a batch of so many updates: its vote, and the sum of their masks. */
+  /** Time of the authority for a batch of this many updates: its vote, and the sum of their masks. */
   readonly releaseSeconds: (size: number) => number;
-  /** By all threads of the server's pool together. */
+  /** Time of all threads of the server's pool together. */
   readonly openSeconds: (size: number) => number;
 }
 
@@ -25,7 +28,7 @@ export class OneShotScheme implements Scheme {
   readonly #server = new Station();
   readonly #authority = new Station();
   readonly #opening = new Station();
-  /** The batch that fills, by version. */
+  /** The batch that is filling, by version. */
   readonly #open = new Map<number | undefined, Buffer>();
 
   constructor(timeline: Timeline, costs: OneShotCosts) {

@@ -1,19 +1,19 @@
-/** BASA as the paper has it: one user at a time holds the next position, everybody else queues. */
+/** The paper's BASA: one user at a time holds the next position, all others queue. */
 import { downSeconds, upSeconds } from './link.ts';
 import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
 import type { Included, Trip } from './trip.ts';
 
 export interface PaperCosts {
   readonly quantiseSeconds: number;
-  /** The turn of a position: its key, its seeds, its masks, and what the server does with the upload. */
+  /** The turn of a position: its key, its seeds, its masks, and the server's work on the upload. */
   readonly turnSeconds: (position: number) => number;
-  /** Of the turn: the masks and the upload, which could come after it ("ciphertexts first"). */
+  /** The part of the turn for the masks and the upload, which could come after it ("ciphertexts first"). */
   readonly maskSeconds: number;
-  /** After the turn is given away already; zero in the paper. */
+  /** Time after the turn has been passed on; zero in the paper. */
   readonly afterTurnSeconds: number;
   readonly downBytes: (position: number) => number;
   readonly upBytes: (position: number) => number;
-  /** t_out: how long a position stays with a user that left. */
+  /** t_out: the time for which a position stays with a user that left. */
   readonly leaseSeconds: number;
   /** Buffers that fill side by side, the paper's future work; 1 in the paper. */
   readonly parallelBuffers: number;
@@ -94,7 +94,7 @@ export class PaperScheme implements Scheme {
     timeline.gate?.entered(update.trip.user, filled, 'begun', timeline.now);
     if (filled.length === timeline.fleet.bufferSize) line.filled = [];
     timeline.at(timeline.now + this.#costs.afterTurnSeconds, PRIORITY.finish, () => {
-      // The last position ends last: every turn takes as long after it as any other.
+      // The last position ends last: every turn has the same time after it.
       if (filled.length === timeline.fleet.bufferSize && filled.at(-1) === update) {
         timeline.publish(filled);
         timeline.gate?.became(filled, 'over', timeline.now);

@@ -1,4 +1,4 @@
-/** FedBuff without secure aggregation: an update is taken when it arrives. */
+/** FedBuff without secure aggregation: an update is accepted when it arrives. */
 import { upSeconds } from './link.ts';
 import { Station } from './station.ts';
 import { PRIORITY, type Scheme, type Timeline } from './timeline.ts';
@@ -6,7 +6,7 @@ import type { Included, Trip } from './trip.ts';
 
 export interface PlainCosts {
   readonly uploadBytes: number;
-  /** Of the server, for each update. */
+  /** Time of the server for each update. */
   readonly addSeconds: number;
 }
 

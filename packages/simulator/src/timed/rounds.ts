@@ -8,19 +8,19 @@ export interface RoundCosts {
   /** Before the training: keys and shares. */
   readonly setupSeconds: number;
   readonly setupBytes: { readonly up: number; readonly down: number };
-  /** Whether the set-up runs beside the training. */
+  /** True if the set-up runs beside the training. */
   readonly isOverlapped: boolean;
   /** After the training: quantise and mask. */
   readonly maskSeconds: number;
   readonly uploadBytes: number;
-  /** Of users and server after the last upload, by the number of those who dropped out. */
+  /** Time of users and server after the last upload, by the number of users that dropped out. */
   readonly recoverySeconds: (dropped: number) => number;
   readonly recoveryBytes: { readonly up: number; readonly down: number };
-  /** Fewer uploads than these, and the round is for nothing. */
+  /** With fewer uploads than this, the round fails. */
   readonly threshold: number;
 }
 
-/** Without end. Drop-outs leave before they upload and the server notices at once, which flatters rounds. */
+/** Never ends. Users that drop out leave before they upload and the server notices at once, which flatters rounds. */
 export function* rounds(fleet: Fleet, costs: RoundCosts): Generator<TimedEvent, undefined> {
   let time = 0;
   let version = 0;
@@ -55,7 +55,7 @@ function roundSeconds(fleet: Fleet, costs: RoundCosts, trips: readonly Trip[], s
   );
 }
 
-/** Different users, uniformly. */
+/** Draws different users, uniformly. */
 function cohort(fleet: Fleet, round: number): number[] {
   const { users, concurrency } = fleet;
   if (concurrency > users) throw new RangeError(`round ${round}: ${users} users are no cohort of ${concurrency}`);

@@ -1,4 +1,4 @@
-/** BASA in `sealed` mode: users work side by side; the authority is one queue, all threads of a pool open one sum after the other. */
+/** BASA in `sealed` mode: users work in parallel; the authority is one queue, and all threads of a pool open one sum after the other. */
 import { type Buffer, closeWhenQuiet, newBuffer } from './filling.ts';
 import { downSeconds, upSeconds } from './link.ts';
 import { Station } from './station.ts';
@@ -11,22 +11,22 @@ export interface SealedCosts {
   /** Quantise, seal seeds for all slots, sign. */
   readonly depositSeconds: number;
   readonly depositBytes: number;
-  /** Of the server's thread that answers, for a deposit and for an upload. */
+  /** Time of the server's main thread for a deposit and for an upload. */
   readonly serverSeconds: number;
-  /** Of its thread that takes in the bodies of uploads. */
+  /** Time of its thread that receives the bodies of uploads. */
   readonly bodySeconds: number;
   readonly inboxBytes: (slot: number) => number;
-  /** Of the authority, for a key: check, issue, make durable. */
+  /** Time of the authority for a key: check, issue, make durable. */
   readonly keySeconds: number;
   readonly keyBytes: number;
   /** Open the inbox, back it up, mask. */
   readonly maskSeconds: (slot: number) => number;
   readonly uploadBytes: (slot: number) => number;
-  /** Of the authority, for the keys of so many accepted slots and drop-outs. */
+  /** Time of the authority for the keys of this many accepted slots and drop-outs. */
   readonly closeSeconds: (accepted: number, dropped: number) => number;
-  /** By all threads of the pool together: the server cuts every sum into shards for all of them. */
+  /** Time of all threads of the pool together: the server cuts every sum into shards for all of them. */
   readonly openSeconds: (accepted: number, dropped: number) => number;
-  /** How long a slot waits for its upload. */
+  /** The time for which a slot waits for its upload. */
   readonly leaseSeconds: number;
 }
 
@@ -37,7 +37,7 @@ export class SealedScheme implements Scheme {
   readonly #bodies = new Station();
   readonly #authority = new Station();
   readonly #opening = new Station();
-  /** The buffer that takes seats, by version; one for all if versions are mixed. */
+  /** The buffer that accepts seats, by version; one for all if versions are mixed. */
   readonly #open = new Map<number | undefined, Buffer>();
 
   constructor(timeline: Timeline, costs: SealedCosts) {
@@ -76,7 +76,7 @@ export class SealedScheme implements Scheme {
     return this.#timeline.fleet.versions === 'one';
   }
 
-  /** A place in the open buffer of the version; the next buffer opens when all are given. */
+  /** Takes a place in the open buffer of the version; the next buffer opens when all are taken. */
   #seat(version: number | undefined): Buffer {
     const buffer = this.#open.get(version) ?? newBuffer(version);
     this.#open.set(version, buffer);

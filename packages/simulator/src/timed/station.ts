@@ -1,7 +1,7 @@
-/** A resource with some servers and one queue, first come first served: the authority, a pool that opens sums. */
+/** A resource with one or more servers and one queue, first come first served: the authority, or a pool that opens sums. */
 
 export class Station {
-  /** When each server is free again. */
+  /** The time at which each server is free again. */
   readonly #free: number[];
   #busySeconds = 0;
 
@@ -11,7 +11,7 @@ export class Station {
     this.#free = new Array<number>(servers).fill(0);
   }
 
-  /** When work that is brought at `time` is done. Calls come in the order of their times. */
+  /** Returns the time at which work that arrives at `time` is done. Calls come in the order of their times. */
   serve(time: number, seconds: number): number {
     let first = 0;
     for (let n = 1; n < this.#free.length; n++)
@@ -22,7 +22,7 @@ export class Station {
     return end;
   }
 
-  /** Share of its servers' time that was work, up to `time`. */
+  /** The share of its servers' time that was busy, up to `time`. */
   utilisation(time: number): number {
     return time > 0 ? Math.min(1, this.#busySeconds / (time * this.#free.length)) : 0;
   }

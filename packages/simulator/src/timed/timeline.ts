@@ -1,4 +1,4 @@
-/** Virtual time: who trains when. What users do with a trained update is a scheme's. */
+/** Virtual time: the trips of all users. The scheme decides what happens with a trained update. */
 import { randomStream } from '@basa/learning';
 import { AdmissionGate } from './admission-gate.ts';
 import { drawDelay } from './delay.ts';
@@ -6,15 +6,15 @@ import { EventQueue } from './event-queue.ts';
 import { downSeconds } from './link.ts';
 import type { Arrivals, Fate, Fleet, Included, TimedEvent, Trip } from './trip.ts';
 
-/** Of events at the same time: what is finished goes first, what starts comes last. */
+/** For events at the same time: finished work goes first, new trips come last. */
 export const PRIORITY = { finish: 0, step: 1, trained: 2, start: 3 } as const;
 
-/** A protocol in time: gets each trained update, and says when its user is free and when a version is there. */
+/** A protocol in time: receives each trained update, and reports when its user is free and when a version is made. */
 export interface Scheme {
   trained(trip: Trip): void;
-  /** A trip has begun; most schemes do not mind. */
+  /** A trip has begun; most schemes ignore it. */
   departed?(trip: Trip): void;
-  /** How busy its parts were, by name. */
+  /** The utilisation of its parts, by name. */
   utilisation(time: number): Readonly<Record<string, number>>;
 }
 
@@ -25,13 +25,13 @@ export class Timeline {
   readonly #isBusy: Uint8Array;
   readonly #freeLanes: number[];
   readonly #arrivals;
-  /** Without one, everybody may train. */
+  /** Without a gate, every user may train. */
   readonly gate: AdmissionGate | undefined;
   #scheme: Scheme | undefined;
   #setOuts = 0;
   #trips = 0;
   #turnedAway = 0;
-  /** Users that were told to come back: each of them will need a lane. */
+  /** The number of users that were told to come back: each of them will need a lane. */
   #asking = 0;
   #events = 0;
   now = 0;
@@ -52,22 +52,22 @@ export class Timeline {
     return this.#trips;
   }
 
-  /** Things that have happened. */
+  /** The number of events so far. */
   get events(): number {
     return this.#events;
   }
 
-  /** Trips that have begun and not ended. */
+  /** The number of trips that have begun and not ended. */
   get inFlight(): number {
     return this.fleet.concurrency - this.#freeLanes.length;
   }
 
-  /** Users that came while all places were taken. */
+  /** The number of users that came while all places were taken. */
   get turnedAway(): number {
     return this.#turnedAway;
   }
 
-  /** Without end where no time is given: whoever reads decides when it has seen enough. */
+  /** Runs without end if no time is given: the reader decides when it has seen enough. */
   *run(scheme: Scheme, untilSeconds = Number.POSITIVE_INFINITY): Generator<TimedEvent, undefined> {
     this.#scheme = scheme;
     const { arrivals, concurrency } = this.fleet;
@@ -87,7 +87,7 @@ export class Timeline {
     this.#queue.push(time, priority, act);
   }
 
-  /** The user is free; in a closed system another one sets out at once. */
+  /** Frees the user; in a closed system another one departs at once. */
   end(trip: Trip, fate: Fate): void {
     this.#isBusy[trip.user] = 0;
     this.#freeLanes.push(trip.lane);
@@ -96,10 +96,10 @@ export class Timeline {
     if (this.fleet.arrivals.kind === 'closed') this.at(this.now, PRIORITY.start, () => this.#setOut());
   }
 
-  /** Now: an update with the staleness it has at this moment. */
+  /** Includes an update now, with the staleness it has at this moment. */
   include(trip: Trip): Included {
     const staleness = this.version - trip.version;
-    // With one version a buffer a device does not weigh its update by age: the server weighs the whole sum.
+    // With one version per buffer a device does not weight its update by age: the server weights the whole sum.
     const weight = this.fleet.versions === 'one' ? 1 : this.fleet.weightOf(staleness);
     return { trip, staleness, weight };
   }
@@ -119,7 +119,7 @@ export class Timeline {
     });
   }
 
-  /** A user that is willing: it departs where it is admitted, and asks again later where it is not. */
+  /** A user that is willing to train: it departs if it is admitted, and asks again later if it is not. */
   #setOut(): void {
     const number = this.#setOuts++;
     const user = this.#idleUser(number);
@@ -156,7 +156,10 @@ export class Timeline {
   }
 }
 
-/** The same user for the same trip under every protocol, unless it is busy in one of them: then the next draw of that trip alone. */
+/**
+ * Returns the same user for the same trip under every protocol, unless that user is busy in one of them: then only that
+ * trip takes its next draw.
+ */
 export function selectUser({ users, seed }: Fleet, trip: number, isBusy: (user: number) => boolean): number {
   const selection = randomStream(seed, 'select', trip);
   for (;;) {

@@ -1,44 +1,44 @@
-/** One user's way from a model to an update, and what others see of it. */
+/** One user's trip from a model to an update, and the events that others see of it. */
 import type { AdmissionOptions, Versions } from '@basa/protocol';
 import type { Delay } from './delay.ts';
 import type { Link } from './link.ts';
 
 export interface Fleet {
   readonly users: number;
-  /** How many train at the same time: always in a closed system, at most with open arrivals. */
+  /** The number of users that train at the same time: exactly in a closed system, at most with open arrivals. */
   readonly concurrency: number;
   readonly arrivals: Arrivals;
   readonly examplesOf: (user: number) => number;
   readonly computeSeconds: (user: number) => number;
   readonly delay: Delay;
-  /** Share of trips whose user leaves before it uploads. */
+  /** The share of trips whose user leaves before it uploads. */
   readonly dropouts: number;
   readonly link: Link;
-  /** What a user fetches before it trains. */
+  /** The bytes that a user fetches before it trains. */
   readonly modelBytes: number;
-  /** How much an update counts that is so many versions old. */
+  /** The weight of an update of this age in versions. */
   readonly weightOf: (staleness: number) => number;
   readonly bufferSize: number;
-  /** Kmin: a buffer with so many updates is closed where nobody else comes; K by default. */
+  /** Kmin: a buffer with this many updates is closed if no other user comes; K by default. */
   readonly minimum?: number;
-  /** Whether sealed buffers are of one version, or mix them as the paper does. Without it, as the paper does. */
+  /** The versions in a sealed buffer: one, or mixed as in the paper (the default). */
   readonly versions?: Versions;
-  /** Who may train at a time, decided as the server does; without it, everybody. */
+  /** The rule for the number of users that train at a time, the same as the server's; without it, every user may train. */
   readonly admission?: AdmissionOptions;
   readonly seed: number;
 }
 
 /**
- * `closed`: whoever ends is followed at once. `open`: users come by themselves, in a Poisson process, and find a place or not.
- * `constant`: they come at equal distances, as the paper has it (appendix, Implementation).
+ * `closed`: a user that ends is followed by another at once. `open`: users come by themselves, in a Poisson process,
+ * and find a place or not. `constant`: they come at equal distances, as in the paper (appendix, Implementation).
  */
 export type Arrivals = { readonly kind: 'closed' } | { readonly kind: 'open' | 'constant'; readonly perSecond: number };
 
 export interface Trip {
-  /** In the order in which users set out, whether they were admitted at once or later. */
+  /** Numbered in the order in which users depart, whether they were admitted at once or later. */
   readonly number: number;
   readonly user: number;
-  /** Its place among those that train at the same time. */
+  /** Its place among the users that train at the same time. */
   readonly lane: number;
   /** The version it began with. */
   readonly version: number;
@@ -55,14 +55,14 @@ export interface Included {
 
 export type TimedEvent =
   | { readonly kind: 'departed'; readonly time: number; readonly trip: Trip }
-  /** Its user is free again. What became of its update, where that is certain by now. */
+  /** Its user is free again. `fate` is the status of its update as far as it is known by then. */
   | { readonly kind: 'ended'; readonly time: number; readonly trip: Trip; readonly fate: Fate }
   | {
       readonly kind: 'version';
       readonly time: number;
       readonly version: number;
       readonly included: readonly Included[];
-      /** How old the updates are on the average now that they are applied. */
+      /** The mean age of the updates when they are applied. */
       readonly meanAge: number;
     };
 

@@ -1,13 +1,13 @@
-/** Chi-square and Welch's t with p-values: how surprising a table of counts or two means are. */
+/** Chi-square and Welch's t with p-values: the significance of a table of counts or of two means. */
 
 export interface TestResult {
   readonly statistic: number;
   readonly degrees: number;
-  /** The chance of a statistic at least as large where nothing is wrong. */
+  /** The chance of a statistic at least this large under the null hypothesis. */
   readonly pValue: number;
 }
 
-/** Whether counts come from equally likely bins (Pearson). */
+/** Tests that counts come from equally likely bins (Pearson). */
 export function chiSquareUniform(counts: ArrayLike<number>): TestResult {
   const total = sumOf(counts);
   const expected = total / counts.length;
@@ -17,7 +17,7 @@ export function chiSquareUniform(counts: ArrayLike<number>): TestResult {
   return chiSquareResult(statistic, counts.length - 1);
 }
 
-/** Whether two rows of counts come from one distribution, whatever it is. Bins that are empty in both say nothing. */
+/** Tests that two rows of counts come from one distribution of any shape. Bins that are empty in both are ignored. */
 export function chiSquareTwoSample(a: ArrayLike<number>, b: ArrayLike<number>): TestResult {
   if (a.length !== b.length) throw new RangeError(`${a.length} bins against ${b.length}`);
   const [totalA, totalB] = [sumOf(a), sumOf(b)];
@@ -39,7 +39,7 @@ export function chiSquareTwoSample(a: ArrayLike<number>, b: ArrayLike<number>): 
   return chiSquareResult(statistic, Math.max(1, bins - 1));
 }
 
-/** Welch's t over histograms of 0, 1, 2, ..: whether two means differ; with so many observations t is a normal deviate. */
+/** Welch's t over histograms of 0, 1, 2, ..: tests that two means are equal; with this many observations t is a normal deviate. */
 export function welch(a: ArrayLike<number>, b: ArrayLike<number>): TestResult {
   const [first, second] = [momentsOf(a), momentsOf(b)];
   const error = first.variance / first.count + second.variance / second.count;

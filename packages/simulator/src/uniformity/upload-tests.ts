@@ -1,4 +1,4 @@
-/** Statistical tests on uploads as a server stores them: each alone, and every two of them added and subtracted. */
+/** Statistical tests on uploads as a server stores them: each by itself, and every two of them added and subtracted. */
 import { elementBits, type Modulus, modulusSize } from '@basa/masking';
 import { chiSquareTwoSample, chiSquareUniform, welch } from './statistics.ts';
 
@@ -60,7 +60,7 @@ function combined(a: Uint32Array, b: Uint32Array, sign: 1 | -1, modulus: Modulus
   });
 }
 
-/** Bits 0-7, 8-15, .. and the top eight bits, which overlap where an element is no whole number of bytes. */
+/** Bits 0-7, 8-15, .. and the top eight bits, which overlap if an element is not a whole number of bytes. */
 function byteLanes(name: string, vector: Uint32Array, bits: number): readonly Lane[] {
   const shifts = Array.from({ length: Math.floor(bits / 8) }, (_, n) => 8 * n);
   if (bits % 8 !== 0) shifts.push(bits - 8);

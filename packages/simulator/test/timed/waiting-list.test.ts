@@ -23,14 +23,14 @@ describe('a waiting list', () => {
     expect(list.sizeAt(99)).toBe(2);
   });
 
-  it('puts a user last that comes back too late, to the millisecond', () => {
+  it('puts a user that comes back too late at the end, to the millisecond', () => {
     const list = lineOf('a', 'b');
     list.stay('b', 300, 50);
     list.stay('a', 300, 100); // it was expected before 100
     expect([list.aheadOf('b', 100), list.aheadOf('a', 100)]).toEqual([0, 1]);
   });
 
-  it('counts nobody who did not come back, also not in the middle of the line', () => {
+  it('does not count users who did not come back, even in the middle of the line', () => {
     const list = lineOf('a', 'b', 'c');
     for (const user of ['a', 'c']) list.stay(user, 300, 50);
     expect([list.aheadOf('c', 99), list.aheadOf('c', 100)]).toEqual([2, 1]);
@@ -38,19 +38,19 @@ describe('a waiting list', () => {
     expect(list.sizeAt(300)).toBe(0);
   });
 
-  it('closes up behind a user that got its place', () => {
+  it('moves up after a user that got its place', () => {
     const list = lineOf('a', 'b');
     list.leave('a');
     expect([list.aheadOf('b', 0), list.sizeAt(0)]).toEqual([0, 1]);
   });
 
-  it('is counted as far as it matters', () => {
+  it('is counted only as far as necessary', () => {
     const list = lineOf(...Array.from({ length: MAX_AHEAD + 10 }, (_, n) => `u${n}`));
     expect(list.aheadOf(`u${MAX_AHEAD - 1}`, 0)).toBe(MAX_AHEAD - 1);
     expect(list.aheadOf('new', 0)).toBe(MAX_AHEAD);
   });
 
-  it('remembers a hundred thousand, and of those beyond nobody', () => {
+  it('remembers a hundred thousand users and no more', () => {
     const list = lineOf(...Array.from({ length: 100_000 }, (_, n) => `u${n}`));
     list.stay('one more', 100, 0);
     expect(list.sizeAt(0)).toBe(100_000);

@@ -41,36 +41,36 @@ export const PROTOCOLS = [
 ] as const;
 export type ProtocolName = (typeof PROTOCOLS)[number];
 
-/** Training as it is measured here, so many seconds for each example, or so many for every trip alike. */
+/** The training time: as measured here, per example, or the same for every trip. */
 export type Compute = 'measured' | { readonly secondsAnExample: number } | { readonly secondsATrip: number };
 
-/** What of a task decides its schedule. */
+/** The parts of a task that decide its schedule. */
 export type ScheduledTask = Pick<ExperimentTask, 'users' | 'dimension' | 'charged' | 'cap'>;
 
 export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   readonly task: Task;
   readonly protocol: ProtocolName;
   readonly delay: Delay;
-  /** Users that train at the same time; of a round in synchronous protocols. */
+  /** Users that train at the same time; in synchronous protocols the users of a round. */
   readonly concurrency: number;
   readonly bufferSize: number;
-  /** Whether sealed buffers are of one version of the model, as new tasks have it, or mix them as the paper does. One-shot batches never mix them. */
+  /** The versions in a sealed buffer: one, as in new tasks, or mixed as in the paper. One-shot batches never mix them. */
   readonly versions: Versions;
   readonly seed: number;
-  /** `closed` keeps so many training; others come at a rate, and at most so many train. */
+  /** `closed` keeps this many users training; otherwise users come at a rate, and at most this many train. */
   readonly arrivals: Arrivals;
-  /** Places as the server gives them by default, so many of them, or everybody may train. */
+  /** The places that the server gives by default, a fixed number of them, or no limit. */
   readonly places: 'auto' | 'unlimited' | number;
   readonly compute: Compute;
   readonly dropouts: number;
   readonly link: Link;
-  /** Steps of the quantiser to the unit; infinitely many leave floats as they are. */
+  /** Steps of the quantiser to the unit; infinity leaves floats as they are. */
   readonly level: number;
-  /** Sums in the ring of so many bits with a clip of 1, as new tasks have it; in the field by default. */
+  /** Sums in the ring of this many bits with a clip of 1, as in new tasks; in the field by default. */
   readonly ringBits?: number;
   /** Threads of the server that open sums in sealed and one-shot mode. */
   readonly openers: number;
-  /** What an ablation changes about the paper's turn. */
+  /** The changes that an ablation makes to the paper's turn. */
   readonly turn: Partial<Pick<PaperCosts, 'parallelBuffers'>> & { readonly isDepositFirst?: boolean };
 }
 
@@ -103,7 +103,7 @@ export interface TimedSchedule extends Schedule {
   readonly utilisation: Readonly<Record<string, number>>;
 }
 
-/** Seconds that a user of so many examples trains. */
+/** The seconds that a user with this many examples trains. */
 function computeSeconds({ compute, task }: Cell<ScheduledTask>, costs: Costs): (examples: number) => number {
   if (compute === 'measured') {
     const perExample = priced(costs.training, task.charged).ms / 1000;
@@ -113,7 +113,7 @@ function computeSeconds({ compute, task }: Cell<ScheduledTask>, costs: Costs): (
   return (examples) => compute.secondsAnExample * examples;
 }
 
-/** As a new task has it; without a bound, everybody may train. */
+/** The admission of a new task; without a bound, every user may train. */
 function admissionOf(cell: Cell<ScheduledTask>): Pick<Fleet, 'admission'> {
   const { places, bufferSize } = cell;
   if (places === 'unlimited') return {};
@@ -127,7 +127,7 @@ function isOneVersion({ protocol, versions }: Pick<Cell, 'protocol' | 'versions'
   return protocol === 'BASA one-shot' || (versions === 'one' && protocol.startsWith('BASA sealed'));
 }
 
-/** All examples of a user are charged, whatever part of them a smaller network learns. */
+/** All examples of a user are charged, even if a smaller network learns only a part of them. */
 export function scheduleCell(
   cell: Cell<ScheduledTask>,
   costs: Costs,
@@ -195,7 +195,7 @@ function schemeOf(cell: Cell<ScheduledTask>, timeline: Timeline, charges: Charge
   }
 }
 
-/** Deposit first: the next user's turn begins when the ciphertexts are there; masking and upload follow after it. */
+/** Deposit first: the next user's turn begins when the ciphertexts have arrived; masking and upload follow after it. */
 function withTurn(costs: PaperCosts, { parallelBuffers = 1, isDepositFirst = false }: Cell['turn']): PaperCosts {
   if (!isDepositFirst) return { ...costs, parallelBuffers };
   return {
@@ -206,7 +206,7 @@ function withTurn(costs: PaperCosts, { parallelBuffers = 1, isDepositFirst = fal
   };
 }
 
-/** What must be measured before the cell can be priced. */
+/** Returns the prices that must be measured before the cell can be priced. */
 export function needsOf({
   task,
   protocol,
@@ -218,7 +218,7 @@ export function needsOf({
   const { dimension } = task;
   const profiles = PROFILED_NAMES.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
     const users = name.startsWith('BASA') ? bufferSize : concurrency;
-    // In these two a drop-out costs nobody else anything.
+    // In these two a drop-out costs no one else anything.
     const isAlone = name === 'BASA paper' || name === 'BASA one-shot';
     return (isAlone || dropouts === 0 ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
   });

@@ -1,4 +1,4 @@
-/** The real parties of a protocol, for sums of updates that were trained. */
+/** The real parties of a protocol, for sums of trained updates. */
 import {
   type AggregationProtocol,
   bufferedLightSecAgg,
@@ -13,7 +13,7 @@ import { nodeTools } from '../costs/needs.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import type { ProtocolName } from './cell.ts';
 
-/** Undefined for plain sums: there is nobody to check. Seeds of BASA are sealed transparently: their time is charged. */
+/** Undefined for plain sums: there are no parties to check. Seeds of BASA are sealed transparently: their time is charged. */
 export function partiesOf(protocol: ProtocolName, users: number): AggregationProtocol | undefined {
   const tools = nodeTools();
   switch (protocol) {
@@ -33,7 +33,7 @@ export function partiesOf(protocol: ProtocolName, users: number): AggregationPro
     case 'LSA sync':
       return lightSecAgg(tools, publishedCode);
     default:
-      // Updates carry their weights already, as every asynchronous protocol here has them: the integer weight is 1.
+      // Updates carry their weights already, as in every asynchronous protocol here: the integer weight is 1.
       return bufferedLightSecAgg(tools, {
         codeFor: publishedCode,
         bufferSize: users,

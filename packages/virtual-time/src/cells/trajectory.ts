@@ -1,11 +1,11 @@
 /**
- * What is learned depends on who trained on what and in which order, not on when. A schedule is therefore reduced to its
- * order; every order is trained once, and priced by each schedule that has it.
+ * The learned model depends on who trained on which version and in which order, not on the times. A schedule is
+ * therefore reduced to its order; every order is trained once, and priced by each schedule that has it.
  */
 import { createHash } from 'node:crypto';
 import type { TimedEvent } from '@basa/simulator';
 
-/** One update of a version: who trained, on which version, and with which weight it counts. */
+/** One update of a version: its user, the version it was trained on, and its weight. */
 export interface OrderedUpdate {
   readonly user: number;
   readonly trip: number;
@@ -18,13 +18,16 @@ export type Order = readonly (readonly OrderedUpdate[])[];
 
 export interface Schedule {
   readonly order: Order;
-  /** When each version of `order` was there. */
+  /** The time at which each version of `order` was made. */
   readonly times: readonly number[];
   readonly trips: number;
   readonly lost: number;
   readonly droppedOut: number;
   readonly meanStaleness: number;
-  /** Versions between the one an update was trained on and the one before its own: with what waited to be opened. */
+  /**
+   * The mean number of versions between the one an update was trained on and the one before its own, including the time
+   * it waited to be opened.
+   */
   readonly meanAge: number;
 }
 
@@ -58,7 +61,7 @@ export function scheduleOf(events: Iterable<TimedEvent>, versions: number): Sche
   return { order, times, trips, lost, droppedOut, meanStaleness: mean(staleness), meanAge: mean(age) };
 }
 
-/** Names an order, with whatever else decides what is learned. */
+/** Returns a name for an order, including everything else that decides what is learned. */
 export function orderDigest(order: Order, ...rest: readonly (string | number)[]): string {
   const hash = createHash('sha256').update(rest.join(' '));
   for (const version of order) {

@@ -1,4 +1,4 @@
-/** From prices and profiles to what a scheme charges: seconds and bytes of one protocol, size and dimension. */
+/** Turns prices and profiles into the charges of a scheme: seconds and bytes of one protocol, size and dimension. */
 import { publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
 import type { LightSecAggCosts, OneShotCosts, PaperCosts, PlainCosts, RoundCosts, SealedCosts } from '@basa/simulator';
 import type { Costs, LightSecAggPrices, Share } from './costs.ts';
@@ -8,9 +8,9 @@ import { type ModulusKind, type Phase, Tariff } from './tariff.ts';
 export type Reading = keyof typeof SYNCHRONISATION_READINGS;
 export type SealedName = Extract<ProfiledName, `BASA sealed${string}`>;
 
-/** How long a device that left holds its place: declared, not measured. */
+/** The time for which a device that left holds its place: declared, not measured. */
 const LEASE_SECONDS = 1;
-/** The server cuts no smaller shards of a sum: its own number, in packages/server/src/closing/shards.ts. */
+/** The smallest shard of a sum: the server's own number, in packages/server/src/closing/shards.ts. */
 const MIN_SHARD_ELEMENTS = 1 << 16;
 
 export class Charges {
@@ -29,7 +29,7 @@ export class Charges {
     return { uploadBytes: 4 * this.#dimension, addSeconds: this.#tariff.words('floatAdd') };
   }
 
-  /** The parts of encryption that know nothing yet are made beside the training; everything else is in the turn. */
+  /** The parts of encryption that do not depend on the input are made beside the training; everything else is in the turn. */
   paper(bufferSize: number): PaperCosts {
     const { connect, upload } = this.#tariff.phases('BASA paper', bufferSize, 0);
     const handling = this.#tariff.seconds(connect.server, 'online') / bufferSize;
@@ -49,7 +49,7 @@ export class Charges {
     };
   }
 
-  /** `openers`: threads that open a sum together, as the server's workers do. */
+  /** `openers`: threads that open a sum together, like the server's workers. */
   sealed(name: SealedName, bufferSize: number, openers: number): SealedCosts {
     const { deposit, upload, close } = this.#tariff.phases(name, bufferSize, 0);
     const lossy = (): Phase => this.#tariff.phases(name, bufferSize, 1).close;
@@ -66,7 +66,7 @@ export class Charges {
       scaled(this.#tariff.expansions(close.server), () => this.#tariff.expansions(lossy().server), accepted, dropped) +
       this.#summing(accepted) +
       this.#tariff.vectors('judge', 'dequantise');
-    /** A whole buffer's work, for so many slots, and what one drop-out adds to those that are left. */
+    /** Scales a whole buffer's work to this many slots, and adds the cost of each drop-out for those that are left. */
     const scaled = (whole: number, withOne: () => number, accepted: number, dropped: number): number => {
       const work = (whole * accepted) / bufferSize;
       if (dropped === 0) return work;
@@ -110,12 +110,12 @@ export class Charges {
     };
   }
 
-  /** What a device of this mode does to its vector beside expanding a mask: copied, packed, hashed, framed. */
+  /** The work of a device of this mode on its vector besides expanding a mask: copied, packed, hashed, framed. */
   get #framing(): number {
     return this.#tariff.words('copy', 'copy') + this.#tariff.vectors('pack', 'hashBody');
   }
 
-  /** Vectors read and added. A ring unpacks by adding. */
+  /** Reads and adds vectors. A ring unpacks by adding. */
   #summing(vectors: number): number {
     return vectors * this.#tariff.vectors('unpack', ...(this.#modulus === 'field' ? (['add'] as const) : []));
   }
@@ -124,7 +124,7 @@ export class Charges {
     return Math.min(openers, Math.ceil(this.#dimension / MIN_SHARD_ELEMENTS));
   }
 
-  /** SecAgg and SecAgg+: keys are agreed anew in every round. */
+  /** SecAgg and SecAgg+: keys are agreed again in every round. */
   pairwiseRound(name: 'SecAgg' | 'SecAgg+', users: number, threshold: number): RoundCosts {
     const whole = this.#tariff.phases(name, users, 0);
     const user = (phase: Phase): number => mean(phase.users.map((share) => this.#tariff.ofDevice(share, 'seal')));
@@ -191,7 +191,7 @@ export class Charges {
     };
   }
 
-  /** All that one user and the server compute for one sum, sealing in one go: what a whole run can be held against. */
+  /** Everything that one user and the server compute for one sum, sealing in one go: for comparison with a whole run. */
   totals(name: ProfiledName, users: number): { readonly user: number; readonly server: number } {
     const phases = Object.values(this.#tariff.phases(name, users, 0));
     const user = phases.map((phase) => mean(phase.users.map((share) => this.#tariff.seconds(share, 'seal'))));

@@ -1,4 +1,4 @@
-/** What everything costs on one machine: measured once, written to costs.json, charged to virtual time. */
+/** The costs of all operations on one machine: measured once, written to costs.json, charged to virtual time. */
 import type { Counted } from './meter.ts';
 import type { Sampled } from './sampling.ts';
 
@@ -7,7 +7,7 @@ export interface Machine {
   readonly architecture: string;
   readonly cores: number;
   readonly node: string;
-  /** Load average when it was measured. */
+  /** Load average at the time of the measurement. */
   readonly load: number;
   readonly date: string;
 }
@@ -25,7 +25,7 @@ export interface Profile {
     readonly users: readonly Share[];
     readonly server: Share;
     readonly authority: Share;
-    /** Bytes of a user at a tiny dimension, from which those of its vector are taken. */
+    /** Bytes of a user at a tiny dimension, from which those of its vector are subtracted. */
     readonly up: readonly number[];
     readonly down: readonly number[];
   }[];
@@ -37,12 +37,12 @@ export interface LightSecAggPrices {
   readonly encode: Sampled;
   /** Open a share that another one sent. */
   readonly receive: Sampled;
-  /** Add up the shares of so many updates as are summed. */
+  /** Add up the shares of as many updates as are summed. */
   readonly answer: Sampled;
   readonly decode: Sampled;
 }
 
-/** By dimension, by engine, by protocol and users. Keys are what is said beside each. */
+/** By dimension, by engine, by protocol and users; the comment beside each map describes its keys. */
 export interface Costs {
   readonly machine: Machine;
   readonly clock: 'processor time';
@@ -56,14 +56,14 @@ export interface Costs {
   readonly lightSecAgg: Readonly<Record<string, LightSecAggPrices>>;
   /** By model: one example learned. */
   readonly training: Readonly<Record<string, Sampled>>;
-  /** A record made durable, in time on the clock: a disk does not use the processor. */
+  /** A record made durable, in wall-clock time, because a disk does not use the processor. */
   readonly durable: Sampled;
 }
 
 /** One mask expanded and added, one vector added, quantised, packed, read again; a body hashed; a sum judged and made floats. */
 export type ModulusOperation = 'expand' | 'add' | 'quantise' | 'pack' | 'unpack' | 'hashBody' | 'judge' | 'dequantise';
 
-/** Whatever the modulus: words hashed and copied, and an update of floats added without any secure aggregation. */
+/** Independent of the modulus: words hashed and copied, and an update of floats added without any secure aggregation. */
 export type WordOperation = 'hashInput' | 'copy' | 'floatAdd';
 
 /** Rings wrap around for free and pack tighter; the field is for protocols that divide, as LightSecAgg does. */
@@ -85,7 +85,7 @@ export interface SealingPrices {
   readonly keyBytes: number;
 }
 
-/** A price that was not measured is a mistake of the experiment, not zero. */
+/** A missing price is a mistake of the experiment, not zero. */
 export function priced<Price>(prices: Readonly<Record<string, Price>>, key: string): Price {
   const price = prices[key];
   if (price === undefined) throw new Error(`the costs have nothing for "${key}"; measure them again`);

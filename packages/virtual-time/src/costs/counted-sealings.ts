@@ -1,4 +1,4 @@
-/** Sealing of the real size that costs nothing, whose calls the meter counts. */
+/** Sealing of the real size that costs nothing; the meter counts its calls. */
 import { nodeSuite } from '@basa/runtime/node';
 import type { PaperSealings } from '@basa/simulator';
 import { paddedSealings, type SealingSizes } from '../simulation/padded-sealings.ts';

@@ -1,4 +1,4 @@
-/** A small record made durable: the time on the clock of one synced write in the folder for temporary files. */
+/** Makes a small record durable: the wall-clock time of one synced write in the folder for temporary files. */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

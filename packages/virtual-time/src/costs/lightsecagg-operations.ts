@@ -1,4 +1,4 @@
-/** One user and the server of LightSecAgg at the true dimension; what the other users send is of the true length. */
+/** One user and the server of LightSecAgg at the true dimension; the messages of the other users have the true length. */
 import {
   type AggregationTools,
   type CodeParameters,

@@ -3,7 +3,7 @@ import type { Message, Observer, Party } from '@basa/baselines';
 import { ascii, equalBytes, type Suite } from '@basa/masking';
 import { cpuMs } from './cpu-time.ts';
 
-/** What can be counted instead of timed, because it is charged at its own price: mask expansions and sealing. */
+/** Operations that are counted instead of timed, because they are charged at their own price: mask expansions and sealing. */
 export type Counted = 'expansions' | 'seals' | 'opens' | 'issues';
 
 export interface Account {
@@ -50,7 +50,7 @@ export class Meter implements Observer {
     if (account !== undefined) account.counts[what]++;
   }
 
-  /** The suite, with each derivation of a mask's key counted: that is one expansion. */
+  /** The suite, counting each derivation of a mask's key: each is one expansion. */
   listen(suite: Suite): Suite {
     return {
       ...suite,

@@ -1,4 +1,4 @@
-/** What an experiment must know the price of, and the measurement of what is not known yet. */
+/** The prices that an experiment needs, and the measurement of those that are not known yet. */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { type AggregationTools, fedmlCode, plainCombinationKernel, publishedCode } from '@basa/baselines';
 import { plainVectorKernel } from '@basa/masking';
@@ -55,7 +55,7 @@ function distinct<Item>(items: readonly Item[], keyOf: (item: Item) => string): 
   return [...new Map(items.map((item) => [keyOf(item), item])).values()];
 }
 
-/** The tools of every protocol, as a device has them. */
+/** The tools of every protocol, the same as on a device. */
 export function nodeTools(): AggregationTools {
   return {
     masks: {
@@ -68,7 +68,7 @@ export function nodeTools(): AggregationTools {
   };
 }
 
-/** Everything that was measured, so far and now: `keep` gets the costs after every step. */
+/** Returns all prices, known and newly measured: `keep` gets the costs after every step. */
 export async function measureCosts(
   needs: CostNeeds,
   { sampling: firstLook, known, date, step }: MeasureOptions,
@@ -141,13 +141,13 @@ function withCalmer<Prices>(
 
 export interface MeasureOptions {
   readonly sampling: Sampling;
-  /** What an earlier run measured, or a part of it: that is not measured again. */
+  /** Prices of an earlier run, or a part of them: those are not measured again. */
   readonly known?: Partial<Costs> | undefined;
   readonly date: string;
   step(what: string): void;
 }
 
-/** A run of more users than these averages over them, and takes seconds or minutes. */
+/** With more users than these, a run averages over its users, and takes seconds or minutes. */
 const [FEW, MANY] = [20, 64];
 
 function thisMachine(date: string): Machine {

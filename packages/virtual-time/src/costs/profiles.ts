@@ -1,4 +1,4 @@
-/** A protocol run in full at a tiny dimension: what it costs beside vectors and sealing, and how much of those it needs. */
+/** Profiles: a protocol run in full at a tiny dimension gives its costs besides vectors and sealing, and the number of those operations. */
 import { type AggregationProtocol, type AggregationTools, secAgg, secAggPlus } from '@basa/baselines';
 import { ENGINE } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -24,13 +24,13 @@ export const PROFILED_NAMES = [
 ] as const;
 export type ProfiledName = (typeof PROFILED_NAMES)[number];
 
-/** SecAgg+ for 5 % of corrupt users, and drop-outs of as many at least. */
+/** SecAgg+ for 5 % corrupt users, and at least as many drop-outs. */
 const CORRUPT = 0.05;
 
 export interface ProfileRequest {
   readonly name: ProfiledName;
   readonly users: number;
-  /** How many leave before they upload: the last moment, and the dearest one for the server. */
+  /** The number of users that leave before they upload: the last moment, and the most expensive one for the server. */
   readonly leaving: number;
 }
 
@@ -38,7 +38,7 @@ export function profileKey({ name, users, leaving }: ProfileRequest): string {
   return `${name} ${users} -${leaving}`;
 }
 
-/** Undefined where the protocol refuses so many drop-outs. */
+/** Undefined if the protocol refuses this many drop-outs. */
 export function profileOf(
   request: ProfileRequest,
   tools: AggregationTools,
@@ -46,7 +46,7 @@ export function profileOf(
   runs: number,
 ): Profile | undefined {
   const profiles: Profile[] = [];
-  // The first run of several is for the compiler.
+  // The first of several runs warms up the compiler.
   for (let run = 0; run < (runs === 1 ? 1 : runs + 1); run++) {
     const profile = oneProfile(request, tools, sealing);
     if (profile === undefined) return undefined;
@@ -72,7 +72,7 @@ function oneProfile(
       basaSealed(environment, { sealings: overAttributes(nodeSuite, ENGINE.unsafeTransparent, sealings) }),
     // Really sealed, at its own price and length: a deposit shares work between its seeds, which single prices would miss.
     'BASA sealed (slot keys)': () => basaSealed(environment, { sealings: slotKeySealings() }),
-    // Guard words are a few words of a mask: timed as they are, and not counted as masks.
+    // Guard words are a few words of a mask: they are timed, and not counted as masks.
     'BASA one-shot': () => basaOneShot(environment, { guardTools: tools.masks }),
   };
   const protocol = protocols[name]();

@@ -1,10 +1,10 @@
-/** A duration that may be charged: the median of many samples, with their spread; refused where it is too large. */
+/** A duration that may be charged: the median of many samples, with their spread; rejected if the spread is too large. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { cpuMs } from './cpu-time.ts';
 
 setFlagsFromString('--expose-gc');
-/** What earlier work left behind is not this one's to pay for. */
+/** Garbage of earlier work must not be charged to this work. */
 const collectGarbage = runInNewContext('gc') as () => void;
 
 export interface Sampled {
@@ -16,20 +16,20 @@ export interface Sampled {
 export interface Sampling {
   readonly warmUps: number;
   readonly samples: number;
-  /** A sample repeats short work until it takes about so long. */
+  /** A sample repeats short work until it takes about this long. */
   readonly minMs: number;
-  /** The largest spread that is accepted, and how often to try for it. */
+  /** The largest spread that is accepted, and the number of attempts. */
   readonly maxSpread: number;
   readonly tries: number;
-  /** What spreads more in every try is kept, and marked in the report, instead of refused. */
+  /** A price that spreads more in every attempt is kept, and marked in the report, instead of rejected. */
   readonly isNoisyKept?: boolean;
   /** Whole runs of a protocol of few users. */
   readonly runs: number;
-  /** How often what takes seconds is measured, with everything else in between: the calmest counts. */
+  /** The number of times that operations of several seconds are measured, with everything else in between: the calmest counts. */
   readonly passes: number;
 }
 
-/** Interquartile range over median above which a price is refused, or marked where it was kept all the same. */
+/** The interquartile range over median above which a price is rejected, or marked if it was kept anyway. */
 export const MAX_SPREAD = 0.2;
 
 export const CAREFUL: Sampling = {
@@ -42,7 +42,7 @@ export const CAREFUL: Sampling = {
   passes: 2,
 };
 
-/** For a look; not for a table. */
+/** For a quick look; not for a table. */
 export const HASTY: Sampling = {
   warmUps: 1,
   samples: 3,
@@ -81,7 +81,7 @@ export function sample(what: string, work: () => void, options: Sampling): Sampl
   for (let turn = 0; turn < options.tries; turn++) {
     const found = summary(
       Array.from({ length: samples }, () => {
-        if (Number.isFinite(options.maxSpread)) collectGarbage(); // a look that takes any spread does not wait for it
+        if (Number.isFinite(options.maxSpread)) collectGarbage(); // a quick look that accepts any spread does not wait for it
         return once(work, repeats);
       }),
     );
@@ -92,7 +92,7 @@ export function sample(what: string, work: () => void, options: Sampling): Sampl
   throw new NoisyMachineError(what, best as Sampled, options.maxSpread);
 }
 
-/** A later pass: fewer samples, which count only where they are calmer. */
+/** A later pass: fewer samples, which count only if they are calmer. */
 export function secondLook(sampling: Sampling): Sampling {
   const { warmUps, samples, runs } = sampling;
   return {
@@ -106,8 +106,8 @@ export function secondLook(sampling: Sampling): Sampling {
 }
 
 /**
- * Of two measurements of the same, price by price the smaller one that does not spread too much. Neighbours on the same host make
- * work slower for seconds, evenly, so that no spread shows it; nothing makes it faster.
+ * Of two measurements of the same work, takes for each price the smaller one that does not spread too much. Neighbours
+ * on the same host slow work down evenly for seconds, which no spread shows; nothing makes it faster.
  */
 export function calmer<Prices>(one: Prices, other: Prices): Prices {
   if (typeof one !== 'object' || one === null) return one;

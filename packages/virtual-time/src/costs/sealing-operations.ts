@@ -1,4 +1,4 @@
-/** What an engine costs: sealing in one go and in its two parts, opening with a key that is known, a key. */
+/** The costs of an engine: sealing in one go and in its two parts, opening with a known key, issuing a key. */
 import { abeSealing, createMclGroup, decodePublicKey, EncryptionPool, warmUpPairing } from '@basa/abe';
 import { nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type Sealings, sealingTrial } from '@basa/simulator';
@@ -6,19 +6,19 @@ import { abeSealings, slotKeySealings } from '../simulation/real-sealings.ts';
 import type { SealingPrices } from './costs.ts';
 import { type Sampled, type Sampling, sample } from './sampling.ts';
 
-/** As many as the most careful look takes; a hasty one takes a few of them. */
+/** The number that the most careful measurement needs; a hasty one uses only a few of them. */
 const MAX_PREPARED = 1000;
 const MIN_PREPARED = 100;
-/** More than a sealing keeps prepared. */
+/** More than a sealing caches. */
 const KEYS = 40;
 const NOTHING: Sampled = { ms: 0, spread: 0 };
 const [SEED, ATTRIBUTE, CONTEXT] = [nodeRandomBytes(32), nodeRandomBytes(32), nodeRandomBytes(70)];
 
-/** With a pool, as the client has one: what can be made ahead is made ahead. */
+/** With a pool, like the client: everything that can be made ahead is made ahead. */
 export async function abePrices(sampling: Sampling): Promise<SealingPrices> {
   const sealings = abeSealings();
   const group = await createMclGroup();
-  warmUpPairing(group); // as a client does: a cold process is several times slower
+  warmUpPairing(group); // like a client: a cold process is several times slower
   const publicKey = decodePublicKey(sealings.issuer.publicKey, group);
   const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };
   const pool = new EncryptionPool(publicKey, tools);
@@ -44,7 +44,7 @@ export function slotKeyPrices(sampling: Sampling): SealingPrices {
   return { ...whole, prepare: NOTHING, online: whole.seal };
 }
 
-/** In a buffer of as many slots as there are keys to change between. */
+/** In a buffer with as many slots as there are keys to switch between. */
 function wholePrices(name: string, sealings: Sealings, sampling: Sampling): Omit<SealingPrices, 'prepare' | 'online'> {
   const { sealedBytes, keyBytes, seal, open, openByNewKey, issue } = sealingTrial(sealings, KEYS, nodeRandomBytes);
   return {

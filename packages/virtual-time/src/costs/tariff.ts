@@ -1,4 +1,4 @@
-/** What single operations are charged at, from prices and profiles: seconds and bytes at one dimension and modulus. */
+/** The charges of single operations, from prices and profiles: seconds and bytes at one dimension and modulus. */
 import { elementBits } from '@basa/masking';
 import {
   type Costs,
@@ -16,10 +16,13 @@ import { type ProfiledName, profileKey, TINY } from './profiles.ts';
 import type { Sampled } from './sampling.ts';
 import { PRICED_RING } from './vector-operations.ts';
 
-/** Everything is summed in a ring but LightSecAgg, which divides. */
+/** Every protocol sums in a ring except LightSecAgg, which divides. */
 export type ModulusKind = 'ring' | 'field';
 
-/** A device masks long vectors on two threads, whatever the protocol: the client's own numbers, in packages/client/src/node/masks.ts. */
+/**
+ * A device masks long vectors on two threads under every protocol: the client's own numbers, in
+ * packages/client/src/node/masks.ts.
+ */
 const MASK_THREADS = 2;
 const LONG_ELEMENTS = 1 << 18;
 
@@ -42,17 +45,20 @@ export class Tariff {
     this.#modulus = modulus;
   }
 
-  /** Of a record that is flushed to the disk. */
+  /** The time of a record that is flushed to the disk. */
   get durable(): number {
     return this.#costs.durable.ms / 1000;
   }
 
-  /** What a user of sealed mode does to its vector beside expanding masks: digest checked, copied, packed, hashed, framed. */
+  /** The work of a user of sealed mode on its vector besides expanding masks: digest checked, copied, packed, hashed, framed. */
   get masking(): number {
     return this.words('hashInput', 'copy', 'copy') + this.vectors('pack', 'hashBody');
   }
 
-  /** What the server does with a body before it is accepted. In a ring every vector is one; in the field each entry is looked at. */
+  /**
+   * The work of the server on a body before it is accepted. In a ring every vector is valid; in the field each entry is
+   * checked.
+   */
   get receiving(): number {
     return this.words('copy') + this.vectors('hashBody', ...(this.#modulus === 'field' ? (['unpack'] as const) : []));
   }
@@ -82,20 +88,20 @@ export class Tariff {
     return priced(this.#costs.lightSecAgg, key);
   }
 
-  /** A profile is run in the field; what is charged is packed as its modulus packs. */
+  /** A profile is run in the field; the charged bytes are packed for the given modulus. */
   withVector(bytesAtTiny: number): number {
     const bits = this.#modulus === 'field' ? 32 : elementBits(PRICED_RING);
     return bytesAtTiny - 4 * TINY + Math.ceil((bits * this.#dimension) / 8);
   }
 
-  /** Slot keys are sealed and opened for real in their profile: only CP-ABE is counted. */
+  /** Slot keys are really sealed and opened in their profile: only CP-ABE is counted. */
   seconds({ ms, counts }: Share, sealsAs: 'seal' | 'online'): number {
     const engine = this.sealing;
     const sealing = counts.seals * engine[sealsAs].ms + counts.opens * engine.open.ms + counts.issues * engine.issue.ms;
     return (ms + sealing) / 1000 + this.expansions({ counts });
   }
 
-  /** The same of a device, which masks on its threads. */
+  /** The same for a device, which masks on its threads. */
   ofDevice(share: Share, sealsAs: 'seal' | 'online'): number {
     const expansions = this.expansions(share);
     return this.seconds(share, sealsAs) - expansions + this.threaded(expansions);

@@ -1,4 +1,4 @@
-/** One example learned by a model, in batches as the tasks have them; what the pixels show does not change the time. */
+/** One example learned by a model, in the batches of the tasks; the content of the pixels does not change the time. */
 import {
   allSamples,
   createKernelBackend,
@@ -24,7 +24,7 @@ export function trainingPrice(name: string, sampling: Sampling): Sampled {
   return exampleLearned(trainer, noise(model, 2 * BATCH), BATCH, sampling);
 }
 
-/** The time of one example, by batches of these. */
+/** The time of one example, in batches of this size. */
 export function exampleLearned(trainer: Trainer, samples: Samples, batchSize: number, sampling: Sampling): Sampled {
   const start = trainer.init(1);
   const train = (): void => {

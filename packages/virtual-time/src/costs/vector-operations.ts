@@ -1,4 +1,4 @@
-/** What vectors cost, at the true dimension: loops over a million elements are bound by the cache. */
+/** The costs of vectors at the true dimension: loops over a million elements are bound by the cache. */
 import type { AggregationTools } from '@basa/baselines';
 import { WeightedMean } from '@basa/learning';
 import {
@@ -18,7 +18,7 @@ import { nodeRandomBytes } from '@basa/runtime/node';
 import type { ModulusOperation, VectorPrices, WordOperation } from './costs.ts';
 import { type Sampled, type Sampling, sample } from './sampling.ts';
 
-/** What a new task has at K = 10: the narrowest ring in which ten entries of 32,768 steps to the clip cannot wrap. */
+/** The ring of a new task at K = 10: the narrowest in which ten entries of 32,768 steps to the clip cannot wrap. */
 export const PRICED_RING = ring(20);
 
 const TERMS = 8;
@@ -27,7 +27,7 @@ const QUANTIZER = { level: 2 ** 15, clip: 1 } as const;
 /** Words of an input before its coordinates. */
 const PREFIX = 8;
 
-/** As a client draws them. */
+/** Draws words like a client. */
 function systemWords(target: Uint32Array): void {
   new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(nodeRandomBytes(target.byteLength));
 }
@@ -62,7 +62,7 @@ function modulusPrices(
   return {
     expand: { ...expansions, ms: expansions.ms / TERMS },
     add: timed('add', () => addInPlace(vector, first.vector, modulus, kernel)),
-    // As an input is built: behind the words before it.
+    // Like building an input: written after the words before it.
     quantise: timed('quantise', () => {
       const into = new Uint32Array(PREFIX + dimension).subarray(PREFIX);
       quantize(values, quantizer, systemWords, 1, { kernel, into });

@@ -1,4 +1,4 @@
-/** How the page looks: light or dark as the reader has it, tables that fit 1280 pixels. */
+/** The style of the page: light or dark as the reader prefers, tables that fit 1280 pixels. */
 export const STYLE = `:root{color-scheme:light dark;--line:#8885;--soft:#8882;--good:#0a7d36;--bad:#c0392b}
 @media(prefers-color-scheme:dark){:root{--good:#5dd28a;--bad:#ff8a7a}}
 body{font:16px/1.5 system-ui,sans-serif;max-width:78rem;margin:0 auto;padding:1.5rem 1rem 4rem}

@@ -1,4 +1,4 @@
-/** A figure as SVG: lines with marks, axes with round numbers, a legend. Nothing outside is asked for. */
+/** A figure as SVG: lines with marks, axes with round numbers, a legend. It loads nothing from outside. */
 
 import { escapeText } from './escape.ts';
 
@@ -14,7 +14,7 @@ export interface Figure {
   readonly x: string;
   readonly y: string;
   readonly isLogarithmic?: boolean;
-  /** Lines alone: for curves of many points. */
+  /** Only lines, for curves of many points. */
   readonly isWithoutMarks?: boolean;
   readonly series: readonly Series[];
 }
@@ -22,7 +22,7 @@ export interface Figure {
 /** The legend beside the plot has room for the longest name, in the widest of the fonts that a page may have. */
 const [WIDTH, HEIGHT] = [840, 420];
 const PLOT = { left: 78, right: 540, top: 46, bottom: 366 } as const;
-/** Told apart by people who see colours differently (Okabe and Ito), and by their marks. */
+/** Distinguishable by people with colour vision deficiency (Okabe and Ito), and by their marks. */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000'];
 const MARKS = ['circle', 'square', 'diamond', 'triangle'] as const;
 
@@ -46,7 +46,7 @@ export function figureSvg({ title, x, y, isLogarithmic = false, isWithoutMarks =
     const at = yOf(tick).toFixed(1);
     return `<line x1="${PLOT.left}" x2="${PLOT.right}" y1="${at}" y2="${at}" class="grid"/><text x="${PLOT.left - 8}" y="${at}" dy="4" text-anchor="end">${short(tick)}</text>`;
   });
-  // A curve of many points has round numbers below it, not each of its places.
+  // A curve of many points has round numbers below it, not one for each point.
   const places = isWithoutMarks
     ? roundTicks(0, right).filter((tick) => tick <= right)
     : [...new Set(xs)].sort((a, b) => a - b);
@@ -92,7 +92,7 @@ function errorBar(x: number, top: number, bottom: number, colour: string): strin
   );
 }
 
-/** Which of the places, from left to right, have room for a label. */
+/** Returns the places, from left to right, that have room for a label. */
 function apart(places: readonly number[]): readonly number[] {
   const kept: number[] = [];
   let last = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** A model and data of one's own, trained by so many virtual devices under any of the protocols: real updates, virtual time. */
+/** Simulates a user's own model and data with virtual devices under any of the protocols: real updates, virtual time. */
 import { createHash } from 'node:crypto';
 import { DEFAULT_DAMPING, type Evaluation, type Samples, type Score, scoreOf, type Trainer } from '@basa/learning';
 import type { Delay } from '@basa/simulator';
@@ -46,12 +46,12 @@ export interface SimulateOptions {
   readonly concurrency: number;
   readonly bufferSize: number;
   readonly delay: Delay;
-  /** Share of trips that end before the upload. */
+  /** The share of trips that end before the upload. */
   readonly dropouts: number;
-  /** Seconds that a device trains, or as long as it takes here. */
+  /** Seconds that a device trains, or as measured here. */
   readonly compute: 'measured' | number;
   readonly versions: number;
-  /** Score at which a run ends: the accuracy from 0 to 1, or what the trainer names first. */
+  /** The score at which a run ends: the accuracy from 0 to 1, or the first score that the trainer names. */
   readonly target: number;
   readonly seed: number;
   readonly date: string;
@@ -63,9 +63,9 @@ export interface SimulateOptions {
 export interface SimulatedVersion {
   readonly protocol: OwnProtocol;
   readonly version: number;
-  /** Virtual. */
+  /** Virtual time. */
   readonly seconds: number;
-  /** On the test set: the accuracy, or what the trainer names first. */
+  /** On the test set: the accuracy, or the first score that the trainer names. */
   readonly score: Score;
   readonly loss: number;
   readonly trainLoss: number;
@@ -80,20 +80,20 @@ export interface OwnRun {
   readonly trips: number;
   readonly droppedOut: number;
   readonly meanAge: number;
-  /** Sums that the real parties of the protocol made, bit for bit the plain ones. */
+  /** The number of sums that the real parties of the protocol made, bit for bit equal to the plain ones. */
   readonly partySums: number;
   readonly clipped: number;
-  /** Updates that were left out because they had vanished or repeated an earlier one of their device. */
+  /** The number of updates that were left out because they were zero or repeated an earlier one of their device. */
   readonly nothingNew: number;
   /** The run ended early: fewer than two devices of the next version had anything new to contribute. */
   readonly isConverged: boolean;
   readonly parameters: Float32Array;
 }
 
-/** The real parties sum every so many versions: they are the slow part of small models. */
+/** The real parties sum only every tenth version: they are the slow part of small models. */
 const PARTIES_EVERY = 10;
 
-/** Throws a `RangeError` where a protocol, the model or its data cannot be simulated so. */
+/** Throws a `RangeError` if a protocol, the model or its data cannot be simulated with these options. */
 export async function simulateOwn(options: SimulateOptions): Promise<readonly OwnRun[]> {
   tryOneStep(options);
   const cells = options.protocols.map((protocol) => ({ protocol, cell: cellOf(protocol, options) }));
@@ -107,7 +107,7 @@ export async function simulateOwn(options: SimulateOptions): Promise<readonly Ow
   return runs;
 }
 
-/** What a trainer refuses, it refuses at once and not after minutes of measuring. */
+/** Fails at once, and not after minutes of measuring, if the trainer refuses the options. */
 function tryOneStep({ trainer, training: { batchSize, learningRate }, shares, test, seed }: SimulateOptions): void {
   const [start, { dimension }] = [trainer.init(seed), trainer.model];
   for (const samples of new Map(shares.map((share) => [share.dataset, share])).values()) {
@@ -128,7 +128,7 @@ function tryOneStep({ trainer, training: { batchSize, learningRate }, shares, te
     );
 }
 
-/** Few devices of a round may be too few for a protocol to lose one of them. */
+/** A round of few devices may be too small for a protocol to lose one of them. */
 function checkDropouts(protocol: OwnProtocol, cell: Cell<ScheduledTask>, { profiles }: Costs): void {
   if (needsOf(cell).profiles.every((request) => profileKey(request) in profiles)) return;
   throw new RangeError(
@@ -161,7 +161,7 @@ async function simulate(
     task,
     trainer,
     async (request) => {
-      await new Promise((resolve) => setImmediate(resolve)); // Ctrl-C is heard between two updates
+      await new Promise((resolve) => setImmediate(resolve)); // lets Ctrl-C take effect between two updates
       signal.throwIfAborted();
       const update = trainUpdate(request, task, trainer);
       return { ...update, isRepeated: isRepeated(request.user, update.delta) };
@@ -195,7 +195,7 @@ function repeats(): (user: number, delta: Float32Array) => boolean {
   };
 }
 
-/** The same virtual time, told until this version. */
+/** The same virtual time, ending at this version. */
 function endingAt(cell: Cell<ScheduledTask>, version: number): Cell<ScheduledTask> {
   return { ...cell, task: { ...cell.task, cap: { buffers: version, rounds: version } } };
 }
@@ -220,7 +220,7 @@ function cellOf(protocol: OwnProtocol, options: SimulateOptions): Cell<Scheduled
   };
 }
 
-/** Measured in seconds on this machine: for a look, not for a table. */
+/** Measured within seconds on this machine: for a quick look, not for a table. */
 async function costsOf(cells: readonly Cell<ScheduledTask>[], options: SimulateOptions): Promise<Costs> {
   const { trainer, training, shares, compute, date, onMeasure: step } = options;
   const needs = { ...allNeeds(cells.map(needsOf)), models: [] };

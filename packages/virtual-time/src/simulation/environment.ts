@@ -1,4 +1,4 @@
-/** The outside of a simulated federation, on Node. */
+/** The environment of a simulated federation, on Node. */
 import { createCipheriv } from 'node:crypto';
 import { type Keystream, type MaskTools, plainVectorKernel, type RandomWords } from '@basa/masking';
 import { createNodeKeystream, createNodeSigner, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';

@@ -5,11 +5,11 @@ import type { PaperSealings } from '@basa/simulator';
 export interface SealingSizes {
   readonly sealedBytes: number;
   readonly keyBytes: number;
-  /** Of the authority, in the descriptor. */
+  /** The length of the authority's key in the descriptor. */
   readonly publicKeyBytes?: number;
 }
 
-/** Sealed seeds and keys as long as asked for; contexts enter by their hash, so that 96 bytes are enough. */
+/** Sealed seeds and keys of the requested lengths; contexts enter by their hash, so that 96 bytes are enough. */
 export function paddedSealings(suite: Suite, { sealedBytes, keyBytes, publicKeyBytes }: SealingSizes): PaperSealings {
   const inner = unsafeTransparentSealing({ seed: 32, attribute: 32, context: 32 });
   const transparent = unsafeTransparentIssuer(suite);

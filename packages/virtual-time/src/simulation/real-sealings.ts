@@ -7,7 +7,7 @@ import { overAttributes, type PaperSealings, type Sealings } from '@basa/simulat
 const group = await createMclGroup();
 const tools = { group, suite: nodeSuite, randomBytes: nodeRandomBytes };
 
-/** CP-ABE with attributes alone, as `paper` mode has it. */
+/** CP-ABE with attributes only, as in `paper` mode. */
 export function paperAbeSealings(): PaperSealings {
   const issuer = abeIssuer(setup(tools).masterKey, tools);
   return { issuer, sealing: abeSealing({ publicKey: decodePublicKey(issuer.publicKey, group), ...tools }) };

@@ -1,21 +1,22 @@
 /**
- * Examples that are drawn when they are asked for, in memory that threads share: drawing one takes longer than learning it.
- * Whoever comes first draws those of a user; who comes meanwhile draws its own and keeps nothing.
+ * Examples that are drawn on demand, in memory that threads share: drawing one takes longer than learning it. The first
+ * thread that needs a user's examples draws and keeps them; a thread that comes meanwhile draws its own and keeps
+ * nothing.
  */
 import { allSamples, type Dataset, type Samples } from '@basa/learning';
 
-/** Crosses to another thread as it is. */
+/** Can be passed to another thread as it is. */
 export interface ExampleShelf {
   readonly most: number;
   readonly inputs: SharedArrayBuffer;
   readonly labels: SharedArrayBuffer;
-  /** Of each user: nothing yet, being drawn, or so many examples. */
+  /** The state of each user: nothing yet, being drawn, or the number of examples. */
   readonly state: SharedArrayBuffer;
 }
 
 const BEING_DRAWN = -1;
 
-/** Memory is taken as it is filled. */
+/** Memory is allocated as it is filled. */
 export function createShelf(users: number, most: number, words: number): ExampleShelf {
   return {
     most,
@@ -25,7 +26,7 @@ export function createShelf(users: number, most: number, words: number): Example
   };
 }
 
-/** The first `most` examples of a user, or fewer; `draw` makes as many as the shelf has room for. */
+/** Returns the first `most` examples of a user, or fewer; `draw` makes as many as the shelf has room for. */
 export function takeExamples(
   shelf: ExampleShelf,
   user: number,
@@ -44,7 +45,7 @@ export function takeExamples(
     Atomics.store(state, user, drawn.labels.length);
     return firstOf(allSamples(drawn), most);
   }
-  // Everything but the examples, of which none is drawn.
+  // Everything but the examples, of which this draws none.
   const about = draw(user, 0);
   return firstOf(allSamples({ ...about, ...placeOf(shelf, user, first, state.length) }), most);
 }

@@ -22,20 +22,20 @@ import { createShelf, type ExampleShelf, takeExamples } from './example-shelf.ts
 export interface LearnTask {
   readonly model: Model;
   readonly users: number;
-  /** Passes of a trip over the examples of its user; 1 where it is left out. */
+  /** Passes of a trip over the examples of its user; 1 by default. */
   readonly epochs?: number;
   readonly batchSize: number;
   readonly learningRate: number;
   readonly target: number;
   readonly evaluateEvery: number;
-  /** How many examples a user has. */
+  /** The number of examples of a user. */
   countOf(user: number): number;
-  /** The examples of a user, made when asked for where data is synthetic: then no more than `most`, the first ones. */
+  /** Returns the examples of a user. Synthetic ones are made on demand, only the first `most`. */
   samplesOf(user: number, most?: number): Samples;
   /** A fixed part of the test set, and all of it. */
   readonly quickTest: Samples;
   readonly wholeTest: Samples;
-  /** What the partition looks like. */
+  /** A description of the partition. */
   readonly about: string;
 }
 
@@ -46,17 +46,17 @@ const QUICK_TEST = 1000;
 const FONT_TEST_USERS = 680;
 const FONT_USERS = 3400;
 const FEMNIST_TRAINING = { model: femnistCnn(), batchSize: 20, learningRate: 0.05, target: 0.75, evaluateEvery: 2 };
-/** So many of each user are drawn once: 270 MB for all. */
+/** This many examples of each user are drawn once: 270 MB for all. */
 const MAX_KEPT = 100;
 
 export interface TaskSource {
-  /** A folder of LEAF's FEMNIST: real writers instead of the stand-in. */
+  /** A folder with LEAF's FEMNIST: real writers instead of the stand-in. */
   readonly leaf?: string | undefined;
-  /** Where the stand-in keeps what it has drawn; one of its own by default. */
+  /** The shelf on which the stand-in keeps its examples; its own by default. */
   readonly shelf?: ExampleShelf | undefined;
 }
 
-/** A shelf that threads share, where the task draws its examples. */
+/** A shelf that threads share, if the task draws its examples. */
 export function shelfFor(name: TaskName, leaf: string | undefined): ExampleShelf | undefined {
   return name === 'femnist' && leaf === undefined ? fontShelf() : undefined;
 }
@@ -103,7 +103,7 @@ async function femnistTask(seed: number, shelf: ExampleShelf): Promise<LearnTask
   };
 }
 
-/** A tenth of the writers are for the test, whoever they are: nobody trains on them. */
+/** A tenth of the writers is for the test: no user trains on them. */
 const LEAF_TEST_SHARE = 0.1;
 
 async function leafTask(seed: number, folder: string): Promise<LearnTask> {

@@ -1,4 +1,4 @@
-/** The three tasks of the paper as experiments have them: what is trained, and what it is charged as. */
+/** The three tasks of the paper for experiments: the network that is trained, and the one that is charged. */
 import { type Damping, fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression, type Model } from '@basa/learning';
 import type { TaskName } from './learning-tasks.ts';
 
@@ -12,29 +12,32 @@ export const MODELS: Readonly<Record<string, () => Model>> = {
 
 export interface ExperimentTask {
   readonly dataset: 'MNIST' | 'FEMNIST' | 'CIFAR-10';
-  /** What really learns. */
+  /** The task that is really trained. */
   readonly learn: TaskName;
   /** The network, by name: its training time and dimension are charged. */
   readonly charged: string;
   readonly dimension: number;
   readonly users: number;
-  /** A device by declaration: about one second for a trip of an average user. */
+  /** Declared, not measured: about one second for a trip of an average user. */
   readonly secondsAnExample: number;
   readonly target: number;
-  /** Versions after which a run is given up, asynchronous and in rounds. */
+  /** The number of versions after which a run is given up, asynchronous and in rounds. */
   readonly cap: { readonly buffers: number; readonly rounds: number };
-  /** Of the users, instead of what the learning task has. */
+  /** The learning rate of the users, if it differs from the learning task's. */
   readonly learningRate?: number;
-  /** Of the server. Chosen on seed 0 without secure aggregation over the delays of Table 1, then the same for every protocol. */
+  /**
+   * The step of the server. Chosen on seed 0 without secure aggregation over the delays of Table 1, then the same for
+   * every protocol.
+   */
   readonly step: { readonly buffers: TaskStep; readonly rounds: TaskStep };
-  /** A folder of LEAF's FEMNIST, instead of the stand-in. */
+  /** A folder with LEAF's FEMNIST, instead of the stand-in. */
   readonly leaf?: string;
 }
 
 interface TaskStep {
   readonly rate: number;
   readonly momentum: number;
-  /** The step is damped by the mean age of its updates, as the server does. */
+  /** The step is damped by the mean age of its updates, like the server's. */
   readonly damping?: Damping;
 }
 

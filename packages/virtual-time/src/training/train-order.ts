@@ -1,4 +1,4 @@
-/** Trains an order: real updates, quantised, summed by the parties of the protocols, one server step a version. */
+/** Trains an order: real updates, quantised, summed by the parties of the protocols, one server step per version. */
 import type { AggregationProtocol } from '@basa/baselines';
 import {
   createServerStep,
@@ -19,36 +19,39 @@ import { type TrainedUpdate, trainUpdate, type UpdateRequest } from './train-upd
 export interface TrainOrder {
   readonly order: Order;
   readonly seed: number;
-  /** With a damping, steps are damped by the mean age of their updates, as a server damps them. */
+  /** With a damping, steps are damped by the mean age of their updates, like the server's. */
   readonly step: { readonly rate: number; readonly momentum: number; readonly damping?: Damping };
   /** Steps to the unit; without it updates stay floats, as without secure aggregation. */
   readonly level?: number | undefined;
-  /** Sums in the ring of so many bits with a clip of 1, as new tasks have it, instead of in the field. */
+  /** Sums in the ring of this many bits with a clip of 1, as in new tasks, instead of in the field. */
   readonly ringBits?: number | undefined;
   readonly target: number;
-  /** The mean of so many evaluations decides whether the target is reached; 1 by default. */
+  /** The mean of this many evaluations decides whether the target is reached; 1 by default. */
   readonly evaluations?: number;
-  /** Whose real parties sum so many inputs, and in which versions; the sums must be the same, bit by bit. */
+  /**
+   * The protocols whose real parties sum this many inputs, and the versions in which they do; the sums must be equal,
+   * bit by bit.
+   */
   readonly parties: (users: number) => readonly AggregationProtocol[];
   readonly partiesEvery: number;
 }
 
 export interface Trained {
-  /** By version that was evaluated: the accuracy, or the score that the trainer names first. */
+  /** By evaluated version: the accuracy, or the first score that the trainer names. */
   readonly accuracy: readonly (readonly [version: number, accuracy: number])[];
-  /** The first version with the target by the mean of its last evaluations, or none. */
+  /** The first version at which the mean of the last evaluations reached the target, or undefined. */
   readonly reached: number | undefined;
   readonly wholeAccuracy: number;
   readonly samples: number;
   readonly clipped: number;
-  /** Sums that real parties made. */
+  /** The number of sums that real parties made. */
   readonly partySums: number;
 }
 
 export interface TrainedRun extends Trained {
-  /** Updates that were left out because they rounded to zero or repeated an earlier one. */
+  /** The number of updates that were left out because they rounded to zero or repeated an earlier one. */
   readonly nothingNew: number;
-  /** Fewer than two updates of a version were new, so that nobody could sum them: the run ended before it. */
+  /** Fewer than two updates of a version were new, so that they could not be summed: the run ended before it. */
   readonly isConverged: boolean;
 }
 
@@ -61,12 +64,12 @@ export interface MadeVersion {
   readonly parameters: Float32Array;
 }
 
-/** A sum of fewer updates is opened by no protocol. */
+/** No protocol opens a sum of fewer updates. */
 const FEWEST = 2;
 const FIELD_CLIP = 16;
 const RING_CLIP = 1;
 
-/** Updates of a version do not depend on each other: `train` may do many at a time, elsewhere. */
+/** Updates of a version do not depend on each other: `train` may compute many at a time, elsewhere. */
 export async function trainOrder(
   run: TrainOrder,
   task: LearnTask,
@@ -109,7 +112,7 @@ function scoreValue(evaluation: Evaluation): number {
   return scoreOf(evaluation)?.value ?? Number.NaN;
 }
 
-/** Of the last so many evaluations; nothing where there are fewer. */
+/** The mean of the last `count` evaluations; minus infinity if there are fewer. */
 function lastMean(accuracy: readonly (readonly [number, number])[], count: number): number {
   if (accuracy.length < count) return Number.NEGATIVE_INFINITY;
   return accuracy.slice(-count).reduce((sum, [, value]) => sum + value, 0) / count;
@@ -141,7 +144,7 @@ function meanOf(
           `the training of device ${update.user} diverged before version ${version}: coordinate ${quantized.index} of its update is ${quantized.value}. Lower the learning rate, or check the data`,
         );
       totals.clipped += quantized.clipped;
-      // As a device does, which waits for a newer version then.
+      // Like a device, which then waits for a newer version.
       if (isRepeated || quantized.vector.every((word) => word === 0)) {
         totals.nothingNew++;
         continue;
@@ -163,7 +166,7 @@ function meanOf(
   return dequantizeSum(sum, { level, modulus }, { weightSum, weightScale: 1 });
 }
 
-/** `version` is the one before theirs. */
+/** `version` is the one before the one they make. */
 function meanAgeOf(updates: readonly OrderedUpdate[], version: number): number {
   return updates.reduce((sum, { trainedOn }) => sum + version - trainedOn, 0) / updates.length;
 }
@@ -185,7 +188,7 @@ function checkSum(protocol: AggregationProtocol, inputs: readonly Uint32Array[],
   if (found.sum.some((value, k) => value !== sum[k])) throw new Error(`${protocol.name} gave another sum`);
 }
 
-/** The last version, counted from 0, that needs the model of a version. */
+/** Returns, for each version, the last version (counted from 0) that needs its model. */
 function lastUses(order: Order): ReadonlyMap<number, number> {
   const uses = new Map<number, number>();
   for (const [n, updates] of order.entries()) for (const { trainedOn } of updates) uses.set(trainedOn, n);

@@ -10,7 +10,7 @@ export interface UpdateRequest {
 }
 
 export interface TrainedUpdate extends TrainResult {
-  /** The same numbers as an earlier update of this user: a device does not give them twice. */
+  /** The same numbers as an earlier update of this user: a device does not contribute them twice. */
   readonly isRepeated?: boolean;
 }
 

@@ -8,8 +8,9 @@ import { writeDocuments } from './page-frame.ts';
 const web = join(ROOT, 'packages/web');
 
 /**
- * Scripts by the name of the file they become. What is bundled together shares its parts, and a part holds what any of its
- * users needs: a page must not load what only a worker uses, nor the worker of a device what only simulations use.
+ * Scripts by the name of the file they become. Scripts that are bundled together share chunks, and a chunk holds what
+ * any of its users needs: a page must not load code that only a worker uses, nor the worker of a device code that only
+ * simulations use.
  */
 const TOGETHER: readonly Readonly<Record<string, string>>[] = [
   {
@@ -23,7 +24,7 @@ const TOGETHER: readonly Readonly<Record<string, string>>[] = [
   { 'play-worker': 'src/web/play/play-worker.ts', 'sees-worker': 'src/web/sees/sees-worker.ts' },
 ];
 
-/** How a bundle for browsers is made, whatever is in it. */
+/** Options of every bundle for browsers. */
 export const FOR_BROWSERS = {
   bundle: true,
   splitting: true,

@@ -1,9 +1,9 @@
-/** A real Chromium, and pages in it that tell of everything they should not do. */
+/** A real Chromium, and pages in it that report everything they should not do. */
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { MissingError } from '../programs/missing.ts';
 import { findChromium } from './find-chromium.ts';
 
-/** Where the browser is; an error that says what to do where there is none. */
+/** Returns the path of the browser; if there is none, throws an error that says what to do. */
 function chromiumPath(): string {
   const found = findChromium();
   if (found !== undefined) return found;
@@ -16,7 +16,7 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }
 
-/** What a page may not do: errors, and requests to anybody but the hosts of the services. */
+/** Misconduct of a page: errors, and requests to any host but those of the services. */
 export class Conduct {
   readonly faults: string[] = [];
   readonly #hosts: ReadonlySet<string>;
@@ -44,7 +44,7 @@ export interface Overheard {
   readonly heavyCalls: readonly string[];
 }
 
-/** Listens in every page of the context; runs in pages alone, never in workers. */
+/** Listens in every page of the context; runs only in pages, never in workers. */
 export async function overhear(context: BrowserContext): Promise<void> {
   await context.addInitScript(() => {
     const heard: { news: unknown[]; heavyCalls: string[] } = { news: [], heavyCalls: [] };

@@ -1,8 +1,8 @@
-/** What the device of a tab has told its page. */
+/** The messages that the device of a tab has sent to its page. */
 import type { Page } from 'playwright-core';
 import { overheard } from './chromium.ts';
 
-/** Waits until the page has heard such news. */
+/** Waits until the page has received such a message. */
 export function heardOf(page: Page, name: string): Promise<unknown> {
   return page.waitForFunction(
     (kind) =>

@@ -1,4 +1,4 @@
-/** Where a Chromium is: the variable CHROMIUM, or where systems put one. */
+/** Finds a Chromium: the variable CHROMIUM, or the usual places of the system. */
 import { existsSync } from 'node:fs';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];

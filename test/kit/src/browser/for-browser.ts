@@ -1,4 +1,4 @@
-/** Bundles a program that was written for Node, with the browser's runtime in the place of Node's. */
+/** Bundles a program that was written for Node, with the browser's runtime in place of Node's. */
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 

@@ -1,4 +1,4 @@
-/** Which files of a bundle a browser loads with an entry, without being asked for more. */
+/** The files of a bundle that a browser loads together with an entry. */
 import type { Metafile } from 'esbuild';
 
 export function loadedAtOnce(outputs: Metafile['outputs'], entry: string): readonly string[] {

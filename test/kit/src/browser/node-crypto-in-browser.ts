@@ -1,4 +1,4 @@
-/** What the writers of vectors use of node:crypto and Buffer, over the browser's own suite. */
+/** The parts of node:crypto and Buffer that the writers of vectors use, over the browser's own suite. */
 import { concatBytes, fromHex, toHex } from '@basa/masking';
 import { createPlainKeystream, webSuite } from '@basa/runtime/web';
 
@@ -16,7 +16,7 @@ export function createHash() {
   return hash;
 }
 
-/** Reads on from where it stopped, in whole words. */
+/** Continues from its last position, in whole words. */
 export function createCipheriv(_: 'aes-128-ctr', key: Uint8Array, counter: Uint8Array) {
   const keystream = createPlainKeystream();
   let read = 0;
@@ -33,7 +33,7 @@ export function createCipheriv(_: 'aes-128-ctr', key: Uint8Array, counter: Uint8
   };
 }
 
-/** Bytes that print themselves as Node's do. */
+/** Bytes that print like Node's. */
 class BrowserBytes extends Uint8Array {
   writeUInt32LE(value: number): void {
     new DataView(this.buffer).setUint32(0, value, true);

@@ -1,4 +1,4 @@
-/** The browser's runtime under the names of Node's: what runs on one can be run on the other. */
+/** The browser's runtime under the names of Node's, so that programs for one run on the other. */
 export {
   createPlainKeystream as createNodeKeystream,
   createWasmVectorKernel,

@@ -1,4 +1,4 @@
-/** The pages of @basa/web as documents: what each page says, in the frame that all of them share. */
+/** The pages of @basa/web as documents: the content of each page, in the frame that all of them share. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ interface Page {
   /** Its script. */
   readonly script: string;
   readonly title: string;
-  /** What links to it say. */
+  /** The text of links to it. */
   readonly link: string;
 }
 
@@ -25,7 +25,7 @@ const PAGES: readonly Page[] = [
   },
 ];
 
-/** Writes the documents of all pages into a folder; `site` has the frame and what each page says. */
+/** Writes the documents of all pages into a folder; `site` has the frame and the content of each page. */
 export function writeDocuments(site: string, folder: string): void {
   const frame = readFileSync(join(site, 'frame.html'), 'utf8');
   for (const page of PAGES) {

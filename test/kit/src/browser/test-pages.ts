@@ -71,7 +71,7 @@ export class TestPages {
     return token;
   }
 
-  /** From now on pages hand out so many tokens. */
+  /** From now on pages offer this many tokens. */
   async offerTokens(many: number): Promise<void> {
     const tokens = await Promise.all(Array.from({ length: many }, () => this.token()));
     await offerTokens(this.#folder, this.processes.task, tokens);
@@ -92,7 +92,7 @@ export class TestPages {
     return client;
   }
 
-  /** Two Node clients contribute to a buffer on this version; gives their updates as they are quantised. */
+  /** Two Node clients contribute to a buffer on this version; returns their quantised updates. */
   async contributeFromNode(version: number): Promise<readonly Uint32Array[]> {
     const updates: Uint32Array[] = [];
     for (const [n, name] of ['ann', 'bob'].entries()) {
@@ -126,7 +126,7 @@ export function wholeUpdate(dimension: number, seed: number): Float32Array {
   return Float32Array.from({ length: dimension }, (_, k) => (((k * 31 + seed * 17) % 201) - 100) / LEVEL);
 }
 
-/** The version that must come of these quantised updates, bit by bit. */
+/** Returns the version that these quantised updates must make, bit by bit. */
 export function versionOf(before: Float32Array, updates: readonly ArrayLike<number>[]): Float32Array {
   const sum = Uint32Array.from(
     before,

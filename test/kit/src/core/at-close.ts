@@ -1,11 +1,11 @@
-/** A buffer that waits to be closed, and requests to close it with other words. */
+/** A buffer that waits to be closed, and requests to close it with changed fields. */
 import { authorityMessages, type CloseRequest, closeRequestOf } from '@basa/protocol';
 import { type Federation, type FederationDevice, granted, type Sealings } from '@basa/simulator';
 import { nodeFederation } from './tools.ts';
 
 const messages = authorityMessages(4);
 
-/** A frozen buffer of four slots, of which the last quit, and the server's request. */
+/** Returns a frozen buffer of four slots, of which the last quit, and the server's request. */
 export function atClose(sealings?: Sealings) {
   const world = nodeFederation({ bufferSize: 4, minimum: 2, dimension: 6, ...(sealings && { sealings }) });
   const devices = Array.from({ length: 4 }, () => world.device());
@@ -16,7 +16,7 @@ export function atClose(sealings?: Sealings) {
   return { world, devices, ctx, request };
 }
 
-/** The authority's answer to the request with these changes, signed by the server. */
+/** Returns the authority's answer to the request with these changes, signed by the server. */
 export function closed(world: Federation, request: CloseRequest, change: Partial<CloseRequest> = {}) {
   const body = { ...request, ...change };
   const signature = world.server.ports.signer.sign(messages.closeRequest.statement(body));

@@ -25,11 +25,11 @@ import { authorityOf } from './several.ts';
 
 type Question = 'policy' | 'offer' | 'draw' | 'append' | 'adopt' | 'close' | 'outcome';
 
-/** The way to an authority of a simulation, which is away from such questions, answers last, or lies. */
+/** The link to an authority of a simulation, which may be away for some questions, answer last, or lie. */
 export class Link {
   readonly away = new Set<Question>();
   isLast = false;
-  /** What a lying authority makes of its answers. */
+  /** The changes that a lying authority makes to its answers. */
   readonly lies: { [question in Question]?: (answer: never) => object } = {};
   readonly #world: Federation;
   readonly #index: number;
@@ -89,7 +89,7 @@ export class Link {
   }
 }
 
-/** With lies of the first authority, whose word is then among those that are needed: the last one is late. */
+/** With lies of the first authority, whose answer is then among those that are needed: the last one is late. */
 export function serverOf(world: Federation, lies?: Link['lies']) {
   const links = world.authorities.map((_, n) => new Link(world, n));
   Object.assign(links[0]?.lies ?? {}, lies);

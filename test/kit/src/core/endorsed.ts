@@ -1,4 +1,4 @@
-/** Statements with whatever signature a test asks for: also of signers that are no authority, and under another's index. */
+/** Statements with any signature a test asks for, including signers that are no authority, and under another's index. */
 import type { Signer } from '@basa/masking';
 import type { Endorsed, EndorsedCodec, KeySource, SecureBuffer } from '@basa/protocol';
 
@@ -11,7 +11,7 @@ export function endorsedBy<T extends object>(
   return { ...body, endorsements: [{ authority, signature: signer.sign(codec.statement(body)) }] };
 }
 
-/** What an issuer makes the keys of one part of a buffer of. */
+/** The inputs from which an issuer makes the keys of one part of a buffer. */
 export function keysFor(
   { ctx, descriptor }: Pick<SecureBuffer, 'ctx' | 'descriptor'>,
   authority = 0,

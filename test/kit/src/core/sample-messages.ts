@@ -1,4 +1,4 @@
-/** One real message of every kind, out of a run of both modes: what decoders are fuzzed with. */
+/** One real message of every kind, from a run of both modes, as input for fuzzing decoders. */
 
 import {
   abortRequestCodec,

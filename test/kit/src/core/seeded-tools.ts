@@ -1,4 +1,4 @@
-/** What the baselines run on, with randomness that repeats. */
+/** The tools of the baselines, with reproducible randomness. */
 import { type AggregationTools, plainCombinationKernel } from '@basa/baselines';
 import { createWasmCombinationKernel } from '@basa/runtime/node';
 import { seededBytes } from './seeded-bytes.ts';

@@ -1,4 +1,4 @@
-/** Federations with several authorities, and requests to each of them with whatever words a test asks for. */
+/** Federations with several authorities, and requests to each of them with any changes a test asks for. */
 
 import { equalBytes } from '@basa/masking';
 import {
@@ -58,7 +58,7 @@ export function authorityOf(world: Federation, index: number): FederationAuthori
   return authority;
 }
 
-/** What the authority would bring to a buffer, asked for by the server. */
+/** Returns the authority's offer for a buffer, requested by the server. */
 export function offerOf(world: Federation, index: number, signer = world.server.ports.signer): Offer | Refused {
   const asked = { task: world.task };
   const request = { ...asked, signature: signer.sign(offerRequestCodec.statement(asked)) };
@@ -119,7 +119,7 @@ export function closedBy(
   return authorityOf(world, index).close(closeRequest.encode({ ...body, signature }));
 }
 
-/** The request for these slots alone. */
+/** The request for only these slots. */
 export function onlySlots(request: CloseRequest, slots: readonly number[]): Partial<CloseRequest> {
   const headers = slots.map((slot) => request.headers.find((header) => header.slot === slot) as UploadHeader);
   return { accepted: slots as readonly Slot[], headers };
@@ -135,7 +135,7 @@ export function votesOf(
   return indices.flatMap((index) => granted(closedBy(world, index, request, change)).vote.endorsements);
 }
 
-/** What the steps of a close come to where each authority answers as told. */
+/** Returns the result of the steps of a close if each authority answers as given. */
 export function closedTogether(
   world: Federation,
   ctx: Ctx,
@@ -150,7 +150,7 @@ export function closedTogether(
   return next.value;
 }
 
-/** What the authority says to the next version of the model. */
+/** Returns the authority's answer to the next version of the model. */
 export function appendedBy(
   world: Federation,
   index: number,
@@ -161,7 +161,7 @@ export function appendedBy(
   return authorityOf(world, index).appendModel(modelAppendCodec.encode({ ...whole, signature }));
 }
 
-/** The authority with other records than it wrote: as if it had been away, or had heard another story. */
+/** The authority with other records than it wrote: as if it had been away, or had been told another story. */
 export function withRecords(
   world: Federation,
   index: number,

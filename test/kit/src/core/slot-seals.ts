@@ -1,4 +1,4 @@
-/** Single seeds sealed to slot keys and opened again, at once: what masking does in batches. */
+/** Single seeds sealed to slot keys and opened again, synchronously; masking does this in batches. */
 import {
   keysAtOnce,
   openWithPads,
@@ -11,7 +11,7 @@ import {
   sealToSlots,
 } from '@basa/masking';
 
-/** The binding of a seed that one authority alone opens. */
+/** The binding of a seed that one authority can open by itself. */
 export function boundAlone(
   publicKey: Uint8Array,
   { salt, context }: Pick<SlotBinding, 'salt' | 'context'>,
@@ -24,7 +24,7 @@ export function sealedSeed(suite: Suite, seed: Uint8Array, binding: SlotBinding)
   return keysAtOnce(suite, sealToSlots(suite, [{ seed, binding }]))[0] as Uint8Array;
 }
 
-/** With secrets in the order of the parts; those that are not there are left out. */
+/** Opens with secrets in the order of the parts; missing ones are left out. */
 export function openedWithSecrets(
   suite: Suite,
   sealed: Uint8Array,
@@ -44,7 +44,7 @@ export function openedWithPads(
   return keysAtOnce(suite, openWithPads(suite, [{ sealed, binding, pads: copies }]))[0];
 }
 
-/** The pad of one part, by whoever holds its secret. */
+/** Computes the pad of one part with its secret. */
 export function padFor(
   suite: Suite,
   sealed: Uint8Array,
@@ -57,7 +57,7 @@ export function padFor(
   return shared && padOfShared(suite, shared, r, binding, binding.parts[place] as SlotPart);
 }
 
-/** All sets of so many of the items. */
+/** Returns all sets of this many of the items. */
 export function setsOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
   if (size === 0) return [[]];
   return items.flatMap((item, n) => setsOf(items.slice(n + 1), size - 1).map((rest) => [item, ...rest]));

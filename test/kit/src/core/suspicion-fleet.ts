@@ -1,4 +1,4 @@
-/** A fleet in which some devices spoil sums, under the rule of suspicion alone: no masks, no time, any number of buffers. */
+/** A fleet in which some devices spoil sums, under only the rule of suspicion: no masks, no time, any number of buffers. */
 import { type RandomStream, randomStream } from '@basa/learning';
 import {
   judgeStandings,
@@ -21,26 +21,26 @@ export interface FleetOptions {
   readonly seed: number;
   /** The last devices come one after the other, evenly over the sums. */
   readonly newcomers?: number;
-  /** How often a liar lies (0.5), or whether it does so now. */
+  /** The share of sums in which a liar lies (0.5), or a function that decides it. */
   readonly lies?: number | ((scene: LieScene) => boolean);
-  /** Without the rule everybody sits anywhere, and nobody is suspended. */
+  /** Without the rule every device may sit anywhere, and no device is suspended. */
   readonly isWithoutRule?: true;
 }
 
 export interface LieScene {
   /** Everybody in the buffer. */
   readonly users: readonly number[];
-  /** What the liars know: they can compute it from what they were told. */
+  /** The knowledge of the liars, who can compute it from what they were told. */
   standingOf(device: number): Standing;
   readonly chance: RandomStream;
 }
 
 export interface FleetReport {
   readonly spoilt: number;
-  /** Different devices that were suspended at least once. */
+  /** The number of different devices that were suspended at least once. */
   readonly suspendedHonest: number;
   readonly suspendedLiars: number;
-  /** The share of all sums at which an honest device, on the average, was suspended. */
+  /** The average share of all sums during which an honest device was suspended. */
   readonly honestTimeLost: number;
   /** The sum after which the first liar was suspended. */
   readonly firstSuspended: number | undefined;

@@ -1,4 +1,4 @@
-/** What masking tests run on: Node's outside with either kernel, and a stream of words that repeats with its seed. */
+/** The tools of masking tests: Node's runtime with either kernel, and a reproducible stream of words. */
 
 import { type Keystream, type MaskTools, plainVectorKernel } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';

@@ -1,4 +1,4 @@
-/** Throws mutated messages at a decoder and holds it to its promise: a DecodeError, or a value that encodes back. */
+/** Feeds mutated messages to a decoder and checks its promise: a DecodeError, or a value that encodes back. */
 
 import { concatBytes, DecodeError } from '@basa/masking';
 import { seededWords } from '@basa/virtual-time/simulation';

@@ -13,13 +13,13 @@ export interface FuzzRequest {
 }
 
 export interface FuzzSource {
-  /** What the service says of itself. */
+  /** The service's own description. */
   readonly document: OpenApi;
   readonly audience: Uint8Array;
   readonly operatorToken: string;
   /** Tasks, buffers, slots, join tags and versions that exist. */
   readonly names: readonly string[];
-  /** What honest devices sent: changed a little, it gets further than what is made up. */
+  /** Requests of honest devices: with small changes they get further than invented ones. */
   readonly sent: readonly FuzzRequest[];
   readonly bodies: readonly Uint8Array[];
   readonly uploadHeaders: readonly string[];
@@ -44,7 +44,7 @@ const TYPES = [
   '',
 ];
 
-/** Made when it is sent: a signature is good for some minutes only. */
+/** Made when it is sent, because a signature is valid for only some minutes. */
 type Later = () => FuzzRequest;
 
 export function fuzzRequests(source: FuzzSource): fc.Arbitrary<Later> {
@@ -82,7 +82,7 @@ function changed(source: FuzzSource): fc.Arbitrary<Later> {
     });
 }
 
-/** A request of any kind, in proportion to what there is to find. */
+/** A request of any kind, in proportion to the number of its variants. */
 function madeUp(source: FuzzSource): fc.Arbitrary<Later> {
   const routes = Object.entries(source.document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { requestBody }]) => ({
@@ -122,7 +122,7 @@ function madeUp(source: FuzzSource): fc.Arbitrary<Later> {
     });
 }
 
-/** One time in so many. */
+/** Returns the value once in `times` cases, otherwise null. */
 function seldom<T>(times: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> {
   return fc.oneof({ weight: times - 1, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 }

@@ -1,4 +1,4 @@
-/** Throws requests at both services of a test: none may be answered by a 500, and both must be alive afterwards. */
+/** Sends fuzzed requests to both services of a test: no answer may be a 500, and both must be alive afterwards. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { inMemoryStoreForTests } from '@basa/client/node';
 import { HEADER } from '@basa/protocol';
@@ -9,7 +9,7 @@ import { type FuzzRequest, type FuzzSource, fuzzRequests } from './requests.ts';
 
 export interface FuzzReport {
   readonly requests: number;
-  /** How often each status was answered; 0 where the connection ended without one. */
+  /** The number of answers by status; 0 if the connection ended without an answer. */
   readonly statuses: Readonly<Record<string, number>>;
   /** Requests that were answered by a 500, and those that ended a service. */
   readonly failures: readonly string[];
@@ -57,7 +57,7 @@ export async function fuzzHttp(requests: number, seed: number, onBatch = (_: num
   }
 }
 
-/** Honest devices go before, so that there is something to change: a buffer with three of four slots taken. */
+/** Honest devices go first, so that there are requests to change: a buffer with three of four slots taken. */
 async function sourcesOf(
   services: TestServices,
 ): Promise<readonly { readonly url: string; readonly source: FuzzSource }[]> {
@@ -95,7 +95,7 @@ function textOf(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }
 
-/** The status, or 0 where there was none. */
+/** Returns the status, or 0 if there was no answer. */
 function send(agent: Agent, url: string, { method, path, headers, body }: FuzzRequest): Promise<number> {
   return new Promise((resolve) => {
     const options = { agent, method, headers: { ...headers, 'content-length': String(body.length) } };

@@ -1,4 +1,4 @@
-/** Runs the programs it is given one after the other in this process, and prints what each said, or how it failed, as one JSON object. */
+/** Runs the given programs one after the other in this process, and prints the output or the failure of each as one JSON object. */
 import { pathToFileURL } from 'node:url';
 import { format } from 'node:util';
 

@@ -1,4 +1,4 @@
-/** The programs that our pages show: where they stand, and how they are run as they are written. */
+/** The programs on our pages: finds them, and runs them exactly as written. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export interface Snippet {
   readonly line: number;
 }
 
-/** Every fenced block of a page that is of this language. */
+/** Returns every fenced block of a page in this language. */
 export function snippetsOf(markdown: string, language = 'ts'): readonly Snippet[] {
   return [...markdown.matchAll(/^```(\w+)((?: \w+)*)\n(.*?)^```$/gms)]
     .map(({ 1: name = '', 2: words = '', 3: code = '', index }) => ({
@@ -29,7 +29,7 @@ export function snippetsOf(markdown: string, language = 'ts'): readonly Snippet[
 /** Pages that are written by `npm run write` and `npm run site`, and not committed. */
 export const GENERATED = /^docs\/(?:api|openapi|reference|sizes\.md)(?:\/|$)/;
 
-/** Every page that people write, as paths from the root: those at the root, in docs and beside each package. */
+/** Returns every page that people write, as paths from the root: those at the root, in docs and beside each package. */
 export function pagePaths(): readonly string[] {
   const readmes = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`);
   const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`);
@@ -45,14 +45,17 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** What the first program of a page prints. `page` is a path from the root; it runs in `cwd` with these variables besides. */
+/**
+ * Returns the output of the first program of a page. `page` is a path from the root; it runs in `cwd` with these
+ * additional variables.
+ */
 export function runSnippet(page: string, options: RunOptions = {}): Promise<string> {
   const [first] = snippetsOf(readPage(page));
   if (first === undefined) throw new Error(`${page} shows no program`);
   return runProgram(first.code, options);
 }
 
-/** What a program prints that imports our packages by name. */
+/** Returns the output of a program that imports our packages by name. */
 export async function runProgram(code: string, { cwd = ROOT, environment = {} }: RunOptions = {}): Promise<string> {
   const folder = folderOfPrograms();
   try {

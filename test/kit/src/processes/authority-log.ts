@@ -1,4 +1,4 @@
-/** What the logs of the authorities say of buffers and models, for checks from outside. */
+/** Reads buffers and models from the logs of the authorities, for checks from outside. */
 import { ByteReader, toHex } from '@basa/masking';
 import { type AuthorityRecord, batchCtxOf, ctxOf, decodeAuthorityRecord, type SignedDescriptor } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
@@ -10,11 +10,11 @@ export interface LoggedBuffers {
   readonly drawn: ReadonlyMap<string, SignedDescriptor>;
   /** The version that was made of a buffer. */
   readonly versions: ReadonlyMap<string, number>;
-  /** Who got keys of a slot, by the name of the buffer and the slot. */
+  /** The devices that got keys of a slot, by the name of the buffer and the slot. */
   readonly holders: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Of all authorities: one that was away misses some. */
+/** Reads the logs of all authorities: one that was away misses some records. */
 export function buffersOfLogs(logs: readonly Uint8Array[]): LoggedBuffers {
   const drawn = new Map<string, SignedDescriptor>();
   const versions = new Map<string, number>();
@@ -49,15 +49,15 @@ interface LoggedUpload {
 }
 
 export interface LoggedBatches {
-  /** The names of all uploads in batches that somebody voted for. */
+  /** The names of all uploads in batches that got a vote. */
   readonly listed: ReadonlySet<string>;
-  /** Batches that enough voted for, by their names. */
+  /** Batches with enough votes, by their names. */
   readonly final: ReadonlyMap<string, LoggedBatch>;
-  /** How many authorities called an upload expired, by its join tag. */
+  /** The number of authorities that declared an upload expired, by its join tag. */
   readonly expired: ReadonlyMap<string, number>;
 }
 
-/** Of all authorities: one that was away misses some. */
+/** Reads the logs of all authorities: one that was away misses some records. */
 export function batchesOfLogs(logs: readonly Uint8Array[]): LoggedBatches {
   const voted = new Map<string, LoggedBatch>();
   const named = new Set<string>();

@@ -1,4 +1,4 @@
-/** A load balancer before several nodes: each request goes to any of them, and what passes can be recorded. */
+/** A load balancer in front of several nodes: each request goes to any of them, and the traffic can be recorded. */
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -9,7 +9,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as its sender saw it: when it asked, when it was answered, and by which node. */
+/** A request as its sender saw it: the times of request and answer, and the node that answered. */
 export interface Exchange {
   readonly invokedAt: number;
   readonly returnedAt: number;
@@ -18,12 +18,12 @@ export interface Exchange {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
-  /** Missing where no answer came: what became of it is not known. */
+  /** Missing if no answer came: the outcome is unknown. */
   readonly answer?: { readonly status: number; readonly body: Uint8Array };
 }
 
 export interface BalancerOptions {
-  /** The addresses of all nodes, also of those that are down. */
+  /** Returns the addresses of all nodes, including those that are down. */
   nodes(): readonly string[];
   /** A number below 1. */
   random(): number;

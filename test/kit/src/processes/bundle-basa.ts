@@ -1,4 +1,4 @@
-/** `basa` and what it starts, bundled: read from source, each of its processes would load for seconds. */
+/** Bundles `basa` and the programs it starts: from source, each of its processes would load for seconds. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,7 +6,7 @@ import { build, type Plugin } from 'esbuild';
 import { ROOT } from '../root.ts';
 import { bundleFolder, FOR_NODE } from './bundle.ts';
 
-/** Where modules look for a program or worker of theirs, as seen from `parts`, in which they come to lie. */
+/** The places where modules look for their own programs or workers, relative to `parts`, which contains the modules. */
 const ENTRIES = {
   main: 'packages/cli/src/main.ts',
   'parts/fleet-worker': 'packages/cli/src/demo/fleet-worker.ts',
@@ -17,7 +17,7 @@ const ENTRIES = {
 } as const;
 const LOOKS_BESIDE_ITSELF = /\/(?:local-services|fleet|masks|key-thread|worker-pool|body-hash)\.ts$/;
 
-/** All other modules believe that they lie where they were written: that is where their files are. */
+/** All other modules keep their original location, because their files are there. */
 const knowsItsPlace: Plugin = {
   name: 'knows-its-place',
   setup(bundling) {
@@ -29,7 +29,7 @@ const knowsItsPlace: Plugin = {
   },
 };
 
-/** Gives the path of the program. It runs without a loader, so it reads no module in TypeScript that a person wrote. */
+/** Returns the path of the program. It runs without a loader, so it cannot read a user's module in TypeScript. */
 export async function bundleBasa(): Promise<string> {
   const folder = bundleFolder('basa');
   await build({

@@ -1,10 +1,10 @@
-/** Both services, and what a caller adds, as single files: a process that is killed often must start fast. */
+/** Both services, and further programs of a caller, as single files: a process that is killed often must start fast. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { ROOT } from '../root.ts';
 
-/** What is always bundled, by the name of the file it becomes. Both look for their workers beside themselves. */
+/** The programs that are always bundled, by the name of the file they become. Both look for their workers beside themselves. */
 const ENTRIES = {
   authority: join(ROOT, 'packages/authority/src/main.ts'),
   server: join(ROOT, 'packages/server/src/main.ts'),
@@ -14,13 +14,13 @@ const ENTRIES = {
   'work/hasher': join(ROOT, 'packages/server/src/uploads/work/hasher.ts'),
 } as const;
 
-/** What CommonJS packages inside a bundle expect to find. */
+/** The globals that CommonJS packages inside a bundle expect. */
 const BANNER = `import { createRequire as requireFor } from 'node:module'; import { fileURLToPath as pathOf } from 'node:url';
 const require = requireFor(import.meta.url); const __filename = pathOf(import.meta.url); const __dirname = pathOf(new URL('.', import.meta.url));`;
 
 const SQLITE = '@photostructure/sqlite';
 
-/** Modules that stand between the services and their databases: they tell of commits, which are durable moments. */
+/** Modules between the services and their databases: they report commits, which are durable moments. */
 interface Watchers {
   /** Paths: one takes the place of SQLite's module and is the only one to import it, the other runs first. */
   readonly sqlite: string;
@@ -47,7 +47,7 @@ export interface BundleOptions<Name extends string> {
   readonly watchers?: Watchers;
 }
 
-/** How a program for Node is bundled, whatever it is. */
+/** Options of every bundle for Node. */
 export const FOR_NODE = {
   bundle: true,
   platform: 'node',
@@ -59,7 +59,7 @@ export const FOR_NODE = {
   logLevel: 'error',
 } satisfies BuildOptions;
 
-/** Made anew by every run that needs it: two runs may go on side by side. */
+/** A new folder for every run that needs it, because two runs may work in parallel. */
 export function bundleFolder(kind: string): string {
   const folder = join(ROOT, 'node_modules/.cache/basa-processes', `${process.pid}-${kind}`);
   mkdirSync(folder, { recursive: true });

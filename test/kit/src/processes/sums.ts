@@ -1,4 +1,4 @@
-/** What models contain: how often each coordinate of the one-hot updates was counted in each version. */
+/** Decodes models: the number of times that each coordinate of the one-hot updates was counted in each version. */
 import type { TestProcesses } from './test-processes.ts';
 
 /** By version, then by coordinate. Every sum must be made of whole updates. */

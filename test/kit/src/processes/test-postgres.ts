@@ -1,11 +1,11 @@
-/** A PostgreSQL for one test file. It survives the kill of a process, not of the machine: nobody waits for the disk. */
+/** A PostgreSQL for one test file. It survives the kill of a process but not of the machine, because it does not wait for the disk. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalPostgres, startLocalPostgres } from '@basa/service/local-postgres';
 
 export interface TestPostgres extends LocalPostgres {
-  /** Stops it, and takes its folder away. */
+  /** Stops it, and removes its folder. */
   remove(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Authorities and server as bundled processes on one folder, to be killed and started again at will, with a task. */
+/** Authorities and server as bundled processes on one folder, to be killed and restarted at will, with a task. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,9 +14,9 @@ import { migrateServer } from '@basa/server';
 import { Balancer, type Exchange } from './balancer.ts';
 import type { Bundle } from './bundle.ts';
 
-/** The first one is called as the only one is. */
+/** The first one has the name of a single authority. */
 export type AuthorityName = 'authority' | `authority-${number}`;
-/** A process of its own: where there are several nodes, `server` is the balancer before them. */
+/** A separate process: if there are several nodes, `server` is the balancer in front of them. */
 export type ProcessName = AuthorityName | 'server' | `node-${number}`;
 
 interface NodesOptions {
@@ -40,13 +40,13 @@ export interface TestProcessesOptions {
   readonly specification?: Partial<TaskSpecification>;
   readonly server?: object;
   readonly authority?: object;
-  /** How many authorities (1); the policy says how many of them are needed. */
+  /** The number of authorities (1); the policy sets how many of them are needed. */
   readonly authorities?: number;
   /** Several nodes on a database whose tables are made by this. */
   readonly nodes?: NodesOptions;
 }
 
-/** Nothing is limited by default: whoever tests a limit sets it. */
+/** There are no limits by default: a test of a limit sets it. */
 const UNLIMITED = { burst: 1e9, perSecond: 1e9 };
 const COMMON = { logLevel: 'warn', deviceLimit: UNLIMITED, addressLimit: UNLIMITED };
 
@@ -61,7 +61,7 @@ export class TestProcesses {
   readonly #ending = new AbortController();
   policy!: TaskPolicy;
   task = '';
-  /** With commas between them where there are several. */
+  /** Comma-separated if there are several. */
   authorityKey = '';
 
   private constructor(options: TestProcessesOptions) {
@@ -100,12 +100,12 @@ export class TestProcesses {
     return authorityNames(this.#options.authorities ?? 1) as readonly AuthorityName[];
   }
 
-  /** The addresses of all authorities, with commas between them. */
+  /** The addresses of all authorities, comma-separated. */
   get authorityUrl(): string {
     return this.authorities.map((name) => this.urls[name] ?? '').join(',');
   }
 
-  /** What a device of the task connects to. */
+  /** The services that a device of the task connects to. */
   get services(): DeviceServices {
     const { authorityUrl: authority, authorityKey, task } = this;
     return { server: this.urls.server ?? '', authority, authorityKey, task };

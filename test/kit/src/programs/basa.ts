@@ -1,4 +1,4 @@
-/** `basa` in this process, which is quick to start, and what it says. */
+/** Runs `basa` in this process, which is quick to start, and captures its output. */
 import { runCli } from '@basa/cli';
 
 export interface Ended {

@@ -1,4 +1,4 @@
-/** What the comment at the top of a program says. */
+/** Reads the comment at the top of a program. */
 import { readFileSync } from 'node:fs';
 
 export function commentAtTop(path: string): string {

@@ -10,7 +10,7 @@ export interface Named {
   readonly isPlain?: boolean;
 }
 
-/** The list of what `npm run <script>` knows, one line each. */
+/** Lists the programs that `npm run <script>` knows, one line each. */
 export function listOf(script: string, programs: Readonly<Record<string, { readonly about: string }>>): string {
   const width = Math.max(...Object.keys(programs).map((name) => name.length));
   const lines = Object.entries(programs).map(([name, { about }]) => `  ${name.padEnd(width)}  ${about}`);
@@ -18,7 +18,7 @@ export function listOf(script: string, programs: Readonly<Record<string, { reado
   return `${typed} [options]\n\n${lines.join('\n')}\n\n${typed} --help lists the options of one.`;
 }
 
-/** Runs the program that the first word names, in this process: it finds its own options where it expects them. */
+/** Runs the program that the first word names, in this process, with its own options in their usual place. */
 export async function runNamed(script: string, programs: Readonly<Record<string, Named>>): Promise<void> {
   const [name, ...options] = process.argv.slice(2);
   const named = name === undefined ? undefined : programs[name];

@@ -1,4 +1,4 @@
-/** Commands as a person types them from what a program or a page shows. */
+/** Commands as a person types them after reading a program's output or a page. */
 
 /** The commands below `next:` of a program: indented lines, without their remarks. */
 export function stepsIn(said: string): readonly string[] {
@@ -15,7 +15,7 @@ function commandsOf(lines: readonly string[]): readonly string[] {
   return lines.map((line) => line.replace(/\s+#.*$/, '').trim()).filter((line) => line !== '');
 }
 
-/** The environment of a shell that somebody has just opened: nothing of the npm or Node that runs this program. */
+/** The environment of a newly opened shell: nothing of the npm or Node that runs this program. */
 export function freshEnvironment(): NodeJS.ProcessEnv {
   const isOurs = (name: string): boolean => /^(npm_|INIT_CWD$|NODE_OPTIONS$|BASA_|VITEST)/.test(name);
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)));

@@ -17,19 +17,19 @@ import {
 import type { Released, ShotAuthority } from '../core/one-shot/shot-authority.ts';
 import type { ShotStage } from '../core/one-shot/shot-stage.ts';
 
-/** What a server may ask an authority for. */
+/** The requests of a server to an authority. */
 export type Asking = 'standing' | 'inspections' | 'batch-votes' | 'releases' | 'model-log';
 
 export class CoreAuthorities {
   readonly #stage: ShotStage;
   readonly all: readonly ShotAuthority[];
-  /** By index: those that answer nothing. */
+  /** Indices of authorities that do not answer. */
   readonly away = new Set<number>();
-  /** What nobody answers. */
+  /** Requests that no authority answers. */
   readonly blocked = new Set<Asking>();
-  /** Those that sign a wrong sum of masks. */
+  /** Indices of authorities that sign a wrong sum of masks. */
   readonly lying = new Set<number>();
-  /** How often each of them was asked for what. */
+  /** The requests to each of them, in order. */
   readonly asked: string[] = [];
 
   constructor(stage: ShotStage, all: readonly ShotAuthority[]) {

@@ -1,4 +1,4 @@
-/** The honest devices beside whom the hostile ones work, and what those use. */
+/** The honest devices that work beside the hostile ones, and tools for both. */
 import { connect } from 'node:net';
 import type { BasaClient } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
@@ -7,7 +7,10 @@ import { AUTHORITY_PATH, certificateCodec, modelEntryCodec, SERVER_PATH, seatReq
 import { expect } from 'vitest';
 import { countsOf, oneHot, type TestServices } from './test-services.ts';
 
-/** Three devices fill a buffer: the next version is the sum of their updates, and nothing else. Not the same place twice. */
+/**
+ * Three devices fill a buffer: the next version is the sum of their updates, and nothing else. Do not use the same
+ * place twice.
+ */
 export async function honestFleetGoesOn(
   services: TestServices,
   clients: readonly BasaClient[],
@@ -29,7 +32,7 @@ export function honestFleet(services: TestServices): Promise<readonly BasaClient
   return Promise.all(['a', 'b', 'c'].map((name) => services.client(name)));
 }
 
-/** How much the heap grows by `work`, in MiB. */
+/** Returns the growth of the heap during `work`, in MiB. */
 export async function heapGrowthOf(work: () => Promise<void>): Promise<number> {
   const used = (): number => {
     globalThis.gc?.();
@@ -54,7 +57,7 @@ export interface RawConnection {
   end(): void;
 }
 
-/** A connection that says what it likes. */
+/** A connection that can send any bytes. */
 export async function rawConnection(url: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -70,7 +73,7 @@ export async function rawConnection(url: string): Promise<RawConnection> {
   return { write: (bytes) => void socket.write(bytes), ended, end: () => socket.destroy() };
 }
 
-/** What a device asks, signed; the answer as it is. */
+/** Sends a signed request of a device; returns the answer unchanged. */
 export function askSigned(
   services: TestServices,
   device: ReturnType<typeof signingDevice>,
@@ -96,14 +99,14 @@ export async function bytesOf(asked: Promise<Response>): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** What a device with this certificate asks for a seat with, for an update on the newest version. */
+/** Returns the seat request of a device with this certificate, for an update on the newest version. */
 export async function seatRequestOf(services: TestServices, certificate: Uint8Array): Promise<Uint8Array> {
   const newest = fetch(new URL(SERVER_PATH.newestModel(services.task), services.server.url));
   const { version, modelHash } = modelEntryCodec.decode(await bytesOf(newest));
   return seatRequestCodec.encode({ certificate: certificateCodec.decode(certificate), version, modelHash });
 }
 
-/** Devices that may enrol, with their certificates and what they ask for a seat with. */
+/** Devices that may enrol, with their certificates and their seat requests. */
 export async function enrolledDevices(services: TestServices, count: number) {
   const devices = Array.from({ length: count }, () => signingDevice());
   const deviceKeys = devices.map(({ deviceKey }) => toHex(deviceKey));
@@ -112,7 +115,7 @@ export async function enrolledDevices(services: TestServices, count: number) {
     devices.map(async (device) => {
       const asked = askSigned(services, device, 'authority', AUTHORITY_PATH.enrolments(services.task), '{}');
       const certificate = await bytesOf(asked);
-      // The paper's mode knows no log of models, and no seats.
+      // The paper's mode has no log of models, and no seats.
       const seat = await seatRequestOf(services, certificate).catch(() => new Uint8Array());
       return { device, certificate, seat };
     }),

@@ -1,4 +1,4 @@
-/** A device that has everything but its upload: the request is caught at a proxy, so that a test can send what it likes. */
+/** A device that has done everything but its upload: a proxy holds the request back, so that a test can send anything instead. */
 import { connect } from 'node:net';
 import { type BasaClient, inMemoryStoreForTests } from '@basa/client/node';
 import { signingDevice } from '@basa/conformance/signing-device.ts';
@@ -7,7 +7,7 @@ import { authorityMessages, HEADER, problemCodeOf, type UploadHeader } from '@ba
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { oneHot, type TestServices, until } from './test-services.ts';
 
-/** No waits: a test that cuts a connection wants to know at once. */
+/** No waits: a test that cuts a connection must notice at once. */
 export const AT_ONCE = { attempts: 1, firstWaitMs: 1, longestWaitMs: 1, timeoutMs: 60_000 };
 
 export interface HeldUpload {
@@ -42,7 +42,7 @@ export async function holdUpload(services: TestServices, place: number): Promise
 
 export interface Sent {
   readonly body?: Uint8Array | undefined;
-  /** What the device signed for, where it is not the body. */
+  /** The bytes that the device signed, if they differ from the body. */
   readonly signed?: Uint8Array;
   readonly offset?: number;
   readonly method?: 'PUT' | 'HEAD';
@@ -96,7 +96,7 @@ async function toldBy(response: Response): Promise<Told> {
   };
 }
 
-/** Speaks HTTP itself; resolves with everything that was answered, or when the connection was cut because it is so. */
+/** Speaks HTTP itself; resolves with the whole answer, or when the connection was cut on purpose. */
 export function sendRaw(
   services: TestServices,
   which: HeldUpload,

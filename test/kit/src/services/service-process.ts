@@ -1,8 +1,8 @@
-/** A service as a process of its own: bundled from its source, spoken to over its address, killed or stopped. */
+/** A service as a separate process: bundled from its source, reached at its address, killed or stopped. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { bundleProcesses } from '../processes/bundle.ts';
 
-/** Started many times: a bundle starts in a fraction of the time that its sources take. */
+/** Started many times: a bundle starts in a fraction of the time of its sources. */
 const bundle = await bundleProcesses();
 
 export interface Ended {
@@ -13,7 +13,7 @@ export interface Ended {
 
 export class ServiceProcess {
   readonly #child: ChildProcess;
-  /** What it wrote so far. */
+  /** Its output so far. */
   out = '';
   err = '';
   readonly ended: Promise<Ended>;
@@ -40,13 +40,13 @@ export class ServiceProcess {
     });
   }
 
-  /** Its address; rejects where it could not start. */
+  /** Returns its address; rejects if it could not start. */
   async url(): Promise<string> {
     const failed = this.ended.then(({ code, err }) => Promise.reject(new Error(`it ended with ${code}: ${err}`)));
     return Promise.race([this.#listening, failed]);
   }
 
-  /** No time to put anything in order. */
+  /** Kills it, with no time for an orderly stop. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.ended;

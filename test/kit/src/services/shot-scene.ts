@@ -1,4 +1,4 @@
-/** A real server with a one-shot task, the cores of its authorities, and devices that send what they are told to. */
+/** A real server with a one-shot task, the cores of its authorities, and devices that send anything they are told to. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ export interface SceneOptions {
   readonly server?: Partial<ServerOptions>;
 }
 
-/** What a device sends, before it is sent. */
+/** The message of a device, before it is sent. */
 export interface SentShot {
   readonly device: ShotDevice;
   readonly upload: ShotUpload;
@@ -81,7 +81,7 @@ export class ShotScene {
     this.authorities = new CoreAuthorities(stage, all);
   }
 
-  /** What authorities and devices see: devices are shown these statements, and hand over what they would send. */
+  /** The stage for authorities and devices: devices are shown these statements, and return the message they would send. */
   #stage(
     standings: readonly AuthorityStanding[] = [],
     take: ShotIntake['take'] = () => ({ kind: 'accepted' }),
@@ -129,7 +129,7 @@ export class ShotScene {
     this.server = await this.node();
   }
 
-  /** A further node, if the scene is on a database that nodes share; whoever asks for it closes it. */
+  /** A further node, if the scene is on a database that nodes share; the caller closes it. */
   node(): Promise<RunningServer> {
     return startServer({
       dataFolder: join(this.folder, 'server'),
@@ -148,14 +148,14 @@ export class ShotScene {
     });
   }
 
-  /** `between`: while nothing runs. */
+  /** `between`: runs while nothing else runs. */
   async restart(between: () => void = () => undefined): Promise<void> {
     await this.server.close();
     between();
     await this.start();
   }
 
-  /** A copy of what the server keeps, to be restored. */
+  /** A copy of the server's data, to be restored. */
   backup(): () => void {
     const [folder, copy] = [join(this.folder, 'server'), join(this.folder, `copy-${Date.now()}`)];
     cpSync(folder, copy, { recursive: true });
@@ -214,7 +214,7 @@ export class ShotScene {
     return { signer, certificate: { ...(signed[0] as Certificate), endorsements } };
   }
 
-  /** Of all authorities that are there. */
+  /** Returns the statements of all authorities that are present. */
   async standings(): Promise<readonly AuthorityStanding[]> {
     let standings: readonly AuthorityStanding[] = [];
     const count = this.authorities.all.length - this.authorities.away.size;
@@ -226,7 +226,7 @@ export class ShotScene {
     return standings;
   }
 
-  /** Masked on what the server shows, and not sent. The update has a one at a place of its own. */
+  /** Masks on the statements that the server shows, without sending. The update has a one at its own place. */
   async shot(): Promise<SentShot> {
     const { signer, certificate } = this.device();
     const standings = await this.standings();
@@ -241,7 +241,7 @@ export class ShotScene {
     return { device, ...sent };
   }
 
-  /** The same with another body or header, as a device would sign it that masks wrongly. */
+  /** The same with another body or header, as signed by a device that masks wrongly. */
   changed(
     { device, upload, body }: SentShot,
     change: (body: Uint8Array) => void,
@@ -258,7 +258,7 @@ export class ShotScene {
     return toHex(uploadNameOf(nodeSuite, upload.header));
   }
 
-  /** A piece of the body, the whole of it if nothing is said. */
+  /** Sends a piece of the body; by default all of it. */
   send(shot: SentShot, from = 0, to = shot.body.length): Promise<Answered> {
     return this.#request('PUT', shot, shot.body.slice(from, to), { [HEADER.uploadOffset]: String(from) });
   }
@@ -307,7 +307,7 @@ export class ShotScene {
     return this.fate(shot);
   }
 
-  /** Asked by an operator, with a token. */
+  /** Sends a request of an operator, with a token. */
   async operatorGet(path: string): Promise<Response> {
     return fetch(new URL(path, this.server.url), { headers: { authorization: `Bearer ${TOKEN}` } });
   }
@@ -330,7 +330,7 @@ export class ShotScene {
   }
 }
 
-/** The first version that is made of these updates: each has a one at the place of its device, and a step goes against the mean. */
+/** The first version made of these updates: each has a one at the place of its device, and a step goes against the mean. */
 export function stepOf(shots: readonly SentShot[], dimension = 30): readonly number[] {
   return Array.from({ length: dimension }, (_, k) =>
     shots.some(({ device }) => device.index === k) ? -Math.fround(1 / shots.length) : 0,

@@ -1,4 +1,4 @@
-/** Everything a server holds, as values to compare: the rows of its store, its blobs, the state of a buffer. */
+/** Everything in a server's data as values to compare: the rows of its store, its blobs, the state of a buffer. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -17,12 +17,12 @@ export async function snapshot(services: TestServices, ctx?: string): Promise<ob
   };
 }
 
-/** SQLite of the services: a second reader beside the one who holds the lock. */
+/** SQLite of the services: a second reader beside the holder of the lock. */
 const { DatabaseSync } = createRequire(join(ROOT, 'packages/service/package.json'))('@photostructure/sqlite') as {
   readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => Database;
 };
 
-/** Every row, without what follows the clock: the time that the server notes, and its leases. */
+/** Returns every row, without values that follow the clock: recorded times, and leases. */
 function rowsOf(folder: string): Record<string, unknown[]> {
   const db = new DatabaseSync(join(folder, 'basa.sqlite'), { readOnly: true });
   try {
@@ -40,7 +40,7 @@ function rowsOf(folder: string): Record<string, unknown[]> {
   }
 }
 
-/** Files come and go while they are looked at. */
+/** Files may come and go meanwhile. */
 export function filesBelow(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -57,7 +57,7 @@ export function blobsOf(folder: string): readonly string[] {
     .sort();
 }
 
-/** None where the file is gone by now. */
+/** Returns no bytes if the file is gone by now. */
 function bytesOf(path: string): Uint8Array {
   try {
     return readFileSync(path);

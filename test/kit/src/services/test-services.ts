@@ -1,4 +1,4 @@
-/** Both services in this process, on a folder of their own, with a task and devices: what service tests start from. */
+/** Both services in this process, in their own folder, with a task and devices: the starting point of service tests. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export const OPERATORS = [
 
 /** Tests move the services' clocks, and devices keep theirs. */
 const ANY_SKEW = 10 ** 12;
-/** However slow the machine is. */
+/** The service is never overloaded, even on a slow machine. */
 export const NEVER_LATE = (): number => 0;
 
 export interface TestServicesOptions {
@@ -54,7 +54,7 @@ export class TestServices {
   server!: RunningServer;
   task = '';
   policy!: TaskPolicy;
-  /** How far the clocks of both services are ahead of the machine's. */
+  /** The lead of both services' clocks over the machine's. */
   #aheadMs = 0;
   #authorityPort = 0;
   #serverPort = 0;
@@ -81,7 +81,7 @@ export class TestServices {
     return { serverKey: this.server.publicKey, authorityKeys: [this.authority.publicKey] };
   }
 
-  /** Time passes for both services: leases end without waiting. */
+  /** Lets time pass for both services: leases end without waiting. */
   elapse(ms: number): void {
     this.#aheadMs += ms;
   }
@@ -91,7 +91,7 @@ export class TestServices {
     this.#authorityPort = Number(new URL(this.authority.url).port);
   }
 
-  /** One with a folder of its own, as the first is; whoever asks for it closes it. */
+  /** Starts a further authority in its own folder; the caller closes it. */
   furtherAuthority(name: string, port = 0): Promise<Authority> {
     return createAuthority({
       dataFolder: join(this.folder, name),
@@ -128,7 +128,7 @@ export class TestServices {
     this.#serverPort = Number(new URL(this.server.url).port);
   }
 
-  /** Another task beside those there are; from now on `task` and `policy` are its. */
+  /** Creates another task; from now on `task` and `policy` are its own. */
   async createTask(change: Partial<TaskPolicy> = {}, more: Partial<TaskSpecification> = {}): Promise<string> {
     const name = new TextEncoder().encode(`test ${++this.#tasks}`);
     this.policy = { ...testPolicy(this.keys), name, ...this.options.policy, ...change };
@@ -151,7 +151,7 @@ export class TestServices {
     return tokens[0] as string;
   }
 
-  /** A device with a folder of its own; the same name is the same device, of the same task. */
+  /** A device with its own folder; the same name is the same device, of the same task. */
   async client(name: string, options: Partial<NodeConnectOptions> = {}): Promise<BasaClient> {
     const client = await Clients.connect({
       server: this.server.url,
@@ -167,7 +167,7 @@ export class TestServices {
     return client;
   }
 
-  /** Something between devices and a service, to be told to lie. */
+  /** A proxy between devices and a service, which can be told to lie. */
   async proxy(which: 'server' | 'authority' = 'server'): Promise<ServiceProxy> {
     const proxy = await ServiceProxy.before(() => this[which].url);
     this.#proxies.push(proxy);
@@ -199,7 +199,7 @@ export class TestServices {
   }
 }
 
-/** What an operator asks of either service. */
+/** Sends a request of an operator to either service. */
 export async function operate<Answer>(url: string, method: string, path: string, body?: object): Promise<Answer> {
   const isBytes = body instanceof Uint8Array;
   const response = await fetch(new URL(path, url), {
@@ -214,7 +214,7 @@ export async function operate<Answer>(url: string, method: string, path: string,
   return (await response.json()) as Answer;
 }
 
-/** What an operator reads at `/metrics`: values by names with their labels. */
+/** Reads `/metrics` as an operator: values by names with their labels. */
 export async function scraped(url: string): Promise<ReadonlyMap<string, number>> {
   const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
   const text = await (await fetch(new URL('/metrics', url), { headers })).text();
@@ -226,7 +226,7 @@ export function testPolicy(keys: Parameters<typeof kitPolicy>[0]): TaskPolicy {
   return kitPolicy(keys, { name: new TextEncoder().encode('a test'), dimension: 8 });
 }
 
-/** What a sum of one-hot updates did to a model of zeros: -1 where an update counted once, of so many. */
+/** The effect of a sum of one-hot updates on a model of zeros: -1 if an update counted once, for this many accepted updates. */
 export function countsOf(model: Float32Array, accepted: number): number[] {
   return Array.from(model, (value) => Math.round(-value * accepted) + 0);
 }

@@ -1,8 +1,8 @@
-/** Bytes that must be refused: each a valid encoding with one field made wrong in one way. */
+/** Bytes that must be rejected: each a valid encoding with one field made wrong in one way. */
 import type { Group } from '@basa/abe';
 
 export interface AbeNegative {
-  /** Whose decoder refuses it; a `sealed` one opens to nothing with `key` and `context`. */
+  /** The decoder that rejects it; a `sealed` one does not open with `key` and `context`. */
   readonly what: 'publicKey' | 'masterKey' | 'attributeKey' | 'ciphertext' | 'sealed';
   readonly why: string;
   /** The field that the `DecodeError` names; absent for `sealed`. */
@@ -25,7 +25,7 @@ interface Valid {
 const P = 0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaabn;
 const R = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
 
-/** Offsets in bytes, as the tables at the top of key-codec.ts and ciphertext-codec.ts have them. */
+/** Offsets in bytes, from the tables at the top of key-codec.ts and ciphertext-codec.ts. */
 const POLICY_END = 2 + 1 + 2 + 'doctor'.length;
 
 export function abeNegatives(valid: Valid, group: Group): readonly AbeNegative[] {

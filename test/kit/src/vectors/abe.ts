@@ -31,7 +31,7 @@ export interface AbeVectors {
     readonly plaintext: string;
     readonly randomness: string;
     readonly ciphertext: string;
-    /** Which of the keys open it. */
+    /** For each of the keys, true if it opens it. */
     readonly opens: readonly boolean[];
   }[];
   readonly seeds: readonly SealedSeed[];
@@ -121,7 +121,7 @@ function sealedSeed(
   };
 }
 
-/** Runs with randomness out of a name, and adds the bytes that were drawn, one after the other. */
+/** Runs with randomness derived from a name, and adds the drawn bytes, one after the other. */
 function recorded<Result extends object>(
   name: string,
   run: (randomBytes: RandomBytes) => Result,

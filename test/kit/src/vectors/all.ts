@@ -15,7 +15,7 @@ export const VECTOR_FILES: Readonly<Record<string, () => object | Promise<object
   'slot-keys.json': slotKeyVectors,
 };
 
-/** The text of a vector file: one vector a line where it fits, so that a change shows in a diff. */
+/** The text of a vector file: one vector per line if it fits, so that a change shows in a diff. */
 export function formatVectors(vectors: object): string {
   const sections = Object.entries(vectors).map(([name, value]) => {
     const list = Array.isArray(value)

@@ -35,7 +35,7 @@ export function baselineVectors(): object {
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Randomness that repeats, and what was drawn of it. */
+/** Reproducible randomness, and the bytes drawn from it. */
 function drawing(label: string): { readonly randomBytes: RandomBytes; readonly drawn: string[] } {
   const drawn: string[] = [];
   const randomBytes = (length: number): Uint8Array => {

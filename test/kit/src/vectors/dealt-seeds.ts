@@ -1,4 +1,4 @@
-/** Seeds dealt to several authorities as vectors: each opens with every set of as many as are needed; and what every set refuses. */
+/** Seeds dealt to several authorities as vectors: each opens with every set of the threshold size; and seeds that no set opens. */
 import { ascii, SLOT_KEY_BYTES, type SlotBinding, slotSecret, toHex } from '@basa/masking';
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { padFor, sealedSeed } from '../core/slot-seals.ts';
@@ -31,7 +31,7 @@ export interface RefusedDealt {
   readonly sealed: string;
 }
 
-/** Where the seeds are: the buffer, and what they are for in it. */
+/** The place of the seeds: the buffer, and their purpose in it. */
 export interface DealtFor {
   readonly ctx: Uint8Array;
   readonly slot: number;
@@ -55,7 +55,7 @@ export function dealtSeed(where: DealtFor, authorities: readonly number[], thres
   return { threshold, ctx: toHex(ctx), context: toHex(context), parts, seed: toHex(seed), sealed: toHex(sealed) };
 }
 
-/** Of 3 of 4: every way in which one part, or one byte of what all have, is spoilt. */
+/** Of 3 of 4: every way in which one part, or one byte that all parts share, is spoilt. */
 export function refusedDealt(where: DealtFor): readonly RefusedDealt[] {
   const authorities = [0, 1, 2, 3];
   const { threshold, ctx, context, parts, sealed, seed } = dealtSeed(where, authorities, 3);

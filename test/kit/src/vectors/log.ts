@@ -1,4 +1,4 @@
-/** The log of an authority as a vector: a buffer is drawn and closed, devices are revoked, and a head of a lost life of the log is met. */
+/** The log of an authority as a vector: a buffer is drawn and closed, devices are revoked, and the head of a lost life of the log is met. */
 import { encodeAuthorityRecord, headCodec, revocationRequestCodec, revocationsCodec } from '@basa/protocol';
 import { granted } from '@basa/simulator';
 import { nodeFederation } from '../core/tools.ts';

@@ -1,6 +1,6 @@
 /**
- * Bytes that are no policy: each is a good one with one field spoilt. Fields are found by what they are, never by a number,
- * so that a layout with another field needs no change here.
+ * Bytes that are not a policy: each is a valid one with one field spoilt. Fields are found by their content, never by
+ * an offset, so that a layout with another field needs no change here.
  */
 import { ascii, concatBytes, ring } from '@basa/masking';
 import { encodePolicy, type MetricRange, ONE_SHOT_DEFAULTS, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol';
@@ -8,7 +8,7 @@ import { encodePolicy, type MetricRange, ONE_SHOT_DEFAULTS, type PrivacyPolicy, 
 type Case = readonly [why: string, policy: Uint8Array];
 type Changes = Partial<TaskPolicy>;
 
-/** A double that stands nowhere else in a policy. */
+/** A double that occurs nowhere else in a policy. */
 const MARK = 0.123456789;
 const NO_NUMBERS = {
   'no number': Number.NaN,
@@ -110,7 +110,7 @@ export function malformedPolicies(good: TaskPolicy, privacy: PrivacyPolicy): rea
   ];
 }
 
-/** Without what is good where both signs are: a negative number. */
+/** Without the negative number, which is valid for a field with both signs. */
 function bothSigns({ negative: _, ...rest }: typeof NO_NUMBERS): Readonly<Record<string, number>> {
   return rest;
 }
@@ -138,7 +138,7 @@ function withLength(bytes: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(bytes.length, 0), bytes);
 }
 
-/** With other bytes in place of these, which stand there once. */
+/** Replaces these bytes, which occur once, with others. */
 function replaced(bytes: Uint8Array, from: Uint8Array, to: Uint8Array): Uint8Array {
   const places = [...bytes.keys()].filter((place) => from.every((value, n) => bytes[place + n] === value));
   const [place = 0] = places;

@@ -1,4 +1,4 @@
-/** Policies of the one-shot mode: those that nobody can use, and those at their borders. */
+/** Policies of the one-shot mode: unusable ones, and those at the limits. */
 import type { Floor } from '@basa/client/internal/device/floor.ts';
 import { RING_32 } from '@basa/masking';
 import { ENGINE, ONE_SHOT_DEFAULTS, type OneShotPolicy, type PrivacyPolicy, type TaskPolicy } from '@basa/protocol';
@@ -15,7 +15,7 @@ function shot(n: number, t: number, f: number, lines: Partial<OneShotPolicy> = {
   };
 }
 
-/** What a device's own floor may demand of them. */
+/** The demands that a device's own floor may make of them. */
 export function shotFloors(usual: Floor, privacy: PrivacyPolicy): readonly (readonly [Floor, Partial<TaskPolicy>])[] {
   const [checked, own] = [
     { ...usual, checkedSums: true },

@@ -93,7 +93,7 @@ function userVector(device: ShotDevice, { upload, body }: Shot): object {
   };
 }
 
-/** What authority 0 says of the first upload, and of one that never came; then its epoch is given up. */
+/** The statements of authority 0 about the first upload, and about one that never came; then its epoch is given up. */
 function endOf(world: ShotWorld, { user, joinTag, epochs }: Shot['upload']['header']): object {
   const authority = world.authority(0);
   const question = { user, joinTag, statement: epochs[0]?.statement as Uint8Array };

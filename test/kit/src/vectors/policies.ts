@@ -1,4 +1,4 @@
-/** Policies that every client must refuse, policies that it must accept, and what a device's own floor says of some. */
+/** Policies that every client must reject, policies that it must accept, and verdicts of a device's own floor on some. */
 
 import { type Floor, floorProblem } from '@basa/client/internal/device/floor.ts';
 import { ascii, ring, toHex } from '@basa/masking';
@@ -7,7 +7,7 @@ import { malformedPolicies } from './malformed-policies.ts';
 import { shotFloors, unusableShots, usableShots } from './one-shot-policies.ts';
 import { unusablePolicies, usablePolicies } from './unusable-policies.ts';
 
-/** Why a client refuses: the bytes are none of a policy, nobody can use it, or its engine hides nothing. */
+/** The reason why a client rejects: the bytes are not a policy, the policy is unusable, or its engine hides nothing. */
 export type PolicyRefusal = 'malformed' | 'unusable-policy' | 'unsafe-engine';
 
 interface RefusedPolicy {
@@ -42,7 +42,7 @@ export interface PolicyVectors {
   readonly budgets: readonly BudgetVector[];
 }
 
-/** A policy that can be used: the others differ from it in what their words say. */
+/** A policy that can be used: the others differ from it as their names say. */
 const GOOD_POLICY: TaskPolicy = {
   ...POLICY_DEFAULTS,
   name: ascii('a policy'),

@@ -41,7 +41,7 @@ const K = 3;
 const DROP_OUT: readonly Step[] = ['upload', 'key', 'upload'];
 const OF_SIX = 'slot 0 drops out after its key, slot 3 before it, slot 5 is free';
 
-/** Of buffers with six positions. */
+/** For buffers with six positions. */
 const METRICS = [
   { name: 'loss', low: 0, high: 8 },
   { name: 'accuracy', low: 0, high: 1 },
@@ -104,7 +104,7 @@ function sealedVector(
   const users = steps.map((step, n) => {
     const device = world.device();
     device.metrics = { loss: n / 4, accuracy: 1 - n / 10 };
-    // With mixed versions some trained on a newer version than the one the buffer was drawn for.
+    // With mixed versions some users trained on a newer version than the one the buffer was drawn for.
     granted(device.contribute('deposit', Float32Array.of(1, n === 0 ? -1 : 0, n, 0.25), isMixed ? n : 0));
     const { ephemeralSecret } = device.session as SlottedSession;
     const ephemeral = hex(ephemeralSecret.reveal());

@@ -1,4 +1,4 @@
-/** What must be refused of slot keys: keys, lists of them, and sealed seeds, each wrong in one way. */
+/** Slot keys, lists of them and sealed seeds that must be rejected, each wrong in one way. */
 import { ascii, concatBytes, fromHex, SLOT_KEY_BYTES, slotKeyOf, toHex } from '@basa/masking';
 import { nodeSuite as suite } from '@basa/runtime/node';
 import { boundAlone, padFor } from '../core/slot-seals.ts';
@@ -9,7 +9,7 @@ export interface SealedToSlot {
   readonly slot: number;
   readonly ctx: string;
   readonly joinTag: string;
-  /** Of a self seed: what its registration is made of, and it. */
+  /** For a self seed: the inputs of its registration, and the registration. */
   readonly root?: string;
   readonly view?: string;
   readonly registration?: string;
@@ -34,7 +34,7 @@ export interface RefusedList {
   readonly list: string;
 }
 
-/** Opens neither with the secret nor with the pad, whichever is given. */
+/** Opens neither with the secret nor with the pad; one of them is given. */
 export interface RefusedSeal {
   readonly why: string;
   readonly ctx: string;
@@ -49,7 +49,7 @@ const PRIME = 2n ** 255n - 19n;
 const ORDER_8 = 325606250916557431795983626356110631294008115727848805560023387167927233504n;
 const OTHER_ORDER_8 = 39382357235489614581723060781553021112529911719440698176882885853963445705823n;
 
-/** Points of small order, second ways to write a point, and what is no point at all. */
+/** Points of small order, second encodings of a point, and bytes that are no point at all. */
 export function refusedKeys(list: Uint8Array): readonly RefusedKey[] {
   const good = slotKeyOf(list, 0);
   const points: readonly (readonly [why: string, u: bigint])[] = [
@@ -130,7 +130,7 @@ export function refusedSeals(from: {
   ];
 }
 
-/** A seed under a pad that fits its R, which is any point: whoever does not recompute R would take it. */
+/** A seed under a pad that fits its R, which is an arbitrary point: an opener that does not recompute R would accept it. */
 function ofAnotherR({ ctx, context, key, secret, seed }: SealedToSlot): string {
   const binding = boundAlone(bytes(key), { salt: bytes(ctx), context: bytes(context) });
   const { publicKey } = suite.x25519(suite.sha256(ascii('any ephemeral secret')));

@@ -1,4 +1,4 @@
-/** Test vectors of slot keys: secrets and lists from a master, seeds sealed for each use with their pads; and what is refused. */
+/** Test vectors of slot keys: secrets and lists from a master, seeds sealed for each use with their pads; and rejected ones. */
 import { ascii, type SlotKeyRole, type SlotKeySource, slotKeyList, slotKeyOf, slotSecret, toHex } from '@basa/masking';
 import {
   allSteps,
@@ -80,7 +80,7 @@ export function slotKeyVectors(): SlotKeyVectors {
   };
 }
 
-/** Of somebody who saw this. */
+/** The self seed of a user that saw this view. */
 function selfSealed(seen: string): SealedToSlot {
   const [root, view] = [named('root') as DepositRoot, named(seen) as View];
   const registration = registrationOf(suite, { ctx: CTX, slot: SLOT, joinTag: JOIN_TAG, root, view });

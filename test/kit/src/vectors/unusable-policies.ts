@@ -1,4 +1,4 @@
-/** Policies that decode: those that nobody can use, with a reason for each line of `policyProblem`, and those at their borders. */
+/** Policies that decode: unusable ones, with a reason for each line of `policyProblem`, and those at the limits. */
 import { ascii, concatBytes, FIELD, fromHex, RING_32, ring } from '@basa/masking';
 import {
   ENGINE,
@@ -11,7 +11,7 @@ import {
 
 type Case = readonly [what: string, changes: Partial<TaskPolicy>];
 
-/** Of UTF-8, by what is wrong with them. */
+/** Invalid UTF-8, by its fault. */
 const NO_TEXT = {
   'a byte that begins nothing': 'ff',
   'a zero in two bytes': 'c080',
@@ -20,7 +20,7 @@ const NO_TEXT = {
   'broken off': 'e282',
 };
 
-/** What changes how the words around a name look: Cc, Zl, Zp and every letter of Bidi_Control. */
+/** Characters that change how the words around a name look: Cc, Zl, Zp and every letter of Bidi_Control. */
 const CONTROLS = [
   0x00, 0x09, 0x0a, 0x1b, 0x1f, 0x7f, 0x80, 0x85, 0x9f, 0x2028, 0x2029, 0x061c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c,
   0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,
@@ -50,14 +50,14 @@ const councilOf = (count: number, threshold: number, unsafeThreshold = false): P
 
 const ROOT: Staleness = { kind: 'polynomial', exponent: 0.5 };
 
-/** With one version a buffer none of them is allowed, not even those that weigh every update alike. */
+/** With one version per buffer none of them is allowed, not even those that weight every update equally. */
 const OF_AGE: Readonly<Record<string, Staleness>> = {
   'a root': ROOT,
   'a power of 0': { kind: 'polynomial', exponent: 0 },
   'a hinge': { kind: 'hinge', slope: 0, grace: 10 },
 };
 
-/** The paper's reading, whose devices weigh their updates by age. */
+/** The paper's reading, whose devices weight their updates by age. */
 const mixed = (changes: Partial<TaskPolicy>): Partial<TaskPolicy> => ({
   versions: 'unsafeMixed',
   staleness: ROOT,

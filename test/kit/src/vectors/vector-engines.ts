@@ -7,7 +7,10 @@ import { overAttributes, type Sealings } from '@basa/simulator';
 
 export interface VectorEngine {
   readonly sealings: Sealings;
-  /** What was drawn since it was asked before, as a field of a vector: 64 bytes for every seed, in the order of deposit and body. */
+  /**
+   * Returns the bytes drawn since the last call, as a field of a vector: 64 bytes for every seed, in the order of
+   * deposit and body.
+   */
   drawn(): { readonly sealingRandomness?: string };
 }
 

@@ -1,8 +1,11 @@
-/** What must hold in every state of a one-shot world, and in those in which nothing more can happen. */
+/** The promises that must hold in every state of a one-shot world, and in those in which nothing more can happen. */
 import { ShotTrace } from '../../../attacks/one-shot/shot-trace.ts';
 import type { Facts, SeenUpload } from './facts.ts';
 
-/** By how many votes a batch is final, how many of them the server has anyway, and how many devices must be in it. */
+/**
+ * The number of votes that make a batch final, the number of them that the server has anyway, and the minimum of
+ * devices in it.
+ */
 export interface FinalRules {
   readonly threshold: number;
   readonly colluding: number;
@@ -24,7 +27,7 @@ export function finalBatches(
   return new Map(final.map(([ctx]) => [ctx, facts.batches.get(ctx) ?? []]));
 }
 
-/** No update twice, none after it was called expired, and nothing to compute but the sums of final batches. */
+/** No update is used twice or after it was declared expired, and nothing can be computed but the sums of final batches. */
 export function factsProblem(facts: Facts, names: readonly string[], rules: FinalRules): string | undefined {
   const final = finalBatches(facts, names, rules);
   const listed = [...final.values()].flat();

@@ -1,4 +1,4 @@
-/** What the parties of a one-shot world have on disk: put into the federation's parties, and taken out of them again. */
+/** The disks of the parties of a one-shot world: loaded into the federation's parties, and saved from them again. */
 import { toHex } from '@basa/masking';
 import {
   type AuthorityRecord,
@@ -27,7 +27,7 @@ interface AuthorityDisk {
   readonly secrets: readonly (readonly [string, Uint8Array])[];
 }
 
-/** Numbers of what each party has on disk. */
+/** Numbers of the parties' disks. */
 export interface Disks {
   readonly devices: readonly number[];
   readonly server: number;
@@ -52,12 +52,12 @@ export class DiskShelf {
     return this.#ofDevices.size + this.#ofServers.size + this.#ofAuthorities.size;
   }
 
-  /** What parties have in memory is not to be trusted. */
+  /** After a crash, the memory of parties must not be trusted. */
   crashed(): void {
     this.#hasCrashed = true;
   }
 
-  /** The first device whose acknowledged upload the server does not have; -1 if there is none. */
+  /** Returns the first device whose acknowledged upload the server does not have; -1 if there is no such device. */
   lostBy({ devices, server }: Disks): number {
     const { suite } = this.#world.environment.tools;
     const has = new Set(this.#ofServers.value(server).uploads.map(({ name }) => toHex(name)));
@@ -69,7 +69,7 @@ export class DiskShelf {
     });
   }
 
-  /** Whoever has something else on disk starts again from this; after a crash, everybody does. */
+  /** Restarts every party whose disk differs; after a crash, all parties. */
   load({ devices, server, authorities }: Disks): void {
     const now = this.#hasCrashed ? undefined : this.save();
     this.#hasCrashed = false;

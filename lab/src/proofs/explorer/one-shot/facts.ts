@@ -1,4 +1,4 @@
-/** What has left a party of a one-shot world and cannot be taken back: uploads, votes, sums of masks, outcomes. */
+/** Everything that has left a party of a one-shot world and cannot be withdrawn: uploads, votes, sums of masks, outcomes. */
 import { type MaskTerm, toHex } from '@basa/masking';
 import {
   batchCtxOf,
@@ -29,7 +29,7 @@ export interface SeenUpload {
   readonly votesEnd: number;
 }
 
-/** The names of facts are the state; their values are the same whenever they are met. */
+/** The names of facts are the state; a fact of one name always has the same value. */
 export class Facts {
   #known = new Set<string>();
   readonly uploads = new Map<string, SeenUpload>();
@@ -69,7 +69,7 @@ export class Facts {
     this.#known.add(name);
   }
 
-  /** What authorities have said of an upload. */
+  /** Returns the statements of authorities about an upload. */
   outcomesOf(upload: string): readonly ShotOutcomeOf[] {
     return this.names.flatMap((name) => (name.includes(`:${upload}:`) ? (this.#outcomes.get(name) ?? []) : []));
   }
@@ -80,7 +80,7 @@ export class Facts {
     };
   }
 
-  /** The upload of a device has left it, whatever becomes of it. */
+  /** The upload has left its device, whatever happens to it then. */
   #sawUpload(bytes: Uint8Array, update: string | undefined): void {
     const { header } = shotUploadCodec.decode(bytes);
     const { world, colluding } = this.#oracle;

@@ -1,4 +1,4 @@
-/** What may happen in a one-shot world: what devices, an honest or a lying server, and authorities do next. */
+/** The possible next steps in a one-shot world, by devices, an honest or a lying server, and authorities. */
 import { toHex } from '@basa/masking';
 import { isRefused, type Refused } from '@basa/protocol';
 import type { OneShotFederation, ShotAuthority, ShotDevice } from '@basa/simulator';
@@ -18,7 +18,7 @@ export class ShotMoves {
   readonly #facts: Facts;
   readonly #devices: readonly ShotDevice[];
   readonly #genesis: readonly number[];
-  /** Numbers of what the authorities had on disk at the start. */
+  /** Numbers of the authorities' disks at the start. */
   readonly #start: readonly number[];
 
   constructor(
@@ -39,7 +39,7 @@ export class ShotMoves {
     this.#start = start.authorities;
   }
 
-  /** In this state, which the parties are in. */
+  /** Returns the actions in this state, which the parties are in. */
   actions(state: ShotState): readonly Action[] {
     return [
       ...this.#devices.flatMap((device, n) => this.#deviceActions(device, n)),
@@ -48,7 +48,7 @@ export class ShotMoves {
     ];
   }
 
-  /** Devices are alike but for their names: they give in their order. */
+  /** Devices are identical except for their names: they contribute in their order. */
   #deviceActions(device: ShotDevice, n: number): readonly Action[] {
     const { session, ledgerRecords } = device.own;
     const isTurn = n === 0 || this.#devices[n - 1]?.own.ledgerRecords.length !== 0;
@@ -61,7 +61,7 @@ export class ShotMoves {
     return [...(isTurn && !isGiven ? [give] : []), ...(mayAsk ? [asks] : [])];
   }
 
-  /** Frees its update if enough authorities call it expired; a lying server may keep the device from some of them. */
+  /** Frees its update if enough authorities declare it expired; a lying server may keep the device from some of them. */
   #askOutcome(device: ShotDevice): void {
     const { member } = device.own.session as NonNullable<typeof device.own.session>;
     const upload = toHex(member.ctx);
@@ -99,7 +99,7 @@ export class ShotMoves {
     if (verdict.sum.join() !== expected.join()) this.#facts.add('wrong:a sum is not that of its updates');
   }
 
-  /** Any batch of the uploads that there are, to any authority; sums of those that somebody voted for. */
+  /** Any batch of the existing uploads, to any authority; sums of those that got a vote. */
   #lies(state: ShotState): readonly Action[] {
     const names = [...this.#world.shots.uploads.values()].map(({ name }) => name);
     const lists = subsetsOf(names).filter((list) => list.length > 0 && list.length <= this.#options.bufferSize);
@@ -138,7 +138,7 @@ export class ShotMoves {
     });
   }
 
-  /** Authorities are alike but for their names, so they are asked in their order for the first time. */
+  /** Authorities are identical except for their names, so they are first asked in their order. */
   #isInTurn({ authorities }: ShotState, { base }: ShotAuthority): boolean {
     const before = this.#oracle.honest.filter((one) => one.base.index < base.index);
     return before.every((one) => authorities[one.base.index] !== this.#start[one.base.index]);
@@ -171,7 +171,7 @@ export class ShotMoves {
   }
 }
 
-/** From wherever its records stand to the acknowledgement. */
+/** Continues from its records to the acknowledgement. */
 function giveUpdate(device: ShotDevice, { shots }: OneShotFederation): Refused | object {
   if (device.own.session !== undefined) return device.send();
   const start = device.gather(shots.standings());

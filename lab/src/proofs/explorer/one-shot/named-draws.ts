@@ -1,4 +1,4 @@
-/** Randomness of an exploration: the same step draws the same bytes wherever it is explored. */
+/** Randomness of an exploration: the same step draws the same bytes in every exploration. */
 import { ascii, concatBytes, type RandomWords } from '@basa/masking';
 import type { Environment } from '@basa/simulator';
 import { symbolicEnvironment } from '../../world/symbolic-federation.ts';
@@ -16,7 +16,7 @@ export function namedDraws(): NamedDraws {
       tools.suite.sha256(ascii(`${step} ${count} ${n}`)).subarray(0, 16),
     );
     count++;
-    // Without the highest bit: every draw is a good key of an epoch.
+    // Without the highest bit, so that every draw is a valid key of an epoch.
     words.set(new Uint32Array(concatBytes(...blocks).buffer, 0, words.length).map((word) => word >>> 1));
     return words;
   };

@@ -1,6 +1,7 @@
 /**
- * The states that devices, server and authorities of the one-shot mode can be in together. Every step is one request and its answer between
- * the real parties, which start from their disks; each may die after any record, and whoever waits for its answer then has none.
+ * The states that devices, server and authorities of the one-shot mode can be in together. Every step is one request
+ * and its answer between the real parties, which start from their disks; each may crash after any record, and the party
+ * that waits for its answer then gets none.
  */
 import { toHex } from '@basa/masking';
 import { millis } from '@basa/protocol';
@@ -47,7 +48,7 @@ export class ShotSpace implements Space<ShotState> {
     const several = authorities > 1 ? { council: { authorities, threshold }, tolerated } : {};
     this.#oracle = new ShotOracle(environment, { bufferSize, minimum, dimension: devices + 1, colluding, ...several });
     this.#world = this.#oracle.world;
-    // A party that dies takes the whole step with it: everybody goes on from what is on disk.
+    // A party that crashes ends the whole step: all parties continue from their disks.
     this.#world.call = (_, request) => request();
     for (const index of options.gone ?? []) this.#world.away.add(index);
     this.#facts = new Facts(this.#oracle);
@@ -66,7 +67,7 @@ export class ShotSpace implements Space<ShotState> {
     return { local: this.#shelf.size, messages: this.#factSets.size };
   }
 
-  /** Devices of the adversary have given before the first step; the world does not count them among its own. */
+  /** Devices of the adversary have contributed before the first step; the world does not count them among its own. */
   #giveEves(count: number): void {
     for (let n = 0; n < count; n++) {
       const eve = this.#world.shooter();
@@ -108,7 +109,7 @@ export class ShotSpace implements Space<ShotState> {
     return [{ words: `it is ${HOURS[hour + 1]} h later`, run: () => void this.#hour++ }];
   }
 
-  /** How many records it wrote. */
+  /** Returns the number of records it wrote. */
   #play(state: ShotState, { words, run }: Action, crashIn?: number): number {
     this.#load(state);
     this.#draws.begin(`${words} ${state.hour}`);
@@ -143,13 +144,13 @@ export class ShotSpace implements Space<ShotState> {
     return problem ?? this.#lostProblem(state);
   }
 
-  /** What was acknowledged, the server has. */
+  /** The server must have every acknowledged upload. */
   #lostProblem(state: ShotState): string | undefined {
     const lost = this.#shelf.lostBy(state);
     return lost < 0 ? undefined : `device ${lost} was acknowledged, and the server does not have its upload`;
   }
 
-  /** Every acknowledged update has an end; where no time passes and nobody was restored, all of them are included. */
+  /** Every acknowledged update has an end; if no time passes and no authority was restored, all of them are included. */
   terminalProblem(state: ShotState): string | undefined {
     if (this.#options.isLying === true) return undefined;
     this.#load(state);
@@ -171,7 +172,7 @@ export class ShotSpace implements Space<ShotState> {
     if (names.includes(`freed:${upload}`)) return 'expired';
     const verdict = shots.uploads.get(upload)?.verdict;
     if (verdict !== undefined && verdict !== 'good' && verdict !== 'waiting') return 'refused';
-    // Somebody voted for it, or forgot whether it did: nobody may call it expired then.
+    // An authority voted for it, or forgot whether it did: no authority may then declare it expired.
     const isVoted = holding.length > 0 || names.some((name) => name.startsWith('restored:'));
     const isOpen = (this.#facts.uploads.get(upload)?.votesEnd ?? 0) > this.#world.now;
     const isFinal = [...finalBatches(this.#facts, names, this.#rules).values()].some((list) => list.includes(upload));

@@ -60,7 +60,7 @@ interface MissingShotRule {
   readonly name: string;
   readonly world: ShotWorldOptions;
   readonly patches: readonly SourcePatch[];
-  /** What the counterexample must end in. */
+  /** The end of the expected counterexample. */
   readonly problem: RegExp;
 }
 

@@ -1,4 +1,4 @@
-/** What happens in a schedule of the one-shot mode: each move is one thing that a device does, or that the adversary tries. */
+/** The moves in a schedule of the one-shot mode: each is one action of a device, or one attempt of the adversary. */
 import { toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
@@ -12,13 +12,13 @@ import type { ShotAuthority, ShotDevice } from '@basa/simulator';
 import type { ShotOracle } from '../../../attacks/one-shot/shot-oracle.ts';
 import type { Dice } from '../dice.ts';
 
-/** What moves are made with. */
+/** The material of the moves. */
 export interface Scene {
   readonly oracle: ShotOracle;
   readonly dice: Dice;
   readonly devices: ShotDevice[];
   readonly colluders: ShotDevice[];
-  /** All uploads that there are, forged ones as well. */
+  /** All existing uploads, including forged ones. */
   readonly names: Ctx[];
   /** Batches that were asked for. */
   readonly asked: { readonly names: readonly Ctx[]; readonly number: number }[];
@@ -57,7 +57,7 @@ export const MOVES: Readonly<Record<string, Move>> = {
   'an authority is restored': ({ oracle, dice }) => {
     const keeper = dice.pick(oracle.honest);
     keeper.restore(dice.below(keeper.base.log.length + 1));
-    // What nobody restores: a task that an authority does not know.
+    // A restored authority that no longer knows the task opens no epoch.
     if (keeper.base.core.newestModel(oracle.world.task) !== undefined) keeper.openEpoch();
   },
   'an authority starts again': ({ oracle, dice }) => dice.pick(oracle.honest).restart(),
@@ -71,7 +71,7 @@ export const MOVES: Readonly<Record<string, Move>> = {
   'a version is logged': logVersion,
 };
 
-/** On the statements of now, on some of them, or on some that were kept. */
+/** On the current statements, on some of them, or on some that were kept. */
 function give(scene: Scene): void {
   const { oracle, dice, devices, standings } = scene;
   const now = oracle.world.shots.standings();
@@ -101,7 +101,7 @@ function colluderGives(scene: Scene): void {
   keep(scene, given);
 }
 
-/** The header of a colluder under which something of another upload stands. */
+/** The header of a colluder that carries something of another upload. */
 function forged(scene: Scene, sealedOf: ((victim: Ctx) => Uint8Array) | undefined): void {
   const { oracle, dice, colluders, names } = scene;
   if (colluders.length === 0 || names.length === 0) return;
@@ -137,7 +137,7 @@ function voteAll(scene: Scene): void {
   for (const keeper of scene.oracle.honest) scene.oracle.vote(keeper, asked.names, asked.number);
 }
 
-/** With the votes that there are, with too few, with those of another batch; now and then with parts of the server's own. */
+/** With the votes so far, with too few, with those of another batch; now and then with the server's own parts. */
 function release(scene: Scene): void {
   const { oracle, dice } = scene;
   const asked = askedFor(scene);
@@ -176,18 +176,18 @@ function askedStatement(
   return named.find(({ authority }) => authority === base.index)?.statement;
 }
 
-/** Of a batch that is final, if it is. */
+/** Logs a version of a batch, if it is final. */
 function logVersion({ oracle, dice, asked }: Scene): void {
   if (asked.length === 0) return;
   const { names, number } = dice.pick(asked);
   try {
     oracle.logVersion(names, number);
   } catch {
-    // The authorities said no.
+    // The authorities refused.
   }
 }
 
-/** The adversary has this upload. */
+/** Adds this upload to the adversary's. */
 export function keep({ names }: Pick<Scene, 'names'>, name: Ctx | undefined): void {
   if (name !== undefined && !names.some((known) => toHex(known) === toHex(name))) names.push(name);
 }

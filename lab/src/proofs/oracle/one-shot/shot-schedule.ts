@@ -1,4 +1,4 @@
-/** A schedule of the one-shot mode, named by one number: honest devices come, and the adversary asks the authorities what it likes. */
+/** A schedule of the one-shot mode, named by one number: honest devices come, and the adversary asks the authorities anything. */
 
 import type { AttackReport } from '../../../attacks/judgement.ts';
 import { ShotOracle } from '../../../attacks/one-shot/shot-oracle.ts';
@@ -37,7 +37,7 @@ export function runShotSchedule(seed: number): ShotReport {
 export interface ShotTally {
   schedules: number;
   withColluders: number;
-  /** Schedules with a batch that an honest authority took for final. */
+  /** Schedules with a batch that an honest authority considered final. */
   closed: number;
   sums: number;
   sumsFound: number;
@@ -53,7 +53,7 @@ export const NO_SHOT_SCHEDULES: ShotTally = {
   leaks: [],
 };
 
-/** Schedules `seed` .. `seed + count - 1`; stops at the first leak where it is told to. */
+/** Schedules `seed` .. `seed + count - 1`; stops at the first leak if requested. */
 export function runShotSchedules(
   seed: number,
   count: number,

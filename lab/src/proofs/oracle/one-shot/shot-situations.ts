@@ -1,6 +1,6 @@
 /**
- * Every short course of one authority: three steps, each a batch of some of the uploads, a restore, a clock, an update that is called
- * expired and given again, or a new version. Run through the real core and judged.
+ * Every short course of one authority: three steps, each a batch of some of the uploads, a restore, a clock, an update
+ * that is declared expired and contributed again, or a new version. Run through the real core and judged.
  */
 import { type Ctx, millis } from '@basa/protocol';
 import type { ShotDevice } from '@basa/simulator';
@@ -12,7 +12,7 @@ import { NO_SITUATIONS } from '../exhaustive.ts';
 interface Course {
   readonly oracle: ShotOracle;
   readonly devices: readonly ShotDevice[];
-  /** Uploads of three honest devices and a colluder; those that were given again stand in the place of the first. */
+  /** Uploads of three honest devices and a colluder; an upload that was contributed again replaces the first. */
   readonly names: Ctx[];
   /** Records of the authority before the first batch. */
   readonly before: number;
@@ -26,7 +26,7 @@ const HOUR_MS = 3_600_000;
 const UPLOADS = 4;
 const STEPS_PER_COURSE = 3;
 
-/** Ordered lists: every set of one to three uploads as it stands, the pairs in the other order, and two with a repeat. */
+/** Ordered lists: every set of one to three uploads in order, the pairs in the other order, and two with a repeat. */
 function lists(): readonly (readonly number[])[] {
   const all = Array.from({ length: UPLOADS }, (_, n) => n);
   const pairs = all.flatMap((a) => all.filter((b) => b !== a).map((b) => [a, b]));
@@ -58,7 +58,7 @@ const EVENTS: readonly Step[] = [
 
 const STEPS: readonly Step[] = [...lists().map(batchStep), ...EVENTS];
 
-/** How many courses there are. */
+/** The number of courses. */
 export const COURSES: number = STEPS.length ** STEPS_PER_COURSE;
 
 function restore(oracle: ShotOracle, records: number): void {
@@ -72,7 +72,7 @@ function wait({ world }: ShotOracle, hours: number): void {
   world.tick();
 }
 
-/** If the authority calls its upload expired, the update goes into another one; if not, a new update is given. */
+/** If the authority declares its upload expired, the update goes into another one; if not, a new update is contributed. */
 function giveAgain({ oracle, devices, names }: Course, place: number): void {
   const device = devices[place] as ShotDevice;
   if (device.release().kind === 'free') device.own.leave();
@@ -87,7 +87,7 @@ function logged(course: Course): void {
   try {
     course.oracle.logVersion(course.last, course.batches - 1);
   } catch {
-    return; // The authority says no.
+    return; // The authority refuses.
   }
   for (const place of [0, 1]) giveAgain(course, place);
 }

@@ -1,4 +1,4 @@
-/** The thread that makes keys of an authority, away from the one that answers. It keeps no master key between two tasks. */
+/** The thread that makes keys of an authority, so that the main thread can answer. It keeps no master key between two tasks. */
 import { createMclGroup, type Group } from '@basa/abe';
 import { serveWorker } from '@basa/runtime/node';
 import { masterKeysOf } from '../engines.ts';

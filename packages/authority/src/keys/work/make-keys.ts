@@ -1,4 +1,4 @@
-/** Keys that take long, as plain data: what is asked for, and what makes it from a master key, in a thread or not. */
+/** Keys that take long, as plain data: the request, and the function that makes them from a master key, in a thread or not. */
 import { allSteps, type Ctx, type KeySource, type Registration, type Slot } from '@basa/protocol';
 import type { EpochKeys } from '../engines.ts';
 
@@ -12,7 +12,7 @@ interface AcceptedSlot {
 export type KeysAsked =
   /** The list that goes with a new buffer. */
   | { readonly kind: 'list'; readonly source: KeySource }
-  /** What opens the self seeds of the accepted, and the edges of every other slot. */
+  /** The keys of the accepted slots' self seeds, and of the edges of every other slot. */
   | {
       readonly kind: 'closed';
       readonly source: KeySource;
@@ -23,12 +23,12 @@ export type KeysAsked =
 
 export interface KeyTask {
   readonly engine: number;
-  /** Overwritten by whoever makes the keys. */
+  /** Overwritten by the maker of the keys. */
   readonly masterKey: Uint8Array;
   readonly asked: KeysAsked;
 }
 
-/** Of a closed buffer one key for each slot, undefined where there can be none; else the list alone. */
+/** For a closed buffer one key for each slot, undefined if there can be none; otherwise only the list. */
 export type KeysMade = readonly (Uint8Array | undefined)[];
 
 export function makeKeys({ issuer }: Pick<EpochKeys, 'issuer'>, asked: KeysAsked): KeysMade {

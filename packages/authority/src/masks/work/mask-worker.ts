@@ -1,4 +1,4 @@
-/** A thread that examines uploads and sums masks, away from the one that answers. It keeps no secret between two tasks. */
+/** A thread that examines uploads and sums masks, so that the main thread can answer. It keeps no secret between two tasks. */
 import { plainVectorKernel } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite, serveWorker } from '@basa/runtime/node';
 import { workOn } from './mask-work.ts';

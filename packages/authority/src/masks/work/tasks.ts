@@ -1,4 +1,4 @@
-/** What the threads of the one-shot mode are asked, as plain data. Requests travel as bytes: they are decoded where they are worked on. */
+/** The tasks of the threads of the one-shot mode, as plain data. Requests travel as bytes and are decoded in the thread. */
 import type { Ctx, GuardWords, Part, Refused } from '@basa/protocol';
 
 /** The secret of one live epoch of this authority, by the hash of its statement. */
@@ -8,19 +8,19 @@ interface EpochSecret {
   readonly secret: Uint8Array;
 }
 
-/** Some uploads of a request, and what opens their parts. */
+/** Some uploads of a request, and the secrets that open their parts. */
 export interface UploadsTask {
   /** An encoded `inspectRequest` or `releaseRequest`. */
   readonly request: Uint8Array;
   readonly policy: Uint8Array;
   readonly authority: number;
   readonly secrets: readonly EpochSecret[];
-  /** The uploads from here on, and before there. */
+  /** The range of uploads: `from` included, `to` excluded. */
   readonly from: number;
   readonly to: number;
 }
 
-/** What the noise of a sum is made of, in a task whose authority adds it. */
+/** The inputs of the noise of a sum, in a task whose authority adds it. */
 export interface NoiseSource {
   /** Of the newest epoch that the batch names. Overwritten by the thread. */
   readonly secret: Uint8Array;
@@ -39,7 +39,7 @@ export type MaskTask =
       readonly noise: NoiseSource | undefined;
     };
 
-/** The guard words of a good upload, or why it is not good. */
+/** The guard words of a good upload, or the reason why it is not good. */
 export type Examination = readonly GuardWords[] | Refused;
 
 export interface PackedSum {

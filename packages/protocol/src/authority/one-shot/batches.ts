@@ -3,7 +3,7 @@ import type { AuthorityRecord, BatchList } from '../records.ts';
 
 export interface AuthorityBatch {
   readonly list: BatchList;
-  /** Whether this authority voted for it, before or without knowing that it is final. */
+  /** True if this authority voted for it, before or without knowing that it is final. */
   readonly isVoted: boolean;
   readonly isFinal: boolean;
 }

@@ -1,6 +1,7 @@
 /**
- * The live epochs of an authority, and how late it is by its own records. The authority's time never goes back behind a record: a clock
- * that stepped back cannot make it vote for what it called expired, or release what it gave up.
+ * The live epochs of an authority, and the time of its own records. The authority's time never goes back behind a
+ * record: a clock that stepped back cannot make it vote for an upload it declared expired, or release a batch it gave
+ * up.
  */
 import { type Suite, toHex } from '@basa/masking';
 import { type Millis, millis, type TaskId } from '../../wire/brands.ts';
@@ -12,7 +13,7 @@ type EpochRecord = Extract<
   { kind: 'epoch-opened' | 'epoch-ended' | 'upload-expired' | 'batch-voted' | 'batch-final' }
 >;
 
-/** An epoch whose secret is still there. */
+/** An epoch whose secret still exists. */
 export interface LiveEpoch {
   readonly epoch: Epoch;
   readonly statement: Uint8Array;

@@ -1,4 +1,4 @@
-/** Epoch keys of the one-shot mode: when one opens, when one is given up, and what the authority tells devices about itself. */
+/** Epoch keys of the one-shot mode: the times at which one opens and is given up, and the authority's statements to devices. */
 import type { Signer } from '@basa/masking';
 import { type Millis, millis } from '../../wire/brands.ts';
 import { indexOf } from '../../wire/council.ts';
@@ -47,7 +47,7 @@ export function openEpoch(
   const body: EpochBody = {
     task: id,
     authority: indexOf(policy, signer.publicKey) as number,
-    // By the time too: after a restore the next number is beyond those that devices have seen and the log has lost.
+    // Also by the time: after a restore the next number is beyond those that devices have seen and the log has lost.
     number: Math.max(book.nextNumber(id), Math.floor(opens / 1000)),
     key,
     opens,
@@ -57,7 +57,7 @@ export function openEpoch(
   return { state: task, records: [{ kind: 'epoch-opened', epoch }], answer: { kind: 'opened' }, events: [] };
 }
 
-/** Gives up what is over. */
+/** Gives up epochs that are over. */
 export function overdueEpochs(
   book: EpochBook,
   policyOf: (epoch: LiveEpoch) => TaskPolicy | undefined,
@@ -71,7 +71,7 @@ export function overdueEpochs(
   });
 }
 
-/** Nothing of an earlier epoch can be trusted once the log was rolled back: its secrets may have been used in a life that is lost. */
+/** No earlier epoch can be trusted once the log was rolled back: its secrets may have been used in a lost life. */
 export function deadEpochs(
   book: EpochBook,
   epochs: readonly Pick<LiveEpoch, 'statement'>[],

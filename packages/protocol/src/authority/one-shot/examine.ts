@@ -1,6 +1,6 @@
 /**
- * Examines one upload by itself: signatures, statements and sealed parts. It needs no memory of the authority, so that it can run on any
- * thread; what depends on that memory is judged in `judge.ts`.
+ * Examines one upload by itself: signatures, statements and sealed parts. It needs no memory of the authority, so it
+ * can run on any thread; checks that depend on that memory are in `judge.ts`.
  */
 import {
   applyMasksInPlace,
@@ -44,12 +44,12 @@ export interface ExaminedTask {
 /** Epochs by the hash of their statement, as hex; only those that their authorities signed for this task. */
 export type ShownEpochs = ReadonlyMap<string, Epoch>;
 
-/** A good upload, with what the batch is judged by. */
+/** A good upload, with the data by which the batch is judged. */
 export interface ExaminedUpload {
   readonly kind: 'examined';
   readonly name: Ctx;
   readonly header: ShotHeader;
-  /** When the certificate of the device ends. */
+  /** The time at which the certificate of the device ends. */
   readonly notAfter: number;
   readonly guards: readonly GuardWords[];
 }
@@ -60,7 +60,7 @@ export interface OpenedPart {
   readonly seed: Uint8Array;
 }
 
-/** Statements that are not what they should be are left out: an upload that names one is then bad. */
+/** Invalid statements are left out: an upload that names one is then bad. */
 export function shownEpochs(suite: Suite, { id, policy }: ExaminedTask, epochs: readonly Epoch[]): ShownEpochs {
   const good = epochs.filter(
     (epoch) => equalBytes(epoch.task, id) && isEpochOf(suite, policy, epoch) && isSlotKey(epoch.key),
@@ -84,7 +84,10 @@ export function examineUpload(
   return { kind: 'examined', name: uploadNameOf(suite, header), header, notAfter: certificate.notAfter, guards };
 }
 
-/** The certificate is one of the task, the header is signed with its key, and the sealed parts are those that were signed. */
+/**
+ * Checks that the certificate belongs to the task, the header is signed with its key, and the sealed parts are the
+ * signed ones.
+ */
 function signedProblem(
   suite: Suite,
   { id, policy }: ExaminedTask,
@@ -97,12 +100,12 @@ function signedProblem(
   return partsProblem(suite, header, sealed);
 }
 
-/** An authority never sees y: without this hash the server could put seeds of its own beside it. */
+/** An authority never sees y: without this hash the server could put its own seeds beside it. */
 function partsProblem(suite: Suite, { partsHash }: ShotHeader, sealed: Uint8Array): Refused | undefined {
   return equalBytes(suite.sha256(sealed), partsHash) ? undefined : refused('body-mismatch');
 }
 
-/** The seeds of the parts that this authority holds. All holders find the same upload good, or all find it bad. */
+/** Returns the seeds of the parts that this authority holds. All holders agree on whether an upload is good or bad. */
 export function openParts(
   { suite, authority, epochSecret }: Pick<ExaminePorts, 'suite' | 'authority' | 'epochSecret'>,
   { policy }: ExaminedTask,

@@ -1,4 +1,4 @@
-/** What the authority's own memory says about an upload: revoked, used, expired, of an ended epoch or of an unknown version. */
+/** Judges an upload by the authority's own memory: revoked, used, expired, of an ended epoch or of an unknown version. */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis } from '../../wire/brands.ts';
 import { isEndorsed } from '../../wire/council.ts';
@@ -21,19 +21,20 @@ export interface Judgement {
   readonly authority: number;
   /** Entries of the model log that the server shows, for an authority that was away. */
   readonly models: readonly ModelEntry[];
-  /** By this authority's records, never before them. */
+  /** The time by this authority's records, never before them. */
   readonly at: Millis;
   /**
-   * f + 1 others voted already: one of them is honest, knows the device and found everything in time. Then staleness, the end of the vote
-   * window, a device that enrolled elsewhere and an end of a certificate or a revocation of the last minutes do not strand the batch.
+   * f + 1 others voted already: one of them is honest, knows the device and found everything in time. Then staleness,
+   * the end of the vote window, a device that enrolled elsewhere and a certificate that ended or was revoked in the
+   * last minutes do not block the batch.
    */
   readonly isBacked: boolean;
 }
 
-/** How long ago a certificate may have ended, or a device been revoked, if others voted before that. */
+/** A certificate that ended, or a device that was revoked, within this time is tolerated if others voted before that. */
 const RACE_MS = 15 * 60_000;
 
-/** Why the authority does not vote for the upload. A batch with the name `within` may hold it. */
+/** Returns the reason why the authority does not vote for the upload. A batch with the name `within` may hold it. */
 export function memoryProblem(
   judgement: Judgement,
   { header, notAfter }: ExaminedUpload,
@@ -75,7 +76,7 @@ function budgetProblem({ state, task }: Judgement, { user }: ShotHeader): Refuse
   return state.inclusions.problem(task.id, task.policy.privacy, user);
 }
 
-/** The entry is in this authority's log, or shown with enough signatures, and not too old. */
+/** The entry must be in this authority's log, or be shown with enough signatures, and not be too old. */
 function entryProblem(
   { suite, state, task, models, isBacked }: Judgement,
   { version, entry }: ShotHeader,
@@ -93,13 +94,16 @@ function entryProblem(
   return age > policy.maxStaleness && !isBacked ? refused('too-stale') : undefined;
 }
 
-/** The upload names it, and not another one that was called expired under the same tag: nobody can strand a batch that way. */
+/**
+ * The upload names it, and not another one that was declared expired under the same tag: so no device can block a batch
+ * that way.
+ */
 function isExpired(entry: AuthorityRecord, authority: number, { epochs }: ShotHeader): boolean {
   const own = epochs.find((name) => name.authority === authority);
   return entry.kind === 'upload-expired' && own !== undefined && equalBytes(entry.statement, own.statement);
 }
 
-/** One vote an upload, and one update of a device on an entry of the model log. */
+/** One vote per upload, and one update of a device per entry of the model log. */
 function usedProblem(
   { suite, state, task, authority }: Judgement,
   header: ShotHeader,
@@ -112,7 +116,7 @@ function usedProblem(
   return isElsewhere ? refused('upload-used') : undefined;
 }
 
-/** It is of a batch with another name. */
+/** True if it belongs to a batch with another name. */
 function isOther(suite: Suite, entry: AuthorityRecord, ctx: Uint8Array | undefined): boolean {
   const list = batchOf([entry])?.list;
   return list !== undefined && (ctx === undefined || !equalBytes(batchCtxOf(suite, list.batch), ctx));

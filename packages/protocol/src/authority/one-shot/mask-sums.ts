@@ -1,4 +1,4 @@
-/** The sum of the masks of one part over a batch: what the server subtracts. */
+/** The sum of the masks of one part over a batch, which the server subtracts. */
 import {
   applyMasksInPlace,
   type Keystream,
@@ -20,7 +20,7 @@ export interface MaskedUpload {
 /** Terms that are expanded together: each block of the vector is loaded once for all of them. */
 const AT_ONCE = 64;
 
-/** M_A = sum over the batch of PRG(s_A), added to `sum` in place. Shards of a batch may be summed apart and added. */
+/** M_A = sum over the batch of PRG(s_A), added to `sum` in place. Shards of a batch may be summed separately and added. */
 export function addMasksInPlace(
   sum: Uint32Array,
   { suite, tools }: { readonly suite: Suite; readonly tools: MaskTools<Keystream> },
@@ -41,7 +41,7 @@ export function addMasksInPlace(
   flush();
 }
 
-/** A sum as it travels. */
+/** A sum in its encoded form. */
 export function packSum(
   sum: Uint32Array,
   { modulus }: Pick<TaskPolicy, 'modulus'>,

@@ -1,6 +1,7 @@
 /**
- * The noise of a private task whose one authority adds it: one exact discrete Gaussian on every coordinate of the sum. Its seed comes from the
- * secret of an epoch and from the batch, so that it is the same whenever it is asked for, and gone for ever with the epoch.
+ * The noise of a private task whose only authority adds it: one exact discrete Gaussian on every coordinate of the sum.
+ * Its seed comes from the secret of an epoch and from the batch, so that it is the same each time it is requested, and
+ * gone for ever with the epoch.
  */
 import {
   addNoiseInPlace,
@@ -27,7 +28,10 @@ interface NoisePorts {
   readonly tools: MaskTools<Keystream>;
 }
 
-/** `secret` is of the newest epoch that the batch names. Does nothing in a task whose devices add the noise, or that has none. */
+/**
+ * `secret` belongs to the newest epoch that the batch names. Does nothing in a task whose devices add the noise, or
+ * that has none.
+ */
 export function addAuthorityNoise(
   sum: Uint32Array,
   { suite, tools }: NoisePorts,
@@ -43,7 +47,7 @@ export function addAuthorityNoise(
   seed.wipe();
 }
 
-/** The words of the one PRG, one stretch after the other. */
+/** The words of the PRG, one stretch after the other. */
 function wordsOf({ suite, tools }: NoisePorts, seed: Secret, salt: Uint8Array): RandomWords {
   let firstWord = 0;
   return (words) => {

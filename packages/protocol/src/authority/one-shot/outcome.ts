@@ -1,4 +1,4 @@
-/** What became of one upload, by the word of one authority. Nobody is ever told about more than one. */
+/** The status of one upload, stated by one authority. No answer is ever about more than one upload. */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis } from '../../wire/brands.ts';
 import { batchCtxOf, usedNameOf } from '../../wire/one-shot/batch.ts';
@@ -19,13 +19,16 @@ import { batchOf } from './batches.ts';
 /** One upload, with the epoch of this authority that it names. */
 export type OutcomeQuestion = Omit<ShotOutcomeBody, 'status' | 'task'>;
 
-/** So many of a device and an epoch are recorded as expired; the device hears of more once the epoch is given up. */
+/**
+ * The number of expired uploads of a device and an epoch that are recorded; the device learns about more once the epoch
+ * is given up.
+ */
 const MOST_EXPIRED = 16;
 
 /**
- * Expired: its vote window is over and this authority neither voted for it nor knows it as final. It records that before it says so, and
- * never votes for an upload that names this epoch afterwards; nobody votes for one whose epoch is given up, which needs no record. Of an epoch
- * that is dead or not in the log it knows nothing.
+ * Expired: its vote window is over and this authority neither voted for it nor knows it as final. It records that
+ * before it answers, and never votes for an upload that names this epoch afterwards; no authority votes for one whose
+ * epoch is given up, which needs no record. About an epoch that is dead or not in the log it knows nothing.
  */
 export function tellOutcome(
   { suite, signer }: AuthorityPorts,

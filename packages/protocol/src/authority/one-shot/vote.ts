@@ -1,6 +1,6 @@
 /**
- * Inspects uploads, votes for a batch once, and takes it for final when enough authorities voted for it. Votes are for the ordered list:
- * no two different batches can both get enough votes with a common upload.
+ * Inspects uploads, votes for a batch once, and considers it final when enough authorities voted for it. Votes are for
+ * the ordered list: no two different batches with a common upload can both get enough votes.
  */
 import { equalBytes } from '@basa/masking';
 import type { Ctx, Millis } from '../../wire/brands.ts';
@@ -59,7 +59,7 @@ export function inspectUploads(
   return { ...body, signature: signer.sign(inspectAnswerCodec.statement(body)) };
 }
 
-/** Reasons that lie in this authority and not in the upload. */
+/** Reasons that concern this authority and not the upload. */
 const ABSTAINING: readonly string[] = ['epoch-over', 'not-enrolled', 'model-not-logged'];
 
 function verdictOf(judgement: Judgement, upload: Ctx, examined: ExaminedUpload | Refused): Verdict {
@@ -71,14 +71,14 @@ function verdictOf(judgement: Judgement, upload: Ctx, examined: ExaminedUpload |
   return { upload, verdict: ABSTAINING.includes(reason) ? 'abstain' : 'bad', reason, guards: [] };
 }
 
-/** The batch that holds this very upload: inspected again for it, it is as good as before. */
+/** The batch that holds this very upload: if it is inspected again for that batch, it is as good as before. */
 function holderOf({ suite, state, task }: Judgement, header: ShotHeader): Ctx | undefined {
   const list = batchOf(state.past.named(usedNameOf(suite, task.id, header)))?.list;
   const name = uploadNameOf(suite, header);
   return list?.batch.uploads.some((one) => equalBytes(one, name)) ? batchCtxOf(suite, list.batch) : undefined;
 }
 
-/** Votes for the batch, records the vote, and gives it again whenever it is asked for. */
+/** Votes for the batch, records the vote, and repeats it on every request. */
 export function voteForBatch(
   at: At,
   request: BatchVoteRequest,
@@ -110,14 +110,14 @@ export function voteForBatch(
   return { state: undefined, records: [record], answer: { vote: voteOf(at, ctx), held: undefined }, events: [] };
 }
 
-/** A final batch: the sums of its masks may leave, as often as they are asked for. */
+/** A final batch: the sums of its masks may leave, any number of times. */
 export interface ReleasedBatch {
   readonly kind: 'released';
   readonly ctx: Ctx;
   readonly vote: Vote;
 }
 
-/** Shown enough votes, takes the batch for final whatever this authority voted for itself. */
+/** With enough votes, considers the batch final even if this authority voted for another one. */
 export function releaseBatch(at: At, request: ReleaseRequest): Step<ReleasedBatch> {
   const { ports, state, task, now } = at;
   const { suite } = ports;
@@ -144,7 +144,7 @@ export function releaseBatch(at: At, request: ReleaseRequest): Step<ReleasedBatc
   return { state: undefined, records: [record], answer: released, events: [closed] };
 }
 
-/** Every upload names an epoch of this authority that is live: none that was given up, or died with a lost log. */
+/** Every upload must name a live epoch of this authority: none that was given up, or died with a lost log. */
 function releasableProblem({ ports, state, task }: At, headers: readonly ShotHeader[]): Refused | undefined {
   const own = indexOf(task.policy, ports.signer.publicKey);
   const over = headers.flatMap(({ epochs }, n) => {
@@ -201,7 +201,7 @@ function voteOf(at: At, ctx: Ctx): Vote {
   return endorse(voteCodec, at.task.policy, at.ports.signer, bodyOf(at, ctx));
 }
 
-/** None if one of them is not good. */
+/** Returns none if one of them is invalid. */
 function goodVotes(at: At, ctx: Ctx, endorsements: readonly Endorsement[]): readonly Endorsement[] {
   const vote = { ...bodyOf(at, ctx), endorsements };
   return hasGoodEndorsements(at.ports.suite, voteCodec, at.task.policy, vote) ? endorsements : [];

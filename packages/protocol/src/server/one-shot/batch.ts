@@ -8,7 +8,7 @@ import { sumRules } from '../../wire/sum-rules.ts';
 import { declined, unchanged } from '../../wire/transition.ts';
 import { decided, isGranted, type SumState, type SumStep } from '../sum-state.ts';
 
-/** What is durable of a batch before anybody is asked about it. */
+/** The durable part of a batch before any authority is asked about it. */
 export interface StoredBatch {
   readonly batch: Batch;
   /** The version that all its uploads were trained on. */
@@ -26,7 +26,7 @@ export function openShotBatch(suite: Suite, policy: TaskPolicy, { batch, version
   return { ctx: batchCtxOf(suite, batch), task: batch.task, rules, status: 'frozen', users, votes: [], batch };
 }
 
-/** `aborted`: nobody voted for it, so that its uploads may go into another one. `unknown`: it can never be released any more. */
+/** `aborted`: no authority voted for it, so its uploads may go into another one. `unknown`: it can never be released any more. */
 export function loseBatch(
   batch: ShotBatch,
   how: 'aborted' | 'unknown',

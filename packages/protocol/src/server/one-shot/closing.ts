@@ -20,7 +20,7 @@ export interface ClosingBatch {
   readonly headers: readonly ShotHeaderBody[];
 }
 
-/** The signature in the vote of one authority; none if it is not about this batch. */
+/** Returns the signature in the vote of one authority; none if it is not about this batch. */
 export function batchVote(
   { suite, task, policy, ctx }: ClosingBatch,
   authority: number,
@@ -34,15 +34,16 @@ export function batchVote(
   return isOurs ? vote.endorsements : [];
 }
 
-/** What one authority is asked to sum. */
+/** The sums that one authority is asked for. */
 export interface AskedSums {
   readonly authority: number;
   readonly wanted: readonly WantedSum[];
 }
 
 /**
- * Who sums what: one holder of each part sends the vector, the others that must vouch for it send the hash. Holders take turns by `turn`;
- * `without` are authorities that did not answer, or answered wrongly. Undefined if too few are left.
+ * Plans the sums: one holder of each part sends the vector, the others that must vouch for it send the hash. Holders
+ * take turns by `turn`; `without` are authorities that did not answer, or answered wrongly. Undefined if too few are
+ * left.
  */
 export function sumPlan(
   { policy, headers }: Pick<ClosingBatch, 'policy' | 'headers'>,
@@ -73,7 +74,7 @@ export interface MaskSumOf {
   readonly sum: MaskSum;
 }
 
-/** Whether this authority signed it for this batch. */
+/** True if this authority signed it for this batch. */
 export function isMaskSumOf({ suite, task, policy, ctx }: ClosingBatch, { authority, sum }: MaskSumOf): boolean {
   const key = policy.authorities[authority];
   return (
@@ -85,7 +86,7 @@ export function isMaskSumOf({ suite, task, policy, ctx }: ClosingBatch, { author
   );
 }
 
-/** The hash that enough holders of the part signed alike; undefined until they have. */
+/** The hash that enough holders of the part signed identically; undefined until they have. */
 export function agreedSum(batch: ClosingBatch, part: Part, sums: readonly MaskSumOf[]): Uint8Array | undefined {
   const { oneShot } = batch.policy;
   const by = new Map<string, Set<number>>();

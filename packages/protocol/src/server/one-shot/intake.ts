@@ -1,4 +1,4 @@
-/** What the server checks of a one-shot upload before it takes the body, and what it reads from the verdicts of authorities. */
+/** The server's checks of a one-shot upload before it accepts the body, and its use of the authorities' verdicts. */
 import { equalBytes, modulusSize, type Suite, toHex } from '@basa/masking';
 import type { Millis, TaskId } from '../../wire/brands.ts';
 import { certificateCodec, userIdOf } from '../../wire/certificate.ts';
@@ -14,12 +14,12 @@ import type { TaskPolicy } from '../../wire/policy.ts';
 import { type RefusalReason, type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
 
-/** What the server knows when an upload arrives. */
+/** The server's knowledge when an upload arrives. */
 export interface IntakeView {
   readonly suite: Suite;
   readonly task: TaskId;
   readonly policy: TaskPolicy;
-  /** A statement that an authority gave it, by its hash. */
+  /** Returns a statement of an authority by its hash. */
   epoch(statement: Uint8Array): Epoch | undefined;
   /** Of the model log. */
   entry(version: number): ModelEntry | undefined;
@@ -27,7 +27,7 @@ export interface IntakeView {
   readonly now: Millis;
 }
 
-/** Why the server does not take the upload; its body is not read then. */
+/** Returns the reason why the server refuses the upload; its body is then not read. */
 export function shotProblem(view: IntakeView, { certificate, header }: ShotUpload): Refused | undefined {
   const { suite, task, policy, now } = view;
   const isOfTask = equalBytes(certificate.task, task) && equalBytes(header.task, task);
@@ -66,8 +66,9 @@ export type GuardVerdict =
   | { readonly kind: 'undecided' };
 
 /**
- * Subtracts the mask words that enough holders of each part agree on from the first words of y, and must read (1, 0, 0, 0). So an upload that
- * is broken is refused by itself, before it enters a sum. `verdicts` are of different authorities, about this upload.
+ * Subtracts the mask words that enough holders of each part agree on from the first words of y; the result must be (1,
+ * 0, 0, 0). So a broken upload is refused individually, before it enters a sum. `verdicts` are of different
+ * authorities, about this upload.
  */
 export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdicts: readonly Verdict[]): GuardVerdict {
   const { oneShot } = policy;
@@ -87,7 +88,7 @@ export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdic
   return isGuard ? { kind: 'good' } : { kind: 'bad', reason: 'body-mismatch' };
 }
 
-/** Each verdict counts once, however often it has words of the part. */
+/** Each verdict counts once, even if it has words of the part several times. */
 function agreedWords(verdicts: readonly Verdict[], part: number, needed: number): GuardWords['words'] | undefined {
   const counts = new Map<string, number>();
   for (const { guards } of verdicts) {

@@ -1,4 +1,4 @@
-/** Whether an update that was given in one shot is free again: only enough authorities can say so. */
+/** Decides whether an update that was given in one shot is free again: only enough authorities can state that. */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { TaskId, UserId } from '../../wire/brands.ts';
 import type { Council } from '../../wire/council.ts';
@@ -18,7 +18,7 @@ export interface ShotQuestion {
   readonly user: UserId;
 }
 
-/** Whether the authority signed this, about this upload and the epoch of its own that the upload names. */
+/** True if the authority signed this, about this upload and its own epoch that the upload names. */
 export function isShotOutcomeOf(
   { suite, council, task, user }: ShotQuestion,
   { joinTag, epochs }: Pick<DeltaCommitment, 'joinTag' | 'epochs'>,
@@ -37,7 +37,7 @@ export function isShotOutcomeOf(
   );
 }
 
-/** What enough authorities say alike; undefined if they do not. Only `expired` frees the update. */
+/** The statement that enough authorities make identically; undefined if they do not. Only `expired` frees the update. */
 export function agreedShotOutcome(
   question: ShotQuestion,
   commitment: Pick<DeltaCommitment, 'joinTag' | 'epochs'>,

@@ -1,6 +1,6 @@
 /**
- * A contribution of the one-shot mode as a coroutine: seal a seed for each part, mask, freeze, upload. The one record `shot` holds all that
- * is needed to send the same bytes again after a crash.
+ * A contribution of the one-shot mode as a coroutine: seal a seed for each part, mask, freeze, upload. The only record
+ * `shot` holds everything that is needed to send the same bytes again after a crash.
  */
 import {
   concatBytes,
@@ -30,7 +30,7 @@ import { acknowledgeUpload } from '../upload.ts';
 
 export type ShotPorts = Pick<UserPorts, 'suite' | 'randomBytes' | 'kernel'>;
 
-/** What is given, where, and by whom. */
+/** The update, its target and its user. */
 export interface ShotStart {
   readonly policy: TaskPolicy;
   readonly certificate: Certificate;
@@ -41,7 +41,7 @@ export interface ShotStart {
   readonly deltaId: Uint8Array;
 }
 
-/** From nothing, or from a session that a crash left: the same bytes leave, or none. */
+/** Starts from nothing, or from a session that a crash left: the same bytes leave, or none. */
 export function* shotSteps(ports: ShotPorts, start: Device, given?: ShotStart): Steps<ContributeEnd> {
   let device = start;
   let body: Uint8Array | undefined;
@@ -103,7 +103,7 @@ function* freezeShot(ports: ShotPorts, device: Device, given: ShotStart): Steps<
   return { device: step.state, body: concatBytes(vector, sealed) };
 }
 
-/** The ledger marks the update as given together with the session: ever after these bytes leave, or none. */
+/** The ledger marks the update as given together with the session: from then on these bytes leave, or none. */
 function freeze(
   { suite }: ShotPorts,
   device: Device,
@@ -144,7 +144,10 @@ function* masked(ports: ShotPorts, { header, policy, seeds }: ToMask): Steps<Uin
   return packVector(vector, policy.modulus, kernel);
 }
 
-/** The body of a frozen upload made again: the same bytes, or none. With another input than the first one it would come out otherwise. */
+/**
+ * Makes the body of a frozen upload again: the same bytes, or none. Another input than the first one would give
+ * different bytes.
+ */
 function* bodyAgain(ports: ShotPorts, session: ShotSession): Steps<Uint8Array | { readonly problem: string }> {
   const { header, member, sealed } = session;
   const seeds = session.seeds.map((seed) => seed.reveal());

@@ -1,6 +1,7 @@
 /**
- * What a device takes from the statements that the server hands out: the epoch keys that it seals to, and the newest model. The server chooses
- * which statements it shows, so each must be signed, fresh by the device's own clock, and never behind one that was seen before.
+ * The device's checks of the statements that the server hands out: the epoch keys that it seals to, and the newest
+ * model. The server chooses which statements it shows, so each must be signed, fresh by the device's own clock, and
+ * never older than one that was seen before.
  */
 import { equalBytes, isSlotKey, type Suite } from '@basa/masking';
 import type { Millis, TaskId } from '../../wire/brands.ts';
@@ -22,7 +23,7 @@ export interface StandingsQuestion {
   readonly task: TaskId;
   /** By the device's own clock. */
   readonly now: Millis;
-  /** Whether the device has seen a newer head of this authority's log. */
+  /** True if the device has seen a newer head of this authority's log. */
   isPast(head: HeadBody, authority: number): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What makes uploads a batch. Server and authorities judge by the same function. */
+/** The rules by which uploads form a batch. Server and authorities use the same function. */
 import { equalBytes, toHex } from '@basa/masking';
 import type { TaskPolicy } from '../policy.ts';
 import { type Refused, refused } from '../refusals.ts';
@@ -13,7 +13,7 @@ export function namedByAll(headers: readonly ShotHeaderBody[]): readonly number[
   return named.filter((index) => rest.every(({ epochs }) => epochs.some(({ authority }) => authority === index)));
 }
 
-/** The positions of the uploads that are wrong are told, if there are any. */
+/** Returns the positions of the wrong uploads, if there are any. */
 export function batchProblem(policy: TaskPolicy, headers: readonly ShotHeaderBody[]): Refused | undefined {
   const { oneShot, minimum, bufferSize, threshold } = policy;
   const invalid = (detail: string, slots: readonly number[] = []): Refused =>

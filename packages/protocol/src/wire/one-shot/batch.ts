@@ -9,7 +9,7 @@ import { field } from '../named-fields.ts';
 
 export interface Batch {
   readonly task: TaskId;
-  /** Counted by the server. */
+  /** Numbered by the server. */
   readonly number: number;
   /** The names of the uploads, in order. */
   readonly uploads: readonly Ctx[];
@@ -29,13 +29,13 @@ export function batchCtxOf(suite: Suite, batch: Batch): Ctx {
   return batchCodec.hash(suite, batch) as Ctx;
 }
 
-/** Who gave an upload, and under which tag. */
+/** The user of an upload, and its tag. */
 export interface Member {
   readonly user: UserId;
   readonly joinTag: JoinTag;
 }
 
-/** As an authority remembers it, with the epoch of its own that the upload names. */
+/** A member as an authority remembers it, with its own epoch that the upload names. */
 export interface ListedMember extends Member {
   readonly statement: Uint8Array;
 }
@@ -51,7 +51,7 @@ const usedLayout = message<Member & { readonly task: TaskId }>(KIND.usedUpload, 
   joinTag: field.joinTag,
 });
 
-/** The name under which an authority remembers what became of an upload. */
+/** The name under which an authority remembers the status of an upload. */
 export function usedNameOf(suite: Suite, task: TaskId, { user, joinTag }: Member): Uint8Array {
   return usedLayout.hash(suite, { task, user, joinTag });
 }

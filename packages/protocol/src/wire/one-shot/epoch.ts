@@ -1,4 +1,4 @@
-/** Statements of one authority that devices rely on in the one-shot mode: its epoch key, and what it knew at which time. */
+/** Statements of one authority that devices rely on in the one-shot mode: its epoch key, and its knowledge at a certain time. */
 import type { Suite } from '@basa/masking';
 import { type Millis, millis, type TaskId } from '../brands.ts';
 import { type Codec, message, nested } from '../codec.ts';
@@ -10,7 +10,7 @@ import { field, STATEMENT_BYTES } from '../named-fields.ts';
 import { isSigned, type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import type { OneShotPolicy } from './policy.ts';
 
-/** Seeds may be sealed to this key until `closes`. The statement is known by its hash, never by its number alone. */
+/** Seeds may be sealed to this key until `closes`. The statement is identified by its hash, never only by its number. */
 export interface EpochBody {
   readonly task: TaskId;
   /** The index of the authority. */
@@ -45,19 +45,19 @@ export function epochNameOf(suite: Suite, epoch: EpochBody): EpochName {
   return { authority: epoch.authority, statement: epochCodec.statementHash(suite, epoch) };
 }
 
-/** Of a policy, what its epochs depend on. */
+/** The parts of a policy on which its epochs depend. */
 interface EpochRules extends Pick<Council, 'authorities'> {
   readonly oneShot: Pick<OneShotPolicy, 'epochMs'> | undefined;
 }
 
-/** Whether the authority that it names signed it, and it lasts as long as the policy says. */
+/** True if the authority that it names signed it, and it lasts as long as the policy says. */
 export function isEpochOf(suite: Suite, { authorities, oneShot }: EpochRules, epoch: Epoch): boolean {
   const key = authorities[epoch.authority];
   const isLong = epoch.closes - epoch.opens === oneShot?.epochMs;
   return key !== undefined && isLong && isSigned(suite, epochCodec, epoch, key);
 }
 
-/** When its secret is destroyed: two further epochs after it closed, so that a batch has time to be released. */
+/** The time at which its secret is destroyed: two further epochs after it closed, so that a batch has time to be released. */
 export function epochEnd({ epochMs }: Pick<OneShotPolicy, 'epochMs'>, { closes }: Pick<EpochBody, 'closes'>): Millis {
   return millis(closes + 2 * epochMs);
 }
@@ -81,7 +81,7 @@ export const beaconCodec: SignedCodec<BeaconBody> = signedMessage(KIND.beacon, '
 /** Bytes that fit a beacon. */
 const BEACON_BYTES: number = STATEMENT_BYTES + MODEL_ENTRY_BYTES;
 
-/** What one authority currently says. */
+/** The current statements of one authority. */
 export interface AuthorityStanding {
   readonly authority: number;
   readonly epoch: Epoch;

@@ -1,4 +1,4 @@
-/** What the server asks of an authority in the one-shot mode. No message here can hold a masked vector of a device. */
+/** The server's requests to an authority in the one-shot mode. No message here can hold a masked vector of a device. */
 import type { Ctx, JoinTag, TaskId, UserId } from '../brands.ts';
 import { type Certificate, certificateCodec } from '../certificate.ts';
 import { type Codec, message, nested, nestedLong } from '../codec.ts';
@@ -42,7 +42,7 @@ interface ShownStatements {
   readonly models: readonly ModelEntry[];
 }
 
-/** More than one authority has at a time that are not given up. */
+/** More than the number of epochs of one authority at a time that are not given up. */
 export const EPOCHS_AT_ONCE = 16;
 const MAX_EPOCHS = EPOCHS_AT_ONCE * MAX_AUTHORITIES;
 const MAX_MODELS = 64;
@@ -52,7 +52,7 @@ const statementFields = {
   models: list(MAX_MODELS, nested(modelEntryCodec, MODEL_ENTRY_BYTES)),
 };
 
-/** server -> authority: are these uploads good? */
+/** server -> authority: asks for a verdict on these uploads. */
 export interface InspectRequestBody extends ShownStatements {
   readonly task: TaskId;
   readonly uploads: readonly ShownUpload[];
@@ -78,9 +78,9 @@ export interface Verdict {
   /** The name of the upload. */
   readonly upload: Ctx;
   readonly verdict: (typeof VERDICTS)[number];
-  /** Why it is not good. */
+  /** The reason why it is not good. */
   readonly reason: RefusalReason | undefined;
-  /** Of the parts that this authority holds, if the upload is good. */
+  /** For the parts that this authority holds, if the upload is good. */
   readonly guards: readonly GuardWords[];
 }
 
@@ -103,7 +103,7 @@ export const inspectAnswerCodec: SignedCodec<InspectAnswerBody> = signedMessage(
   ),
 });
 
-/** server -> authority: vote for this batch, whose uploads you have inspected. */
+/** server -> authority: asks for a vote for this batch, whose uploads it has inspected. */
 export interface BatchVoteRequestBody {
   readonly batch: Batch;
   readonly votes: readonly Endorsement[];
@@ -120,7 +120,7 @@ export const batchVoteRequestCodec: SignedCodec<BatchVoteRequestBody> = signedMe
   { batch: batchField, votes: endorsementsField, models: list(1, nested(modelEntryCodec, MODEL_ENTRY_BYTES)) },
 );
 
-/** authority -> server: its vote, or the batch that holds one of the uploads already, so that a restored server recovers. */
+/** authority -> server: its vote, or the batch that already holds one of the uploads, so that a restored server recovers. */
 export interface BatchVoteAnswer {
   readonly vote: Vote | undefined;
   readonly held: Batch | undefined;
@@ -132,13 +132,13 @@ export const batchVoteAnswerCodec: Codec<BatchVoteAnswer> = message<BatchVoteAns
   { vote: optional(nested(voteCodec, STATEMENT_BYTES)), held: optional(batchField) },
 );
 
-/** A sum of masks that is asked for: the vector, or only its signed hash. */
+/** A requested sum of masks: the vector, or only its signed hash. */
 export interface WantedSum {
   readonly part: Part;
   readonly vector: boolean;
 }
 
-/** server -> authority: enough of you voted; give me the sums of the masks. */
+/** server -> authority: asks for the sums of the masks, after enough authorities voted. */
 export interface ReleaseRequestBody {
   readonly batch: Batch;
   readonly votes: readonly Endorsement[];
@@ -177,7 +177,7 @@ export const maskSumCodec: SignedCodec<MaskSumBody> = signedMessage(KIND.maskSum
   hash: field.hash,
 });
 
-/** authority -> server, before the vectors that were asked for, in the same order. */
+/** authority -> server, before the requested vectors, in the same order. */
 export interface ReleaseAnswer {
   readonly vote: Vote;
   readonly sums: readonly MaskSum[];
@@ -195,7 +195,7 @@ export const releaseAnswerCodec: Codec<ReleaseAnswer> = message<ReleaseAnswer>(K
 const SHOT_STATUSES = ['unknown', 'pending', 'included', 'expired'] as const;
 export type ShotStatus = (typeof SHOT_STATUSES)[number];
 
-/** What one authority says became of one upload. */
+/** One authority's statement on the status of one upload. */
 export interface ShotOutcomeBody {
   readonly task: TaskId;
   readonly user: UserId;

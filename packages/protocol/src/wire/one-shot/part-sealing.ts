@@ -1,4 +1,4 @@
-/** How the seed of a part is sealed to the epoch keys of its holders, and how its mask is made. */
+/** Seals the seed of a part to the epoch keys of its holders, and makes its mask. */
 import { type MaskTerm, Secret, type SlotBinding, type SlotPart, type Suite } from '@basa/masking';
 import type { JoinTag, TaskId, UserId } from '../brands.ts';
 import { message } from '../codec.ts';
@@ -23,7 +23,7 @@ const contextLayout = message<ShotName & { readonly part: Part }>(KIND.partConte
   part: u16,
 });
 
-/** Context and salt bind task, tag, user and part: a seed that another device copies into its own upload opens nowhere. */
+/** Context and salt bind task, tag, user and part: a seed that another device copies into its own upload never opens. */
 export function partBinding(
   suite: Suite,
   name: ShotName,

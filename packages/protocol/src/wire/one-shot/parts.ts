@@ -5,26 +5,26 @@
 
 export type Part = number;
 
-/** All sets of `tolerated` out of `authorities`, by rising bit mask. One authority alone holds the one part 0. */
+/** All sets of `tolerated` out of `authorities`, by rising bit mask. A single authority holds the only part 0. */
 export function partsOf(authorities: number, tolerated: number): readonly Part[] {
   const parts: Part[] = [];
   for (let mask = 0; mask < 2 ** authorities; mask++) if (bitsOf(mask) === tolerated) parts.push(mask);
   return parts;
 }
 
-/** Of a policy, what its parts depend on. */
+/** The parts of a policy on which its mask parts depend. */
 interface PartedTask {
   readonly authorities: readonly Uint8Array[];
   readonly oneShot: { readonly tolerated: number } | undefined;
 }
 
-/** The parts of a task. Throws if it is not of the one-shot mode. */
+/** The parts of a task. Throws if it is not in the one-shot mode. */
 export function taskParts({ authorities, oneShot }: PartedTask): readonly Part[] {
   if (oneShot === undefined) throw new Error('the task is not of the one-shot mode');
   return partsOf(authorities.length, oneShot.tolerated);
 }
 
-/** Whether the authority with this index holds the seed of the part. */
+/** True if the authority with this index holds the seed of the part. */
 export function isHolder(part: Part, authority: number): boolean {
   return ((part >> authority) & 1) === 0;
 }

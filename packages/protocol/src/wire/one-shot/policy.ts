@@ -5,29 +5,30 @@ import { MAX_SUMS } from '../limits.ts';
 import { partsOf } from './parts.ts';
 
 /**
- * How the means of the batches that make one version are combined: `mean` weighs them by examples and age; `trimmed` leaves out the smallest and
- * largest values of each coordinate, so that a few batches that liars spoilt unnoticed cannot pull the model away.
+ * The combination of the means of the batches that make one version: `mean` weights them by examples and age; `trimmed`
+ * leaves out the smallest and largest values of each coordinate, so that a few batches that liars spoilt unnoticed
+ * cannot pull the model away.
  */
 export const COMBINATIONS = ['mean', 'trimmed'] as const;
 export type Combination = (typeof COMBINATIONS)[number];
 
-/** With fewer batches a trimmed mean would leave out most of what they say. */
+/** With fewer batches a trimmed mean would leave out most of their values. */
 export const LEAST_TRIMMED = 5;
 
 export interface OneShotPolicy {
-  /** f: how many authorities may collude with the server without learning a single update. */
+  /** f: the number of authorities that may collude with the server without learning a single update. */
   readonly tolerated: number;
   /** Accepts sums of masks that only one authority vouches for: it can then shift the model without being noticed. */
   readonly uncheckedSums: boolean;
   /** In a private task with one authority: it adds the noise to the sum of the masks, and the devices add none. */
   readonly authorityNoise: boolean;
-  /** How long uploads may name an epoch key. */
+  /** The time for which uploads may name an epoch key. */
   readonly epochMs: number;
-  /** How long after that a batch may still be voted for. */
+  /** The time after that in which a batch may still be voted for. */
   readonly voteMs: number;
-  /** How old the signed time of an authority may be for a device. */
+  /** The largest age of an authority's signed time that a device accepts. */
   readonly freshMs: number;
-  /** H: how many batches make one version, unless no more of them come. */
+  /** H: the number of batches that make one version, unless no more of them come. */
   readonly sumsPerVersion: number;
   readonly combine: Combination;
 }
@@ -43,7 +44,7 @@ export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
   combine: 'mean',
 };
 
-/** Limits what one device seals and every authority expands. */
+/** Limits the work of a device that seals and of every authority that expands. */
 export const MAX_PARTS = 35;
 
 const duration = checked(u32, (value) => (value > 0 ? undefined : 'must be at least a millisecond'));
@@ -63,12 +64,12 @@ export const oneShotField: Field<OneShotPolicy | undefined> = optional(
   }),
 );
 
-/** How many holders of a part must sign the same sum of masks. */
+/** The number of holders of a part that must sign the same sum of masks. */
 export function vouchersOf({ tolerated, uncheckedSums }: OneShotPolicy): number {
   return uncheckedSums ? 1 : tolerated + 1;
 }
 
-/** The sentence that says why these authorities cannot serve the mode, or undefined. */
+/** Returns a sentence that says why these authorities cannot serve the mode, or undefined. */
 export function oneShotProblem(
   { authorities, threshold }: Council,
   oneShot: OneShotPolicy,

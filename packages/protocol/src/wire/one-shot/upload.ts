@@ -1,4 +1,4 @@
-/** The one message of a device in the one-shot mode: a signed header, the masked vector and the sealed seeds of its masks. */
+/** The only message of a device in the one-shot mode: a signed header, the masked vector and the sealed seeds of its masks. */
 import { packedLength, type Suite, slotSealedBytes } from '@basa/masking';
 import type { Ctx, JoinTag, TaskId, UserId } from '../brands.ts';
 import { type Certificate, certificateCodec } from '../certificate.ts';
@@ -22,11 +22,11 @@ export interface ShotHeaderBody {
   /** tau, and the hash of its entry in the model log: every upload of a batch names the same entry. */
   readonly version: number;
   readonly entry: Uint8Array;
-  /** To whose keys the seeds are sealed. */
+  /** The epochs to whose keys the seeds are sealed. */
   readonly epochs: readonly EpochName[];
   /** Hash of the whole body: y, then the sealed parts. */
   readonly bodyHash: Uint8Array;
-  /** Hash of the sealed parts alone: authorities never see y, and recompute this one. */
+  /** Hash of only the sealed parts: authorities never see y, and recompute this one. */
   readonly partsHash: Uint8Array;
 }
 export type ShotHeader = ShotHeaderBody & Signature;
@@ -54,7 +54,7 @@ export const SEALED_PARTS_BYTES: number = MAX_PARTS * slotSealedBytes(MAX_AUTHOR
 /** Bytes that fit a header. */
 export const SHOT_HEADER_BYTES: number = STATEMENT_BYTES;
 
-/** What stands before the body of an upload. */
+/** The data before the body of an upload. */
 export interface ShotUpload {
   readonly certificate: Certificate;
   readonly header: ShotHeader;
@@ -68,7 +68,7 @@ export const shotUploadCodec: Codec<ShotUpload> = message<ShotUpload>(KIND.shotU
 /** Bytes that fit `shotUploadCodec`. */
 export const SHOT_UPLOAD_BYTES: number = STATEMENT_BYTES + SHOT_HEADER_BYTES + 16;
 
-/** The name of an upload: the hash of what its device signed. */
+/** The name of an upload: the hash of its signed header. */
 export function uploadNameOf(suite: Suite, header: ShotHeaderBody): Ctx {
   return shotHeaderCodec.statementHash(suite, header) as Ctx;
 }
@@ -89,7 +89,7 @@ export function heldParts(
   return taskParts(policy).map((part) => ({ part, holders: named.filter((index) => isHolder(part, index)) }));
 }
 
-/** Where everything lies in the body. */
+/** The positions of all parts in the body. */
 export interface ShotLayout {
   readonly elements: number;
   readonly vectorBytes: number;

@@ -1,4 +1,4 @@
-/** How good a model is on held-out examples; loaded by a thread that is asked for it. */
+/** Evaluates a model on held-out examples; a thread loads it on demand. */
 import {
   allSamples,
   createKernelBackend,
@@ -15,7 +15,7 @@ import { type BlobStore, readWhole } from '../../blobs/blob-store.ts';
 import type { Evaluated, EvaluateTask } from './tasks.ts';
 
 const BATCH = 64;
-/** Examples lie in memory: a few tasks at once, and not those of files that were replaced. */
+/** Examples are kept in memory: for a few tasks at once, without those of replaced files. */
 const MAX_EVALUATORS = 4;
 
 interface Evaluator {

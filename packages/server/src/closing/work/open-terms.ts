@@ -29,7 +29,7 @@ export async function openTerms(task: OpenTermsTask, { suite, blobs }: OpenTerms
   const buffer = restoreSecureBuffer(suite, task.drawn, task.facts.map(decodeBufferRecord));
   const { sealing, destroy } = await sealingOf(suite, descriptor);
   try {
-    // Backups are for what dropped slots sealed: where none dropped, the self seed alone is read.
+    // Backups are for seeds that dropped slots sealed: if no slot dropped, only the self seed is read.
     const hasDropped = buffer.slots.length > buffer.accepted.length;
     const uploads = new Map<number, StoredUpload>();
     for (const { slot, key } of task.bodies) {

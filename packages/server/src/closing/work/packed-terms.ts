@@ -1,4 +1,4 @@
-/** The terms of a mask plan as two arrays: there may be hundreds of thousands, and threads copy arrays at once. */
+/** The terms of a mask plan as two arrays: there may be hundreds of thousands, and threads copy arrays in one operation. */
 import { concatBytes, type MaskTerm, SEED_BYTES, Secret } from '@basa/masking';
 
 export interface PackedTerms {
@@ -14,7 +14,7 @@ export function packTerms(terms: readonly MaskTerm[]): PackedTerms {
   return { seeds, signs: Int8Array.from(terms, ({ sign }) => sign) };
 }
 
-/** The seeds are the same memory: whoever wipes one wipes the other. */
+/** The seeds share the memory: wiping one wipes the other. */
 export function unpackTerms({ seeds, signs }: PackedTerms): readonly MaskTerm[] {
   return Array.from(signs, (sign, n) => ({
     seed: new Secret(seeds.subarray(n * SEED_BYTES, (n + 1) * SEED_BYTES)),

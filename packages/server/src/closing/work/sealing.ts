@@ -1,10 +1,10 @@
-/** The sealing of a closed buffer, by its engine. The pairing library is loaded where a buffer needs it. */
+/** The sealing of a closed buffer, by its engine. The pairing library is loaded if a buffer needs it. */
 import type { Group } from '@basa/abe';
 import type { Suite } from '@basa/masking';
 import { attributeSealing, type BufferSealing, type Descriptor, ENGINE, slotSealing } from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 
-/** One instance a thread. */
+/** One instance per thread. */
 let loading: Promise<Group> | undefined;
 
 export async function sealingOf(

@@ -1,4 +1,4 @@
-/** One shard of a sum: adds that part of every body block by block, takes masks and sums of masks off, and judges what is left. */
+/** One shard of a sum: adds that part of every body block by block, subtracts masks and sums of masks, and judges the result. */
 import {
   addInPlace,
   addPackedInPlace,
@@ -55,7 +55,7 @@ function judged(rules: SumRules, total: Uint32Array, task: SumShardTask, kernel:
   return { kind: 'shard', mean, ...(prefix !== undefined && { prefix }) };
 }
 
-/** total += this part of the y of one body. Shards begin at whole bytes, however few bits an element has. */
+/** total += this part of the y of one body. Shards begin at whole bytes for any number of bits per element. */
 async function addBody(
   total: Uint32Array,
   { modulus }: SumRules,

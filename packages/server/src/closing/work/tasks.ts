@@ -1,4 +1,4 @@
-/** What the worker is asked, and what it answers: plain data, copied between threads. */
+/** The tasks and answers of the worker: plain data, copied between threads. */
 import type { LossName, ModelJson } from '@basa/learning';
 import type { Ctx, DescribedBuffer, KeysOf, PrefixVerdict, Scores, Slot, SumRules } from '@basa/protocol';
 import type { BodyPlace } from '../../blobs/place.ts';
@@ -31,9 +31,9 @@ export interface OpenTermsTask {
 export interface Quarantined {
   readonly kind: 'quarantine';
   readonly why: string;
-  /** Who is known to have cheated. */
+  /** The slots that are known to have cheated. */
   readonly slots: readonly number[];
-  /** Nobody is known to have cheated, and what more authorities released may open the sum. */
+  /** No cheat is known, and keys of more authorities may open the sum. */
   readonly isUnsure?: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface SumShardTask {
   readonly weightSum?: number;
 }
 
-/** What the words before the coordinates say of the whole sum. */
+/** The words before the coordinates, which describe the whole sum. */
 export type GoodPrefix = Extract<PrefixVerdict, { kind: 'good' }>;
 
 export type SummedShard =

@@ -1,4 +1,4 @@
-/** The worker thread of a server: opens sums and evaluates models, away from the thread that answers requests. */
+/** The worker thread of a server: opens sums and evaluates models, so that the main thread can answer requests. */
 import { workerData } from 'node:worker_threads';
 import { plainVectorKernel } from '@basa/masking';
 import { createNodeKeystream, createWasmVectorKernel, nodeSuite, serveWorker } from '@basa/runtime/node';
@@ -10,7 +10,7 @@ import type { WorkerOptions, WorkResult, WorkTask } from './tasks.ts';
 
 type OpeningTools = OpenTermsTools & SumShardTools;
 
-/** Made when first asked for: a server that never evaluates has no engine, one that never opens has no pairings. */
+/** Made on demand: a server that never evaluates has no engine, one that never opens has no pairings. */
 let opening: Promise<OpeningTools> | undefined;
 let opened: Promise<BlobStore> | undefined;
 

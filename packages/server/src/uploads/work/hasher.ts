@@ -1,13 +1,13 @@
-/** The thread that hashes long bodies: blocks lie in shared memory, and every question gets one answer, in order. */
+/** The thread that hashes long bodies: blocks are in shared memory, and every request gets one answer, in order. */
 import { createHash, type Hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 
-/** A block of a body; or its end, which asks for the digest; or that nobody wants it any more. */
+/** A block of a body; or its end, which requests the digest; or a notice that the digest is no longer needed. */
 export type HashQuestion =
   | { readonly body: number; readonly block: Uint8Array }
   | { readonly body: number; readonly end: 'digest' | 'forget' };
 
-/** The digest, where it was asked for. */
+/** The digest, if it was requested. */
 export type HashAnswer = Uint8Array | undefined;
 
 const hashes = new Map<number, Hash>();

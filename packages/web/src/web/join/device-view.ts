@@ -1,4 +1,4 @@
-/** What the page says of its device: where it is, what it did, what it cost. */
+/** The page's view of its device: its step, its progress and its costs. */
 import type { Costs } from '@basa/client/web';
 import { drawBars } from '../shared/bars.ts';
 import { element, make, say } from '../shared/dom.ts';
@@ -30,7 +30,7 @@ const COST_TEXT = {
   mask: 'mask',
   upload: 'upload',
 } as const;
-/** What to do next, where the sentence of a service does not say it. */
+/** The next step, if the sentence of a service does not say it. */
 const NEXT: Readonly<Record<string, string>> = {
   'enrolment-token-invalid': 'Each token is good for one device, once. Ask the operator for another one.',
   'task-paused': 'Come back later; what was begun is kept.',
@@ -53,7 +53,7 @@ export function showNews(news: FromDevice, own: OwnPlace): void {
   else status(sentenceOf(news, own), isNoted(news));
 }
 
-/** Until the next try, however much happens meanwhile. */
+/** Shown until the next try, whatever happens meanwhile. */
 export function showError(sentence: string): void {
   element('device-error').hidden = false;
   say(element('device-error'), sentence);
@@ -74,7 +74,7 @@ function withNext(sentence: string, code = ''): string {
   return NEXT[code] === undefined ? sentence : `${sentence} ${NEXT[code]}`;
 }
 
-/** Epsilon of this device so far, of all that its budget has. */
+/** Epsilon of this device so far, out of its whole budget. */
 function showSpent({
   epsilon,
   epsilonBudget,
@@ -86,7 +86,7 @@ function showSpent({
   say(element('spent'), `${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)} (${part})`);
 }
 
-/** Shows what the news bring, and gives the sentence for it. */
+/** Shows the content of a message, and returns the sentence for it. */
 function sentenceOf(
   news: Exclude<FromDevice, { readonly kind: 'update' | 'failed' | 'privacy' }>,
   own: OwnPlace,
@@ -133,7 +133,7 @@ function sentenceOf(
   }
 }
 
-/** What comes many times is not written down each time. */
+/** Frequent messages are not logged each time. */
 function isNoted(news: FromDevice): boolean {
   return news.kind !== 'waiting' && !(news.kind === 'step' && (news.sent ?? 0) > 0);
 }

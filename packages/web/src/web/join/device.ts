@@ -1,4 +1,4 @@
-/** A tab as a device: connects, trains and contributes for as long as its gate is open, whatever fails in between. */
+/** A tab as a device: connects, trains and contributes for as long as its gate is open, and recovers from failures. */
 import { BasaClient, type Contribution, type Outside, type RoundTrainer, webOutside } from '@basa/client/web';
 import type { Samples } from '@basa/learning';
 import { type Modulus, modulusSize, RING_32, toHex } from '@basa/masking';
@@ -8,19 +8,19 @@ import type { Gate } from './gate.ts';
 import { persistently } from './persistently.ts';
 
 const OUTCOME_MS = 400;
-/** More of a vector is not shown. */
+/** The largest number of words of a vector that is shown. */
 const SHOWN_WORDS = 16_384;
 
 type Join = Extract<ToDevice, { readonly kind: 'join' }>;
 type Tell = (news: FromDevice) => void;
 
-/** What the picture of an update is made of, besides its words. */
+/** The parts of an update's picture besides its words. */
 interface Shown {
   floats: Float32Array;
   modulus: Modulus;
 }
 
-/** Resolves when the device has left; rejects with what no other try would mend. */
+/** Resolves when the device has left; rejects with an error that a retry would not fix. */
 export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
   const shown: Shown = { floats: new Float32Array(), modulus: RING_32 };
   const { trainerOf, samplesOf } = await import('./training.ts');
@@ -69,7 +69,7 @@ interface LifeOptions {
   readonly rounds: number | undefined;
 }
 
-/** Rounds until there are enough; can be taken up again after any abort. */
+/** Rounds until there are enough; can be continued after any abort. */
 class Life {
   accepted = 0;
   /** Rounds in which the device had nothing new to contribute. */
@@ -137,7 +137,7 @@ function listen(client: BasaClient, tell: Tell): void {
   client.on('retry', ({ service, why }) => tell({ kind: 'waiting', why: `${service}: ${why}` }));
 }
 
-/** Tells of each training, and keeps its result to be shown beside what becomes of it. */
+/** Reports each training, and keeps its result to be shown beside its upload. */
 function observed(trainer: RoundTrainer, shown: Shown, tell: Tell): RoundTrainer {
   return {
     model: trainer.model,

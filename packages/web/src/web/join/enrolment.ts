@@ -1,4 +1,4 @@
-/** How this tab gets in: with the token of its link or of a person, with one that the server hands out, or as it did before. */
+/** The admission of this tab: with the token of its link or of a person, with one that the server hands out, or as before. */
 import { SERVER_PATH } from '@basa/protocol';
 import { element, say } from '../shared/dom.ts';
 
@@ -32,7 +32,7 @@ export class Enrolment {
     this.#show();
   }
 
-  /** What the device brings along. A token that is handed out is gone with it. */
+  /** The credentials of the device. A token that is handed out is used up by it. */
   async admittance(): Promise<Admittance> {
     const token = this.#field.value.trim();
     if (token !== '') return { kind: 'ready', token };
@@ -50,14 +50,14 @@ export class Enrolment {
     this.#show();
   }
 
-  /** The authority took no token of this device, or does not know it any more. */
+  /** The authority accepted no token of this device, or does not know it any more. */
   failed(): void {
     localStorage.removeItem(this.#mark);
     say(element('token-note'), NEEDED);
     this.ask();
   }
 
-  /** A person is to bring a token. */
+  /** Asks the person for a token. */
   ask(): void {
     element('token-field').hidden = false;
     this.#field.setAttribute('aria-invalid', 'true');

@@ -1,10 +1,10 @@
-/** Whether the device may work now. Closing it aborts what runs; what was begun is on disk and goes on when it opens. */
+/** Decides whether the device may work now. Closing it aborts the running work; begun work is on disk and continues when it opens. */
 export class Gate {
   #closed: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
   #working = new AbortController();
   readonly #leaving = new AbortController();
 
-  /** Whether the device was told to leave for good. */
+  /** True if the device was told to leave for good. */
   get isLeaving(): boolean {
     return this.#leaving.signal.aborted;
   }

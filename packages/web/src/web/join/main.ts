@@ -37,7 +37,7 @@ drawExample();
 showCosts({});
 const facts = await serverFacts();
 const pinned = asked.get('task');
-// A task that the link pins is taken or none: the server does not choose another.
+// A task that the link pins is used or no task at all: the server does not choose another.
 const task = pinned === null ? chosenTask(facts.tasks, null) : facts.tasks.find((one) => one.task === pinned);
 if (task === undefined) {
   if (pinned !== null) say(element('no-task'), NOT_HERE);
@@ -71,7 +71,7 @@ function offer(server: ServerFacts, chosen: TaskFacts): void {
   if (asked.has('now')) void join(server, chosen, enrolment);
 }
 
-/** Nobody has a slot in the one-shot mode: a device masks and uploads, and is done. */
+/** There are no slots in the one-shot mode: a device masks and uploads, and is done. */
 function sayBatches(): void {
   say(element('sum-title'), 'The batch, and the sum');
   say(element('no-buffer'), 'No batch fills now. The next upload begins one.');
@@ -81,7 +81,7 @@ function sayBatches(): void {
   );
 }
 
-/** The buffers and versions of the task, for as long as the page is there. */
+/** Shows the buffers and versions of the task, for as long as the page is open. */
 function show(chosen: TaskFacts): void {
   const plot = new LinePlot(element('accuracy-plot'), {
     x: 'version',
@@ -116,7 +116,7 @@ function newestText({ versions }: Watched): string {
   return `version ${newest.version}${score === undefined ? '' : `, ${scoreWords(score)} on the test set`}`;
 }
 
-/** The buffer of this tab, or the one that fills now; if no batch fills, the one that is opened or ended last. */
+/** Draws the buffer of this tab, or the one that is filling; if no batch is filling, the one that was opened or ended last. */
 function draw({ buffers, aheadMs, mode }: Watched): void {
   const isBatch = mode === ONE_SHOT;
   const mine =
@@ -151,7 +151,7 @@ function wire(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment): voi
   });
 }
 
-/** What the network takes; 28 x 28 where the task does not say. */
+/** The input size of the network; 28 x 28 if the task does not give it. */
 function inputOf({ model }: TaskFacts): { readonly width: number; readonly height: number } {
   const { input } = (model ?? {}) as { readonly input?: { readonly width: number; readonly height: number } };
   return { width: input?.width ?? 28, height: input?.height ?? 28 };

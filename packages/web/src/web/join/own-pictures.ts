@@ -1,4 +1,4 @@
-/** Pictures of one's own as the task's network takes them: grey, light on dark, so many pixels wide and high. */
+/** A user's own pictures in the form that the task's network takes: grey, light on dark, of a fixed width and height. */
 
 export interface OwnPictures {
   readonly inputs: Uint8Array;

@@ -1,6 +1,6 @@
-/** When a device rests: while its tab is hidden, while there is no network, and for as long as its owner wants. */
+/** The pauses of a device: while its tab is hidden, while there is no network, and for as long as its owner wants. */
 export interface Pauses {
-  /** Whether it rests now. */
+  /** Called when it begins or ends to rest. */
   onChange(isResting: boolean, why: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** Work that a device takes up again, whatever fails for the moment. */
+/** Work that a device takes up again after temporary failures. */
 import { AnswerError, type Outside, ProblemError, UnreachableError } from '@basa/client/web';
 import type { FromDevice } from './device-messages.ts';
 import type { Gate } from './gate.ts';
@@ -11,7 +11,7 @@ export interface Patient {
   tell(news: FromDevice): void;
 }
 
-/** Tries again while nobody answers, a service has no time or the gate is closed; undefined once the device leaves. */
+/** Tries again while there is no answer, a service is overloaded or the gate is closed; undefined once the device leaves. */
 export async function persistently<Result>(
   { gate, tell, sleep }: Patient,
   work: () => Promise<Result>,
@@ -25,7 +25,7 @@ export async function persistently<Result>(
       await sleep(waitMs, signal);
       return await work();
     } catch (error) {
-      // The gate may be open again by now: what counts is whether it was closed meanwhile.
+      // The gate may be open again by now: only whether it was closed meanwhile counts.
       if (signal.aborted) tell({ kind: 'paused' });
       else {
         waitMs = waitOf(error);
@@ -35,14 +35,14 @@ export async function persistently<Result>(
   }
 }
 
-/** How long to wait after a failure that may pass; throws any other. */
+/** Returns the wait after a failure that may pass; throws any other. */
 function waitOf(error: unknown): number {
   if (error instanceof UnreachableError || error instanceof AnswerError) return RETRY_MS;
   if (error instanceof ProblemError && error.isPassing) return Math.max(RETRY_MS, error.retryAfterMs ?? 0);
   throw error;
 }
 
-/** What an error says of how to try again is left out: that is done here. */
+/** An error's advice to retry is left out, because that happens here. */
 function whyOf(error: unknown): string {
   return error instanceof Error ? (error.message.split(';')[0] ?? '') : '';
 }

@@ -1,11 +1,11 @@
-/** Ten pictures of an update, one for each class of a linear model: in a row, or in two where the page is narrow. */
+/** Ten pictures of an update, one for each class of a linear model: in one row, or in two if the page is narrow. */
 
 export const SIDE = 28;
 export const TILE = SIDE * SIDE;
 export const TILES = 10;
 const GAP = 1;
 
-/** Values go by the size of most of them: below zero is one colour, above the other. */
+/** Values are scaled by the size of most of them: below zero is one colour, above the other. */
 export function drawTiles(canvas: HTMLCanvasElement, values: Float64Array, rows: 1 | 2): void {
   const columns = TILES / rows;
   const place = (tile: number): readonly [x: number, y: number] => [

@@ -1,9 +1,9 @@
-/** Data and trainer of a tab, loaded when it joins: the engine and its wasm are no part of the core. */
+/** Data and trainer of a tab, loaded when it joins: the engine and its wasm are not part of the core. */
 import { allSamples, type Dataset, decodeDataset, readModelJson, type Samples, type Trainer } from '@basa/learning';
 import { createPageTrainer } from '../shared/page-trainer.ts';
 import type { DeviceData, TaskHints } from './device-messages.ts';
 
-/** The client holds the network's layout to the policy before it trains. */
+/** The client checks the network's layout against the policy before it trains. */
 export function trainerOf({ model, loss }: TaskHints): Trainer {
   if (model === undefined) throw new Error('this task names no network that a tab could train');
   if (loss === 'own') throw new Error('the loss of this task is its own, and no tab knows it');

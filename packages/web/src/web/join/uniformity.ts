@@ -1,10 +1,10 @@
-/** How even the bytes of an upload are, as they leave. */
+/** Measures how even the bytes of an upload are. */
 import { type Modulus, packVector } from '@basa/masking';
 import { chiSquareUniform } from '@basa/simulator';
 
 const MIN_BYTES = 5 * 256;
 
-/** Words are packed before they leave: in one that takes 20 bits the other 12 are not sent. */
+/** Words are packed before they leave: of a word of 20 bits the other 12 are not sent. */
 export function byteEvenness(
   words: Uint32Array,
   modulus: Modulus,

@@ -24,7 +24,7 @@ export function drawUpdate(view: UpdateView): void {
   drawBytes(view);
 }
 
-/** Before a device has an update of its own: digits as this page draws them, masked with random numbers of this browser. */
+/** Before a device has its own update: digits that this page draws, masked with random numbers of this browser. */
 export function drawExample(): void {
   const floats = new Float32Array(TILES * TILE);
   for (let digit = 0; digit < TILES; digit++) floats.set(digitPicture(digit, SIDE), digit * TILE);
@@ -40,7 +40,7 @@ export function drawExample(): void {
 
 function drawPictures({ floats, quantised, masked, size }: Pictured): void {
   const rows = NARROW.matches ? 2 : 1;
-  /** Words from half of the ring on stand for numbers below zero. */
+  /** Words in the upper half of the ring stand for numbers below zero. */
   const signed = (word: number): number => (word < size / 2 ? word : word - size);
   const values = (words: ArrayLike<number>): Float64Array => Float64Array.from(words, signed);
   drawTiles(element<HTMLCanvasElement>('floats'), Float64Array.from(floats), rows);

@@ -1,4 +1,4 @@
-/** What a run shows, in a few sentences. */
+/** The result of a run, in a few sentences. */
 import { count, percent, seconds } from '../shared/format.ts';
 import type { Lane, LaneState } from './play-messages.ts';
 
@@ -6,7 +6,7 @@ export interface PlayedPoint extends Readonly<Record<Lane, LaneState>> {
   readonly time: number;
 }
 
-/** With fewer versions of the paper's a ratio says little. */
+/** With fewer versions of the paper's mode a ratio means little. */
 const MIN_VERSIONS = 5;
 
 export function conclusionOf(points: readonly PlayedPoint[], devices: number): string {
@@ -26,7 +26,7 @@ function ratioText(ratio: number): string {
   return ratio < 1.05 ? 'about as many' : `${ratio.toFixed(1)} times as many`;
 }
 
-/** When sealed mode was as good as the paper's is now, where it is ahead. */
+/** The time at which sealed mode was as good as the paper's is now, if it is ahead. */
 function accuracyText(points: readonly PlayedPoint[], { paper, sealed }: PlayedPoint): string {
   const both = `The model gets ${percent(sealed.accuracy)} of the test digits right in sealed mode and ${percent(paper.accuracy)} in the paper’s`;
   const then = points.find((point) => point.sealed.accuracy >= paper.accuracy);

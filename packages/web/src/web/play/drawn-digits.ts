@@ -1,4 +1,4 @@
-/** Data that a page makes itself: digits, crooked and noisy, and devices that each have a few kinds of them. */
+/** Data that a page makes itself: crooked and noisy digits, and devices that each have a few kinds of them. */
 import { type Dataset, randomStream, type Samples } from '@basa/learning';
 
 export const SIDE = 14;
@@ -6,7 +6,7 @@ const CLASSES = 10;
 const TRAINED = 2000;
 const HELD_OUT = 400;
 const PER_DEVICE = 20;
-/** A device has this many kinds of digits: its update alone pulls the model its own way. */
+/** The number of kinds of digits of a device, so that its own update pulls the model in its own direction. */
 const KINDS = 3;
 const NOISE = 30;
 const SEED = 11;

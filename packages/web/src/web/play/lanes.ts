@@ -28,7 +28,7 @@ export class PlayedLane {
   readonly #fleet: Fleet;
   readonly #learner: Learner;
   #pending: TimedEvent | undefined;
-  /** When each trip that is under way will be, or was, trained. */
+  /** The time at which each trip under way will be, or was, trained. */
   readonly #trainedAt = new Map<number, number>();
   readonly #staleness: number[] = [];
   #versions = 0;
@@ -43,7 +43,7 @@ export class PlayedLane {
     this.#events = timeline.run(make(timeline));
   }
 
-  /** Lets everything happen up to this time. */
+  /** Runs all events up to this time. */
   playUntil(time: number): void {
     for (;;) {
       this.#pending ??= this.#events.next().value;
@@ -104,7 +104,7 @@ function fleetOf({ bufferSize, betaSeconds, concurrency, dropouts }: PlaySetting
   };
 }
 
-/** As new tasks have it: one version a buffer, and a place for everybody that trains. */
+/** Like new tasks: one version per buffer, and a place for every device that trains. */
 function sealedFleet(settings: PlaySettings): Fleet {
   const { bufferSize, concurrency } = settings;
   const minimum = defaultMinimum(bufferSize, 0);

@@ -1,4 +1,4 @@
-/** The model of one lane: every update that is in a version was trained, from the version that its device had fetched. */
+/** The model of one lane: every update in a version was really trained, from the version that its device had fetched. */
 import {
   createServerStep,
   defineModel,
@@ -28,7 +28,7 @@ export class Learner {
   readonly #digits: DrawnDigits;
   readonly #step: ServerStep = createServerStep({ kind: 'fedbuff', rate: 1 });
   readonly #samples = new Map<number, Samples>();
-  /** What each trip that is under way began with. */
+  /** The model with which each trip under way began. */
   readonly #starts = new Map<number, Float32Array>();
   #parameters: Float32Array;
   #accuracy: number | undefined;
@@ -39,7 +39,7 @@ export class Learner {
     this.#parameters = trainer.init(SEED);
   }
 
-  /** Of the newest version, evaluated when somebody asks. */
+  /** The accuracy of the newest version, evaluated on demand. */
   get accuracy(): number {
     this.#accuracy ??= this.#trainer.evaluate(this.#parameters, this.#digits.test).accuracy ?? Number.NaN;
     return this.#accuracy;
@@ -52,7 +52,7 @@ export class Learner {
     } else this.#learn(event);
   }
 
-  /** The mean of what was trained, damped by its mean age as a server's step is by default: undamped it swings. */
+  /** Applies the mean of the updates, damped by its mean age like the default step of a server: undamped it oscillates. */
   #learn({ included, meanAge }: Extract<TimedEvent, { readonly kind: 'version' }>): void {
     const mean = new WeightedMean(this.#parameters.length);
     for (const { trip } of included) {

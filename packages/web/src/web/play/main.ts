@@ -1,4 +1,4 @@
-/** The page "Play the paper": sliders, two lanes, what they make of the model, and what that shows. */
+/** The page "Play the paper": sliders, two lanes, their effect on the model, and the conclusion. */
 import { drawBars } from '../shared/bars.ts';
 import { element, make, say } from '../shared/dom.ts';
 import { count, milliseconds, percent } from '../shared/format.ts';
@@ -121,7 +121,7 @@ function draw(time: number, lanes: Readonly<Record<Lane, LaneState>>): void {
   drawLane('paper', time, lanes.paper);
   drawLane('sealed', time, lanes.sealed);
   points.push({ time, ...lanes });
-  // Every other point goes when there are too many: the whole run stays in view.
+  // Drops every other point when there are too many: the whole run stays in view.
   if (points.length > MAX_POINTS) points.splice(0, points.length, ...points.filter((_, n) => n % 2 === 0));
   for (const [plot, of] of [
     [versionsPlot, ({ versions }: LaneState) => versions],

@@ -1,4 +1,4 @@
-/** What the page tells the worker that plays, and what it hears. */
+/** The messages between the page and the worker that plays. */
 
 export interface PlaySettings {
   readonly bufferSize: number;
@@ -12,13 +12,13 @@ export type ToPlay =
   | { readonly kind: 'start'; readonly settings: PlaySettings }
   | { readonly kind: 'speed'; readonly virtualSecondsPerSecond: number };
 
-/** What one engine takes, in seconds of one processor of this machine. */
+/** The prices of one engine, in seconds of one processor of this machine. */
 export interface EnginePrices {
   readonly sealSeconds: number;
   readonly openSeconds: number;
-  /** The key of a slot, for its holder or, where it dropped out, for the server. */
+  /** The key of a slot, for its holder or, if it dropped out, for the server. */
   readonly issueSeconds: number;
-  /** What opens the self seed of an upload. */
+  /** The key that opens the self seed of an upload. */
   readonly releaseSeconds: number;
 }
 
@@ -28,12 +28,12 @@ export type Prices = Readonly<Record<Lane, EnginePrices>>;
 /** One mode at one moment. */
 export interface LaneState {
   readonly versions: number;
-  /** Updates of the buffer that fills, as far as they are there. */
+  /** The updates so far of the buffer that is filling. */
   readonly filled: number;
   readonly waiting: number;
   readonly dropped: number;
   readonly staleness: readonly number[];
-  /** Of the newest version, on digits that no device has. */
+  /** The accuracy of the newest version, on digits that no device has. */
   readonly accuracy: number;
 }
 

@@ -1,4 +1,4 @@
-/** The worker that plays: measures what cryptography costs here, then lets both modes run and learn in virtual time. */
+/** The worker that plays: measures the cost of cryptography here, then lets both modes run and learn in virtual time. */
 import { drawDigits } from './drawn-digits.ts';
 import { newLanes } from './lanes.ts';
 import { Learner, playTrainer } from './learner.ts';

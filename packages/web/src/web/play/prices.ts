@@ -1,4 +1,4 @@
-/** What sealing and opening take in this tab, with each engine: the fastest of a few runs, for a busy machine is not its fault. */
+/** The cost of sealing and opening in this tab, with each engine: the fastest of a few runs, because the machine may be busy. */
 import { allSteps, type Ctx, ENGINE, type JoinTag, type Registration, type Slot, type TaskId } from '@basa/protocol';
 import { webRandomBytes, webSuite } from '@basa/runtime/web';
 import { overAttributes, type Sealings } from '@basa/simulator';
@@ -36,7 +36,7 @@ function pricesOf({ issuer, sealing }: Sealings): EnginePrices {
     const keys = issuer.keysOf({ ctx, authority: AUTHORITY, source });
     const key = clocked('issue', () => keys.edge(SLOT));
     const sealed = clocked('seal', () => sealing.sealEdge(buffer, SLOT, use, seed));
-    // A key that was never used before, as nearly every one is at a server.
+    // A key that was never used before, like nearly every key at a server.
     clocked('open', () => sealing.edgeOpener(buffer, SLOT, [{ authority: AUTHORITY, key }])?.(sealed, use));
     const selfName = sealing.sealSelf(buffer, registration, seed).subarray(0, sealing.selfNameBytes);
     clocked('release', () => keys.self(registration, selfName));

@@ -1,4 +1,4 @@
-/** One real buffer in a page: the cores of users, server and authority with slot keys, and what the server holds of it. */
+/** One real buffer in a page: the cores of users, server and authority with slot keys, and the server's view of it. */
 
 import { prefixElements } from '@basa/protocol';
 import { chiSquareUniform, Federation, type Sealings, uniformityOf } from '@basa/simulator';

@@ -1,4 +1,4 @@
-/** What the page asks of the worker that plays server and colluders, and what it is shown. */
+/** The messages between the page and the worker that plays server and colluders. */
 
 export type ToSees =
   | { readonly kind: 'run'; readonly pictures: readonly Float32Array[]; readonly side: number }
@@ -29,7 +29,7 @@ export interface AttackNews {
   readonly stoppedBy?: string;
   /** Against the paper's protocol, or against the mode without the rule that stops it. */
   readonly broken: Played;
-  /** Against the mode as it is. */
+  /** Against the unmodified mode. */
   readonly asItIs: Played;
 }
 

@@ -54,7 +54,7 @@ function playedOf({ findings, refusals, wrongSum }: AttackResult): Played {
   return { findings, refusals: refusals.map(({ by, reason }) => checkOf(by, reason)), isSumWrong, hasSum: false };
 }
 
-/** What the mode without the rule gives away is told as the tests of the mutants found it: this tab has no such core. */
+/** The leak of the mode without the rule is quoted from the tests of the mutants: this tab has no such core. */
 function playOneShot({ id, schedule, without, learned, play }: ShotAttack, environment: Environment): AttackNews {
   const report = play(environment);
   const refusals = (report.refusals ?? []).map((reason) => checkOf('authority', reason));

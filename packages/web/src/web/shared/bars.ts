@@ -7,7 +7,7 @@ export interface Bar {
   readonly text: string;
 }
 
-/** Rows of the table body are made anew only where their labels change. */
+/** Rows of the table body are made again only if their labels change. */
 export function drawBars(body: HTMLElement, bars: readonly Bar[], empty: string): void {
   const labels = bars.map(({ label }) => label).join('\n');
   if (body.dataset['labels'] !== labels) {

@@ -1,4 +1,4 @@
-/** A buffer as a row of its slots: what each is at, and how long its lease still lasts. A batch has no slots, and is a bar. */
+/** A buffer as a row of its slots: the step of each, and the rest of its lease. A batch has no slots, and is a bar. */
 import type { LiveBuffer, LiveSlot } from '@basa/protocol';
 import { make, say } from './dom.ts';
 import { short } from './format.ts';
@@ -15,7 +15,7 @@ const STATUS_TEXT: Readonly<Record<LiveBuffer['status'], string>> = {
 };
 const SLOT_TEXT = { free: 'free', assigned: 'upload awaited', accepted: 'uploaded', dropped: 'dropped out' } as const;
 const SLOT_SIGN = { free: '', assigned: '·', accepted: '✓', dropped: '×' } as const;
-/** Below this, somebody is late. */
+/** Below this, a device is late. */
 const LATE_MS = 10_000;
 
 export interface BufferViewOptions {
@@ -26,7 +26,7 @@ export interface BufferViewOptions {
   readonly isBatch: boolean;
 }
 
-/** Draws buffers into a list, and touches only what changed. */
+/** Draws buffers into a list, and changes only what is different. */
 export function drawBuffers(
   list: HTMLElement,
   buffers: readonly LiveBuffer[],
@@ -94,7 +94,7 @@ function updateSlot(
   slot: LiveSlot | undefined,
   { now, isOwn, isOpen }: { readonly now: number; readonly isOwn: boolean; readonly isOpen: boolean },
 ): void {
-  // Who has not uploaded when the buffer freezes is left out: it has dropped out as well.
+  // A slot without an upload when the buffer freezes is left out: it counts as dropped, too.
   const status = slot?.status === 'assigned' && !isOpen ? 'dropped' : (slot?.status ?? 'free');
   const leftMs = status === 'assigned' && slot !== undefined ? Math.max(0, slot.deadline - now) : undefined;
   cell.dataset['status'] = status;

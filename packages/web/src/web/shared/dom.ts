@@ -1,4 +1,4 @@
-/** A little of the document: elements by id, new ones, texts. */
+/** Small helpers for the document: elements by id, new ones, texts. */
 
 /** The element with this id; pages are written together with their scripts, so a missing one is a mistake. */
 export function element<Kind extends Element = HTMLElement>(id: string): Kind {
@@ -20,7 +20,7 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Writes only what changed: assistive technology reads a live region again when it is touched. */
+/** Writes only changed text: assistive technology reads a live region again when it is touched. */
 export function say(target: HTMLElement, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }

@@ -5,7 +5,7 @@ export function count(value: number): string {
   return whole.format(value);
 }
 
-/** Three digits that count. */
+/** Three significant digits. */
 export function digits(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
@@ -40,10 +40,10 @@ export function short(hex: string): string {
   return hex.slice(0, 8);
 }
 
-/** What is rarer than this is no accident, however often somebody looks. */
+/** An event rarer than this is not a coincidence, however often somebody looks. */
 const MIN_CHANCE = 1e-6;
 
-/** Whether bytes are as even as noise is, by the chance that noise is at least as uneven. */
+/** True if bytes are as even as noise, by the chance that noise is at least as uneven. */
 export function isEven(pValue: number): boolean {
   return pValue >= MIN_CHANCE;
 }

@@ -1,4 +1,4 @@
-/** Lines over time or versions by uPlot, in the colours of the page, as wide as their place. */
+/** Lines over time or versions by uPlot, in the colours of the page, as wide as their container. */
 import uPlot, { type AlignedData, type Axis, type Options } from 'uplot';
 import { count, digits, seconds } from './format.ts';
 
@@ -7,7 +7,7 @@ interface LineSeries {
   /** The name of a colour of the style sheet, without its dashes. */
   readonly colour: string;
   readonly dash?: readonly number[];
-  /** Whether it is drawn for comparison, and has no values of its own. */
+  /** True if it is drawn for comparison, and has no values of its own. */
   readonly isMark?: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface LinePlotOptions {
   readonly series: readonly LineSeries[];
   readonly range?: readonly [number, number];
   readonly formatY?: (value: number) => string;
-  /** Seconds are written as people do; anything else is counted. */
+  /** Seconds are formatted as times; anything else is counted. */
   readonly isTime?: boolean;
   readonly height?: number;
 }
@@ -58,7 +58,7 @@ export class LinePlot {
     this.#showNewest();
   }
 
-  /** The legend tells the newest values, unless the pointer is on others. */
+  /** The legend shows the newest values, unless the pointer is on others. */
   #showNewest(): void {
     const { length } = this.#data[0];
     if (length > 0 && this.#plot?.cursor.idx == null) this.#plot?.setLegend({ idx: length - 1 });
@@ -73,7 +73,7 @@ export class LinePlot {
     return { width: Math.max(200, this.#place.clientWidth), height: this.#options.height ?? 220 };
   }
 
-  /** One point alone would stand on an axis that uPlot makes up. */
+  /** A single point would get an arbitrary axis from uPlot. */
   #rangeX(): [number, number] {
     const [xs] = this.#data;
     const [first = 0, last = 0] = [xs[0], xs[xs.length - 1]];

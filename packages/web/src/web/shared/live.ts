@@ -1,16 +1,16 @@
-/** The event stream of a task, put together again: every version it told so far, and the newest of everything else. */
+/** The event stream of a task, reassembled: every version so far, and the newest of everything else. */
 import { type LiveState, type LiveVersion, SERVER_PATH } from '@basa/protocol';
 
 export interface Watched extends LiveState {
-  /** The server's clock less ours. */
+  /** The server's clock minus ours. */
   readonly aheadMs: number;
 }
 
 export interface LiveListener {
   onState(state: Watched): void;
-  /** Whether the server can be heard; if not, why, if it said so. */
+  /** Tells whether the server can be reached; if not, the reason, if it gave one. */
   onLink(isThere: boolean, why?: string): void;
-  /** The server shows this to operators alone, and not to this one. */
+  /** The server shows this only to operators, and not to this one. */
   onRefused(): void;
 }
 
@@ -18,9 +18,7 @@ const RETRY_MS = 1000;
 /** After a server that has no room for another listener. */
 const FULL_RETRY_MS = 10_000;
 
-/**
- * Connects again by itself, for as long as the page is there. An EventSource would do so too, but sends no operator's token.
- */
+/** Reconnects by itself, for as long as the page is open. An EventSource would do so too, but sends no operator's token. */
 export async function watchTask(task: string, listener: LiveListener, operatorToken?: string): Promise<void> {
   const headers = operatorToken === undefined ? {} : { authorization: `Bearer ${operatorToken}` };
   for (;;) {
@@ -31,7 +29,7 @@ export async function watchTask(task: string, listener: LiveListener, operatorTo
       if (answer.ok && answer.body !== null) await hear(answer.body, listener);
       else if (answer.status === 429) why = ((await answer.json()) as { readonly detail?: string }).detail;
     } catch {
-      // Whatever broke the stream, it is tried again.
+      // After any failure the stream is tried again.
     }
     listener.onLink(false, why);
     await new Promise((resolve) => setTimeout(resolve, why === undefined ? RETRY_MS : FULL_RETRY_MS));

@@ -1,4 +1,4 @@
-/** The trainer of a page: its kernel where the browser runs it, plain code elsewhere. */
+/** The trainer of a page: its kernel if the browser runs it, otherwise plain code. */
 import {
   createKernelBackend,
   createReferenceBackend,

@@ -1,11 +1,14 @@
-/** What every page does first: its address loses the token, its links keep what the address pins, its words are explained. */
+/** The first steps of every page: removes the token from the address, keeps the pins in its links, explains words. */
 import { element, say } from './dom.ts';
 import { explainWords } from './words.ts';
 
-/** Which device of which task a link is for; how a device behaves in this tab is not carried on. */
+/** The task, key and share that a link is for; settings of a device in this tab are not passed on. */
 const CARRIED = ['task', 'authorityKey', 'share'] as const;
 
-/** What stands behind the # of the address: a browser sends it to nobody. Asked before `startPage`, it has the token of the link. */
+/**
+ * The part of the address after the #, which a browser sends to no server. Before `startPage` it still has the token of
+ * the link.
+ */
 export function fragment(): URLSearchParams {
   return new URLSearchParams(location.hash.slice(1));
 }
@@ -14,7 +17,7 @@ export function startPage(): void {
   dropToken();
   carryPins();
   explainWords();
-  // The # of the address is taken: it cannot name a place on the page as well.
+  // The # of the address is in use: it cannot name a place on the page as well.
   document.querySelector('.skip')?.addEventListener('click', (event) => {
     event.preventDefault();
     element('main').tabIndex = -1;
@@ -23,7 +26,7 @@ export function startPage(): void {
   window.addEventListener('hashchange', () => location.reload());
 }
 
-/** Tells whether the server can be heard, and if not, why. */
+/** Shows whether the server can be reached, and if not, the reason. */
 export function showLink(isThere: boolean, why?: string): void {
   element('link').hidden = isThere;
   say(element('link-why'), why === undefined ? 'The server cannot be heard' : `There is no live picture: ${why}`);
@@ -36,7 +39,7 @@ export function addressOfTask(task: string): string {
   return `#${pins}`;
 }
 
-/** A token lets a device in: it does not stay in the address, the history of the tab, or links, for the next person to find. */
+/** A token admits a device: it must not stay in the address, the history of the tab, or links, for the next person to find. */
 function dropToken(): void {
   const pins = fragment();
   if (!pins.has('token')) return;

@@ -1,6 +1,6 @@
-/** Pictures to send and to show: a digit each, and what became of them. */
+/** Pictures to send and to show: a digit each, and their results. */
 
-/** A digit, light on dark, in steps of 1/256: the quantiser keeps every value as it is. */
+/** A digit, light on dark, in steps of 1/256: the quantiser keeps every value unchanged. */
 export function digitPicture(digit: number, side: number): Float32Array {
   const canvas = new OffscreenCanvas(side, side);
   const context = canvas.getContext('2d');
@@ -28,7 +28,7 @@ export function drawGrey(canvas: HTMLCanvasElement, values: ArrayLike<number>, s
   context.putImageData(picture, 0, 0);
 }
 
-/** Bars in the colour of the text around them, whatever the theme. */
+/** Bars in the colour of the text around them, in any theme. */
 export function drawHistogram(place: SVGElement, counts: Uint32Array): void {
   const most = Math.max(...counts, 1);
   const bars = Array.from(counts, (value, n) => `M${n} 1V${1 - value / most}h.8V1z`);

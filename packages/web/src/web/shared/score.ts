@@ -1,4 +1,4 @@
-/** The score of a task's versions, as pages name and draw it: the accuracy of classes, R2 of numbers. */
+/** The score of a task's versions for pages: the accuracy of classes, R2 of numbers. */
 import { fromHex } from '@basa/masking';
 import { decodePolicy, type Loss, SCORE_OF_LOSS, type Scores, type shownScore } from '@basa/protocol';
 import { percent } from './format.ts';

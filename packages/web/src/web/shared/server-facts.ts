@@ -1,4 +1,4 @@
-/** What a page asks its server first: where the authorities are, which tasks there are. */
+/** A page's first questions to its server: the addresses of the authorities, and the tasks. */
 import { equalBytes, fromHex } from '@basa/masking';
 import { decodePolicy, type PageSettings, SERVER_PATH } from '@basa/protocol';
 
@@ -13,11 +13,11 @@ export interface TaskFacts {
   readonly version?: number;
   readonly accuracy?: number;
   readonly model?: unknown;
-  /** What a private task promises each of its devices. */
+  /** The promise of a private task to each of its devices. */
   readonly privacy?: { readonly epsilon: number; readonly delta: number; readonly participations: number };
 }
 
-/** Where an authority is, and the key that the server says it has. */
+/** The address of an authority, and the key that the server claims it has. */
 export interface AuthorityPlace {
   readonly url: string;
   readonly key: Uint8Array;
@@ -25,7 +25,7 @@ export interface AuthorityPlace {
 
 export interface ServerFacts {
   readonly settings: PageSettings;
-  /** All that the server knows. */
+  /** All authorities that the server knows. */
   readonly authorities: readonly AuthorityPlace[];
   readonly tasks: readonly TaskFacts[];
 }
@@ -41,7 +41,7 @@ export async function serverFacts(): Promise<ServerFacts> {
   return { settings, authorities, tasks: listed.tasks };
 }
 
-/** The authorities of a task, in the order of its policy, and how many of them are needed. */
+/** Returns the authorities of a task, in the order of its policy, and the number of them that are needed. */
 export function authoritiesOf(
   { authorities }: ServerFacts,
   { policy }: TaskFacts,

@@ -1,4 +1,4 @@
-/** The outside of a federation that runs in a page: real cryptography, and randomness that repeats within one visit. */
+/** The environment of a federation that runs in a page: real cryptography, and randomness that repeats within one visit. */
 import { abeIssuer, abeSealing, createMclGroup, decodePublicKey, setup } from '@basa/abe';
 import { plainVectorKernel, type RandomWords } from '@basa/masking';
 import { ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
@@ -48,7 +48,7 @@ export async function loadAbeSealings(): Promise<() => PaperSealings> {
   };
 }
 
-/** Slot keys, which tasks have by default, of a fresh authority. */
+/** Slot keys, the default of tasks, from a fresh authority. */
 export function slotKeySealings(): Sealings {
   return {
     engine: ENGINE.slotKeys,

@@ -56,14 +56,14 @@ function explain(button: HTMLElement, n: number): void {
     tip.hidden = !isShown;
     if (isShown) moveBeside(tip, button);
   };
-  // The explanation lies in the same place: the pointer may move onto it.
+  // The explanation is inside the same element, so the pointer may move onto it.
   place.addEventListener('pointerenter', show(true));
   place.addEventListener('pointerleave', show(false));
   button.addEventListener('focus', show(true));
   button.addEventListener('blur', show(false));
 }
 
-/** Below the word, or above where there is no room; never beyond the window. */
+/** Below the word, or above if there is no room; never beyond the window. */
 function moveBeside(tip: HTMLElement, button: HTMLElement): void {
   const [word, { width, height }] = [button.getBoundingClientRect(), tip.getBoundingClientRect()];
   const { clientWidth, clientHeight } = document.documentElement;

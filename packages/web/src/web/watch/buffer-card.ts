@@ -6,7 +6,7 @@ import { count, plural } from '../shared/format.ts';
 import type { Watched } from '../shared/live.ts';
 
 const MAX_ENDED = 4;
-/** The server's word for "wait and ask again". */
+/** The server's code for "wait and ask again". */
 export const QUEUED = 'no-place';
 
 export function drawBufferCard(state: Watched): void {
@@ -25,14 +25,14 @@ export function drawBufferCard(state: Watched): void {
   element('no-buffer').toggleAttribute('hidden', living.length > 0);
 }
 
-/** Nobody has a slot in the one-shot mode, and no key comes from an authority. */
+/** There are no slots in the one-shot mode, and no keys from an authority. */
 function sayBatches(): void {
   say(element('buffers-title'), 'Batches');
   say(element('no-buffer'), 'No upload waits. The next one begins a batch.');
   for (const id of ['slots-hint', 'keys-hint']) element(id).hidden = true;
 }
 
-/** The server tells them from the oldest on. */
+/** The server lists them from the oldest on. */
 export function bufferLine(living: readonly LiveBuffer[], isBatch = false): string {
   const [one, more] = nounsOf(isBatch);
   const open = living.filter(({ status }) => status === 'filling');
@@ -62,7 +62,7 @@ export function queueText({ admission, refusals, mode }: Pick<Watched, 'admissio
   return `${now}${backlog}${queued}`;
 }
 
-/** Two limits that look alike: places are for devices that train, a buffer is for updates that are done. */
+/** Explains two limits that look alike: places are for devices that train, a buffer is for finished updates. */
 export function totalsText({ admission, buffers, mode }: Pick<Watched, 'admission' | 'buffers' | 'mode'>): string {
   const { places, used } = admission;
   const train = `${count(used)} of ${count(places)} places are taken: a device needs one to train, and may keep it until its update is in a sum.`;

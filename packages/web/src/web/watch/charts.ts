@@ -1,4 +1,4 @@
-/** What the server counts, as bars: steps, refusals, ages, versions that are out. */
+/** The server's counters as bars: steps, refusals, ages, versions in use. */
 import { LIVE_STEPS, type LiveState } from '@basa/protocol';
 import { drawBars } from '../shared/bars.ts';
 import { element } from '../shared/dom.ts';

@@ -1,10 +1,10 @@
-/** What devices tell under the masks: the mean of each named metric, version by version. */
+/** Metrics that devices report under the masks: the mean of each named metric, version by version. */
 import { element, make, say } from '../shared/dom.ts';
 import { digits } from '../shared/format.ts';
 import { LinePlot } from '../shared/line-plot.ts';
 import type { Watched } from '../shared/live.ts';
 
-/** One plot a metric, made when the first mean of it comes. */
+/** One plot for each metric, made when its first mean arrives. */
 const plots = new Map<string, LinePlot>();
 
 export function drawDeviceMetrics({ versions }: Watched): void {

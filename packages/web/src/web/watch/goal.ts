@@ -1,4 +1,4 @@
-/** The score of a task's newest version, the score it aims at, and when it ends. */
+/** The score of a task's newest version, its target, and the end of the task. */
 import { type Scores, shownScore } from '@basa/protocol';
 import { element, say } from '../shared/dom.ts';
 import { count, plural } from '../shared/format.ts';
@@ -13,7 +13,7 @@ function aimOf({ stop, target }: Aim): number | undefined {
   return shownScore(stop)?.value ?? target;
 }
 
-/** Its line of the target is there only if the task has one. */
+/** The line of the target exists only if the task has one. */
 export class ScorePlot {
   readonly #axis: ScoreAxis;
   #plot: LinePlot | undefined;

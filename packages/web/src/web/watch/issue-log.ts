@@ -1,4 +1,4 @@
-/** The heads of the authorities' logs, asked for at the authorities themselves: how long each log is, and that it only grows. */
+/** The heads of the authorities' logs, fetched from the authorities themselves: the length of each log, and that it only grows. */
 import { fromHex, toHex } from '@basa/masking';
 import { AUTHORITY_PATH, type Head, headCodec, isSigned } from '@basa/protocol';
 import { webSuite } from '@basa/runtime/web';
@@ -12,13 +12,13 @@ const MAX_HEADS = 8;
 interface Watched {
   readonly place: AuthorityPlace;
   readonly row: HTMLElement;
-  /** What its row says. */
+  /** The text of its row. */
   readonly state: HTMLElement;
   last: Head | undefined;
   isFine: boolean;
 }
 
-/** Looks again and again. A signature that is none, or a log that shrank, is said. */
+/** Checks periodically. An invalid signature, or a log that shrank, is reported. */
 export function watchIssueLogs(places: readonly AuthorityPlace[], needed: number): void {
   const all: readonly Watched[] = places.map((place) => {
     const state = make('span', {}, 'asking…');

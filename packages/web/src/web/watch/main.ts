@@ -1,4 +1,4 @@
-/** The page "Watch": a task as its server tells it, live. */
+/** The page "Watch": a task as its server reports it, live. */
 import { shownScore } from '@basa/protocol';
 import { element, make, say } from '../shared/dom.ts';
 import { count, plural } from '../shared/format.ts';
@@ -51,7 +51,7 @@ function watch(chosen: TaskFacts, operator: OperatorControls): void {
   element('buffers-more').addEventListener('toggle', redraw);
 }
 
-/** What the task promises each of its devices. */
+/** The promise of the task to each of its devices. */
 function drawPrivacy({ privacy }: TaskFacts): void {
   element('privacy-figure').hidden = privacy === undefined;
   if (privacy === undefined) return;
@@ -94,7 +94,7 @@ function drawAll(state: Watched): void {
   drawCharts(state);
 }
 
-/** One sentence for those who listen: it changes with versions, not with every slot. */
+/** One sentence for screen readers: it changes with versions, not with every slot. */
 function summaryOf(name: string, { versions }: Watched): string {
   const newest = versions.at(-1);
   if (newest === undefined) return `Task ${name} waits for its first model.`;

@@ -1,16 +1,16 @@
-/** What an operator can do on the page: watch where others may not, pause a task and go on with it, see who is suspected. */
+/** An operator's controls on the page: watch a restricted task, pause a task and resume it, see suspected devices. */
 import { SERVER_PATH } from '@basa/protocol';
 import { element, say } from '../shared/dom.ts';
 import { watchSuspects } from './suspects.ts';
 
-/** Of the tab: other tabs and later visits start without it. */
+/** Kept in the tab: other tabs and later visits start without it. */
 const KEPT_AS = 'basa-operator';
 
 export interface OperatorControls {
   readonly token: string | undefined;
-  /** Tells in which state the task is. */
+  /** Shows the state of the task. */
   show(state: string): void;
-  /** Forgets the token, and starts anew. */
+  /** Forgets the token, and restarts the page. */
   logOut(): void;
 }
 
@@ -52,7 +52,7 @@ function logOut(): void {
   location.reload();
 }
 
-/** The server is asked whether it knows the token; the page starts anew with it. */
+/** Asks the server whether it knows the token, and restarts the page with it. */
 async function logIn(token: string): Promise<void> {
   const answer = await fetch(SERVER_PATH.pageLogin, { headers: { authorization: `Bearer ${token}` } });
   if (!answer.ok) return report(answer, '');

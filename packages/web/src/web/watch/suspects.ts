@@ -1,4 +1,4 @@
-/** The devices that an operator sees as suspected, each to be cleared or banned. */
+/** The suspected devices that an operator sees, each to be cleared or banned. */
 import { SERVER_PATH } from '@basa/protocol';
 import { element, make } from '../shared/dom.ts';
 import { percent } from '../shared/format.ts';
@@ -13,7 +13,7 @@ interface Suspect {
 const LOOK_MS = 5_000;
 const SHOWN_DIGITS = 12;
 
-/** Looks again and again; `report` tells what came of a decision. */
+/** Checks periodically; `report` shows the result of a decision. */
 export function watchSuspects(
   task: string,
   token: string,
@@ -35,7 +35,7 @@ export function watchSuspects(
     element('suspects-card').hidden = suspects.length === 0;
     element('suspects').replaceChildren(...suspects.map((suspect) => rowOf(suspect, decide)));
   };
-  const tryToLook = (): void => void look().catch(() => undefined); // the page says elsewhere that the server is away
+  const tryToLook = (): void => void look().catch(() => undefined); // the page shows elsewhere that the server is away
   tryToLook();
   setInterval(tryToLook, LOOK_MS);
 }

@@ -74,7 +74,7 @@ function questionOf({ user, joinTag, epochs }: ShotHeader, index: number) {
   return { user, joinTag, statement: epochs[index]?.statement as Uint8Array };
 }
 
-/** Of an authority that has no secret any more. */
+/** The answer of an authority that has no secret any more. */
 function badAnswer(world: ShotWorld) {
   const { server } = world;
   const { secrets } = world.authority(3);
@@ -85,7 +85,7 @@ function badAnswer(world: ShotWorld) {
   return answer;
 }
 
-/** An upload that nobody voted for is called expired, then the epochs are given up. */
+/** An upload without votes is declared expired, then the epochs are given up. */
 function recordSamples(world: ShotWorld, header: ShotHeader): readonly SampleMessage[] {
   const authority = world.authority(0);
   world.pass(4 * 3_600_000);

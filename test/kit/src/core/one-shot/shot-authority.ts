@@ -42,7 +42,7 @@ import {
 import { granted } from '@basa/simulator';
 import type { ShotStage } from './shot-stage.ts';
 
-/** What an authority sends for a release. */
+/** The message of an authority for a release. */
 export interface Released {
   readonly answer: ReleaseAnswer;
   /** The packed sums that were asked for, in order. */
@@ -66,7 +66,7 @@ export class ShotAuthority {
     this.core = new AttributeAuthority(this.ports);
   }
 
-  /** Durable, then true. */
+  /** Makes the records durable, then applies them. */
   persist<Answer>({ records, answer }: AuthorityStep<Answer>): Answer | Refused {
     const written = records.map((entry) => decodeAuthorityRecord(encodeAuthorityRecord(entry)));
     this.log.push(...written);
@@ -81,7 +81,7 @@ export class ShotAuthority {
     for (const name of this.secrets.keys()) if (!live.has(name)) this.secrets.delete(name);
   }
 
-  /** Opens an epoch if one is due, and gives the newest. */
+  /** Opens an epoch if one is due, and returns the newest. */
   openEpoch(): Epoch {
     const { world, ports, core } = this;
     const secret = world.randomBytes(32);
@@ -160,7 +160,7 @@ export class ShotAuthority {
     this.persist(this.core.tick(this.world.now));
   }
 
-  /** Comes back with this log: its own unless another one is told, as after a restore. Nothing that was examined is remembered. */
+  /** Comes back with this log: its own by default, another one as after a restore. It remembers no examined uploads. */
   restart(log: readonly AuthorityRecord[] = this.log): void {
     this.log = log.map((entry) => decodeAuthorityRecord(encodeAuthorityRecord(entry)));
     this.core = AttributeAuthority.restore(this.ports, this.log);

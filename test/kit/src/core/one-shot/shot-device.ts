@@ -25,7 +25,7 @@ import {
 import { granted } from '@basa/simulator';
 import type { DeviceStage, WholeStage } from './shot-stage.ts';
 
-/** Where a device stops, as if it had crashed there. */
+/** The point at which a device stops, as if it had crashed there. */
 export type ShotStop = 'before-freeze' | 'after-freeze' | 'after-upload';
 
 export class ShotDevice<Stage extends DeviceStage = WholeStage> {
@@ -46,7 +46,7 @@ export class ShotDevice<Stage extends DeviceStage = WholeStage> {
     this.deltaId = world.randomBytes(16);
   }
 
-  /** As its records give it, read back from their bytes. */
+  /** The state that its records give, read back from their bytes. */
   get device(): Device {
     const { suite } = this.world.environment.tools;
     return restoreDevice(
@@ -71,7 +71,7 @@ export class ShotDevice<Stage extends DeviceStage = WholeStage> {
     return this.persist(receiveStandings(question, this.device, standings));
   }
 
-  /** x' with a one at the device's own place, so that sums show who is in them. */
+  /** Builds x' with a one at the device's own place, so that sums show their members. */
   fixInput({ entry }: Gathered): Uint32Array {
     const { policy, environment } = this.world;
     const delta = new Float32Array(policy.dimension);
@@ -90,7 +90,7 @@ export class ShotDevice<Stage extends DeviceStage = WholeStage> {
     return { policy, certificate: this.certificate, entry, epochs, deltaId: this.deltaId };
   }
 
-  /** The whole way of an update, or the rest of it after a stop. */
+  /** The whole course of an update, or the rest of it after a stop. */
   contribute(stop?: ShotStop): ContributeEnd | Refused | { readonly kind: 'stopped' } {
     if (this.device.session?.step === 'shot') return this.drive(undefined, stop);
     const gathered = this.gather();

@@ -1,4 +1,4 @@
-/** The server of a one-shot task in memory: the checks of its core, and requests to authorities with whatever a test changes in them. */
+/** The server of a one-shot task in memory: the checks of its core, and requests to authorities with any change a test makes in them. */
 import { addInPlace, equalBytes, type Signer, subtractInPlace, toHex, unpackVector } from '@basa/masking';
 import {
   agreedSum,
@@ -120,7 +120,7 @@ export class ShotServer implements ShotIntake {
     return this.#at(index).inspect(inspectRequestCodec.encode(this.inspectRequest(shots, change)));
   }
 
-  /** Every upload at every authority, and what the server makes of the answers. */
+  /** Has every upload inspected at every authority, and returns the server's verdicts. */
   inspect(shots: readonly Shot[] = this.shots): readonly GuardVerdict[] {
     const answers = this.world.indices.map((index) => granted(this.inspectBy(index, shots)));
     return shots.map((shot, n) => {
@@ -170,7 +170,7 @@ export class ShotServer implements ShotIntake {
     return this.#at(index).release(releaseRequestCodec.encode(this.releaseRequest(batch, change)));
   }
 
-  /** Every part at those that must vouch for it. */
+  /** Releases every part at the authorities that must vouch for it. */
   release(batch: Batch, votes: readonly Endorsement[], without: readonly number[] = []): Uint32Array {
     const closing = this.closing(batch);
     const problem = batchProblem(this.world.policy, closing.headers);

@@ -1,4 +1,4 @@
-/** What the parties of a one-shot task in memory see of each other and of the outside. */
+/** The interfaces through which the parties of a one-shot task in memory see each other and the outside. */
 import type { RandomBytes } from '@basa/masking';
 import type {
   AuthorityStanding,
@@ -19,14 +19,14 @@ export interface Shot {
   readonly body: Uint8Array;
 }
 
-/** The server as devices reach it, and what it keeps of them. */
+/** The server as devices reach it, and its records of them. */
 export interface ShotIntake {
   readonly shots: Shot[];
   take(sent: ShotUpload, body: Uint8Array): { readonly kind: 'accepted' } | Refused;
   shown(shot: Shot): ShownUpload;
 }
 
-/** What an authority needs of the world around it. */
+/** The parts of the world that an authority needs. */
 export interface ShotStage {
   readonly environment: Environment;
   readonly randomBytes: RandomBytes;
@@ -35,7 +35,7 @@ export interface ShotStage {
   readonly now: Millis;
 }
 
-/** What a device needs. */
+/** The parts that a device needs. */
 export interface DeviceStage extends ShotStage {
   readonly server: Pick<ShotIntake, 'take'>;
   standings(): readonly AuthorityStanding[];
@@ -43,6 +43,6 @@ export interface DeviceStage extends ShotStage {
 
 export interface WholeStage extends DeviceStage {
   readonly server: ShotIntake;
-  /** Of the authorities that are there. */
+  /** Indices of the authorities that are present. */
   readonly indices: readonly number[];
 }

@@ -1,4 +1,4 @@
-/** A one-shot task in memory: real cores of devices, server and authorities; every message crosses as bytes. */
+/** A one-shot task in memory: real cores of devices, server and authorities; every message is encoded and decoded. */
 import { ascii, type RandomBytes, RING_32 } from '@basa/masking';
 import {
   type AuthorityStanding,
@@ -43,7 +43,7 @@ export class ShotWorld implements WholeStage {
   readonly authorities: readonly ShotAuthority[];
   readonly server: ShotServer;
   readonly devices: ShotDevice[] = [];
-  /** Authorities that answer nobody. */
+  /** Authorities that do not answer. */
   readonly away = new Set<number>();
   now: Millis = millis(10_000_000);
 
@@ -108,7 +108,7 @@ export class ShotWorld implements WholeStage {
     return this.indices.map((index) => granted(this.authority(index).standing()));
   }
 
-  /** The next version of the model, at the authorities that are there. */
+  /** Appends the next version of the model, at the authorities that are present. */
   append({ sums, spoilt }: { readonly sums: readonly Ctx[]; readonly spoilt: readonly Ctx[] }): ModelEntry {
     const version = this.server.models.length;
     const modelHash = this.environment.tools.suite.sha256(Uint8Array.of(version));
@@ -138,7 +138,7 @@ export class ShotWorld implements WholeStage {
     return device;
   }
 
-  /** So many new devices that have given an update. */
+  /** Returns this many new devices that have contributed an update. */
   contributed(count: number): readonly ShotDevice[] {
     return Array.from({ length: count }, () => {
       const device = this.device();
