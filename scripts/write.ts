@@ -7,6 +7,11 @@ await runNamed('write', {
     program: at('write-vectors.ts'),
     isPlain: true,
   },
+  refusals: {
+    about: 'clients/python/basa/refusals.json, from the table of refusals',
+    program: at('write-refusals.ts'),
+    isPlain: true,
+  },
   reference: {
     about: 'docs/reference and docs/openapi, from --help, configuration, refusals, metrics and routes',
     program: at('write-reference.ts'),

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { formatVectors, VECTOR_FILES } from '@basa/testkit/vectors/all.ts';
+import { REFUSALS_FILE, refusalTable } from '@basa/testkit/vectors/refusals.ts';
 import { expect, it } from 'vitest';
 
 const folder = new URL('../conformance/vectors/', import.meta.url);
@@ -15,4 +16,11 @@ it('every committed vector file is made by the code', () => {
       .filter((name) => name.endsWith('.json'))
       .sort(),
   ).toEqual(Object.keys(VECTOR_FILES).sort());
+});
+
+it('the client in Python carries the table of refusals as it is, and the version of the packages', () => {
+  const root = new URL('../', import.meta.url);
+  expect(readFileSync(new URL(REFUSALS_FILE, root), 'utf8')).toBe(refusalTable());
+  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string };
+  expect(readFileSync(new URL('clients/python/pyproject.toml', root), 'utf8')).toContain(`\nversion = "${version}"\n`);
 });

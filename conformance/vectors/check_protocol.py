@@ -3,7 +3,7 @@
 It shares nothing with the TypeScript code. It follows every message of every vector, then changes the vectors one
 byte at a time to see itself fail; it prints one line, or names the vector and what does not come out. With slot keys it makes every
 sealed seed again and opens the sum with what was released. It has no pairing: with CP-ABE it holds the attributes of keys and the
-commitments of seeds to the page and takes the seeds from the vector; examples/python seals and opens them.
+commitments of seeds to the page and takes the seeds from the vector; clients/python seals and opens them.
 """
 import json
 import pathlib
@@ -21,7 +21,7 @@ FILE = pathlib.Path(__file__).parent / "protocol.json"
 CHECKS = {"sealed": check_sealed, "paper": check_paper, "oneShot": check_one_shot, "log": check_log}
 
 # How far apart the bytes are that are changed, where every 11th would take long.
-STEPS = {"CP-ABE": 41, "one authority": 61, "3 of 4 authorities": 307}
+STEPS = {"CP-ABE": 41, "one authority": 61, "ML-KEM": 307, "3 of 4 authorities": 307}
 
 
 def main():

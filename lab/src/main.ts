@@ -1,5 +1,6 @@
 /** `npm run lab -- <name>`: the proofs and measurements of BASA. */
 import { runInProcess } from '@basa/cli/internal/shell/run-in-process.ts';
+import { type Named, runNamed } from '@basa/testkit/programs/named.ts';
 import { runLab } from './commands/lab.ts';
 
 /** Groups of programs, each of which reads its own options. */
@@ -8,9 +9,20 @@ const GROUPS: Readonly<Record<string, string>> = {
   trial: './trials/main.ts',
 };
 
+/** Programs without options of their own. */
+const PROGRAMS: Readonly<Record<string, Named>> = {
+  python: {
+    about: 'the client in Python: its tests, beside Node devices, and before the conformance kit',
+    program: new URL('./python/main.ts', import.meta.url),
+    isPlain: true,
+  },
+};
+
 const words = process.argv.slice(2);
 const group = GROUPS[words[0] ?? ''];
-if (group === undefined) {
+if (Object.hasOwn(PROGRAMS, words[0] ?? '')) {
+  await runNamed('lab', PROGRAMS);
+} else if (group === undefined) {
   await runInProcess((streams) => runLab(words, streams));
 } else {
   const program = new URL(group, import.meta.url);

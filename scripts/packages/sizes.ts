@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { KEM_KEY_BYTES, KEM_SECRET_BYTES } from '@basa/masking';
+import { isHybrid, SEALINGS, type Sealing, sealedPartBytes } from '@basa/protocol';
 import { FOR_BROWSERS } from '@basa/testkit/browser/bundle-pages.ts';
 import { loadedAtOnce } from '@basa/testkit/browser/loaded-at-once.ts';
 import { ROOT } from '@basa/testkit/root.ts';
@@ -50,7 +52,7 @@ export function sizesPage(tarballs: readonly Tarball[], sizes: readonly BrowserS
       tarballs.map(({ name, bytes, unpackedBytes }) => [`\`${name}\``, `${kB(bytes)}`, `${kB(unpackedBytes)}`]),
     ),
     '## In a browser',
-    'Everything that an entry exports, bundled and minified with its dependencies by esbuild. *At once* is compressed by gzip and loads with the entry. *On demand* is loaded by a dynamic import: the cryptography of a device, and the pairing library only for tasks with CP-ABE. An application that uses a part of an entry loads less.',
+    'Everything that an entry exports, bundled and minified with its dependencies by esbuild. *At once* is compressed by gzip and loads with the entry. *On demand* is loaded by a dynamic import: the cryptography of a device, ML-KEM only for tasks that seal with it, and the pairing library only for tasks with CP-ABE. An application that uses a part of an entry loads less.',
     markdownTable(
       ['entry', 'minified', 'at once', 'limit', 'on demand'],
       sizes.map(({ entry, minified, atOnce, onDemand }) => [
@@ -61,7 +63,19 @@ export function sizesPage(tarballs: readonly Tarball[], sizes: readonly BrowserS
         `${onDemand}`,
       ]),
     ),
+    '## Keys and sealed seeds of the one-shot mode',
+    'In bytes. The statement of an authority carries its public keys, an upload carries sealed seeds. `basa plan` and `npm run lab -- bench sealing` measure the time that they take.',
+    markdownTable(
+      ['sealing', 'public keys', 'expanded secrets', 'sealed seeds, one authority', 'sealed seeds, 3 of 4'],
+      SEALINGS.map((sealing) => [`\`${sealing}\``, ...sealedSizes(sealing).map(String)]),
+    ),
   );
+}
+
+/** Of the keys of one authority, of one part with one holder, and of four parts with three holders each. */
+function sealedSizes(sealing: Sealing): readonly number[] {
+  const [key, secret] = isHybrid(sealing) ? [KEM_KEY_BYTES, KEM_SECRET_BYTES] : [0, 0];
+  return [32 + key, 32 + secret, sealedPartBytes(sealing, 1), 4 * sealedPartBytes(sealing, 3)];
 }
 
 const kB = (bytes: number): number => Math.round(bytes / 100) / 10;

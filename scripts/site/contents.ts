@@ -9,7 +9,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   Start: ['README.md', 'docs/quick-start.md'],
   Concepts: ['docs/concepts.md', 'docs/paper-map.md', 'docs/experiments.md', 'docs/results'],
-  Guides: ['docs/guides', 'examples/python'],
+  Guides: ['docs/guides', 'clients/python'],
   Operate: [
     ...['operations', 'deploy', 'capacity', 'data-model', 'cli', 'web'].map((name) => `docs/${name}.md`),
     ...['cli', 'configuration', 'metrics'].map((name) => `docs/reference/${name}.md`),

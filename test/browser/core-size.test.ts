@@ -30,9 +30,12 @@ const sourcesOf = (paths: readonly string[]): readonly string[] =>
     .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
     .map(([source]) => source);
 
+const bytesOf = (paths: readonly string[]): number =>
+  paths.reduce((sum, path) => sum + gzipSync(readFileSync(join(root, path))).length, 0);
+
 it('protocol, masking and client are below 60 kB compressed; cryptography and trainer come on demand', () => {
   const core = loadedBy('device-worker.js');
-  const bytes = core.reduce((sum, path) => sum + gzipSync(readFileSync(join(root, path))).length, 0);
+  const bytes = bytesOf(core);
   console.log(`the core of a tab has ${bytes} bytes compressed`);
   expect(bytes).toBeGreaterThan(10_000);
   expect(bytes).toBeLessThan(60_000);
@@ -54,8 +57,6 @@ function reachableFrom(entry: string): readonly string[] {
 it('a device with slot keys loads no pairing library', () => {
   const isPairing = (path: string): boolean => /packages\/abe|mcl-wasm/.test(sourcesOf([path]).join('\n'));
   const all = reachableFrom('device-worker.js');
-  const bytesOf = (paths: readonly string[]): number =>
-    paths.reduce((sum, path) => sum + gzipSync(readFileSync(join(root, path))).length, 0);
   const [withPairing, without] = [all.filter(isPairing), all.filter((path) => !isPairing(path))];
   console.log(`a device has ${bytesOf(without)} bytes compressed with slot keys, ${bytesOf(all)} with CP-ABE`);
   expect(withPairing.length).toBeGreaterThan(0);
@@ -66,6 +67,17 @@ it('a device with slot keys loads no pairing library', () => {
   );
   expect(sourcesOf(importers).filter((source) => source.endsWith('client/src/session/sealings.ts'))).toHaveLength(1);
   expect(importers).toHaveLength(1);
+});
+
+it('only a task that asks for it loads ML-KEM', () => {
+  const isKem = (path: string): boolean => /@noble\/post-quantum/.test(sourcesOf([path]).join('\n'));
+  const all = reachableFrom('device-worker.js');
+  const kem = all.filter(isKem);
+  console.log(`ML-KEM has ${bytesOf(kem)} bytes compressed`);
+  expect(kem).toHaveLength(1);
+  expect(bytesOf(kem)).toBeLessThan(15_000);
+  const imports = all.flatMap((path) => outputs[path]?.imports ?? []).filter(({ path }) => kem.includes(path));
+  expect(imports.map(({ kind }) => kind)).toEqual(['dynamic-import']);
 });
 
 it('the page itself holds no client, no mask and no trainer: only its worker does', () => {

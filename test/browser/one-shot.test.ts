@@ -1,10 +1,10 @@
 /** A tab of a real Chromium contributes in the one-shot mode to real services, and the pages show batches. */
-import { ENGINE } from '@basa/protocol';
+import { ENGINE, isHybrid, SEALINGS } from '@basa/protocol';
 import { Conduct, launchChromium, overhear, overheard } from '@basa/testkit/browser/chromium.ts';
 import { heardOf, updateOf } from '@basa/testkit/browser/device-news.ts';
 import { BUFFER_SIZE, TestPages, versionOf } from '@basa/testkit/browser/test-pages.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** Only a hang is an error. */
 const FOR_LONG = { timeout: 600_000, interval: 50 };
@@ -12,18 +12,6 @@ let web: TestPages;
 let browser: Browser;
 let context: BrowserContext;
 let conduct: Conduct;
-
-beforeAll(async () => {
-  [web, browser] = await Promise.all([TestPages.open(ENGINE.oneShot), launchChromium()]);
-  conduct = new Conduct(web.url, web.processes.urls.authority);
-  context = await browser.newContext();
-  context.setDefaultTimeout(FOR_LONG.timeout);
-  await overhear(context);
-});
-afterAll(async () => {
-  await browser?.close();
-  await web?.close();
-});
 
 async function open(url: string): Promise<Page> {
   const page = await context.newPage();
@@ -34,32 +22,50 @@ async function open(url: string): Promise<Page> {
 
 const shows = (page: Page, id: string) => expect.poll(() => page.textContent(id), FOR_LONG);
 
-it('a tab masks and uploads, two steps and no more, and its update is in the next version, bit by bit', async () => {
-  const before = await web.reached(0);
-  const watch = await open(web.url);
-  await watch.click('#buffers-line');
-  const page = await open(await web.joinLink());
-  await heardOf(page, 'accepted');
-  await shows(page, '#own-buffer').toMatch(/next batch · for updates on version 0/);
-  await shows(watch, '#buffers-line').toBe(`1 batch fills, with 1 of ${BUFFER_SIZE} updates`);
-  const { quantised, masked } = await updateOf(page);
-  const nodes = await web.contributeFromNode(0);
-  expect(await web.reached(1)).toEqual(versionOf(before, [quantised, ...nodes]));
-  await heardOf(page, 'left');
+describe.each(SEALINGS)('sealed with %s', (sealing) => {
+  beforeAll(async () => {
+    [web, browser] = await Promise.all([TestPages.open(ENGINE.oneShot, sealing), launchChromium()]);
+    conduct = new Conduct(web.url, web.processes.urls.authority);
+    context = await browser.newContext();
+    context.setDefaultTimeout(FOR_LONG.timeout);
+    await overhear(context);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await web?.close();
+  });
 
-  const { news } = await overheard(page);
-  const steps = news.flatMap(({ kind, step }) => (kind === 'step' ? [step] : []));
-  expect([...new Set(steps)]).toEqual(['mask', 'upload']);
-  expect(await page.locator('#costs th').allTextContents()).toEqual(['mask', 'upload']);
-  expect(news.find(({ kind }) => kind === 'outcome')).toMatchObject({ outcome: 'included' });
-  expect(masked.filter((word) => Math.abs(word | 0) < 2 ** 20).length).toBeLessThan(100); // about one in 2000 by chance
+  it('a tab masks and uploads, two steps and no more, and its update is in the next version, bit by bit', async () => {
+    const before = await web.reached(0);
+    const watch = await open(web.url);
+    await watch.click('#buffers-line');
+    const page = await open(await web.joinLink());
+    await heardOf(page, 'accepted');
+    await shows(page, '#own-buffer').toMatch(/next batch · for updates on version 0/);
+    await shows(watch, '#buffers-line').toBe(`1 batch fills, with 1 of ${BUFFER_SIZE} updates`);
+    const { quantised, masked } = await updateOf(page);
+    const nodes = await web.contributeFromNode(0);
+    expect(await web.reached(1)).toEqual(versionOf(before, [quantised, ...nodes]));
+    await heardOf(page, 'left');
 
-  await shows(watch, '#version').toBe('1');
-  await shows(watch, '#buffers-title').toBe('Batches');
-  await shows(watch, '#ended .buffer .status').toBe(`sum is in the model · ${BUFFER_SIZE} of ${BUFFER_SIZE} uploads`);
-  expect(await watch.isVisible('#slots-hint')).toBe(false);
-});
+    const { news } = await overheard(page);
+    const steps = news.flatMap(({ kind, step }) => (kind === 'step' ? [step] : []));
+    expect([...new Set(steps)]).toEqual(['mask', 'upload']);
+    expect(await page.locator('#costs th').allTextContents()).toEqual(['mask', 'upload']);
+    expect(news.find(({ kind }) => kind === 'outcome')).toMatchObject({ outcome: 'included' });
+    expect(masked.filter((word) => Math.abs(word | 0) < 2 ** 20).length).toBeLessThan(100); // about one in 2000 by chance
 
-it('no page broke a rule: no console error, no violation of the policy, no request to anybody else', () => {
-  expect(conduct.faults).toEqual([]);
+    await shows(watch, '#version').toBe('1');
+    await shows(watch, '#buffers-title').toBe('Batches');
+    await shows(watch, '#ended .buffer .status').toBe(`sum is in the model · ${BUFFER_SIZE} of ${BUFFER_SIZE} uploads`);
+    expect(await watch.isVisible('#slots-hint')).toBe(false);
+    expect(await watch.textContent('#sealing')).toBe(isHybrid(sealing) ? 'X25519 and ML-KEM-768' : 'X25519');
+    expect(await page.textContent('#sealing')).toMatch(
+      isHybrid(sealing) ? /stay closed while either/ : /could open later/,
+    );
+  });
+
+  it('no page broke a rule: no console error, no violation of the policy, no request to anybody else', () => {
+    expect(conduct.faults).toEqual([]);
+  });
 });

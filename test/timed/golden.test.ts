@@ -152,6 +152,15 @@ describe('BASA one-shot: one message, one version a batch', () => {
     within((last?.time ?? 0) / updates, 0.2, 0.05);
   });
 
+  it('a version is made of as many sums as the policy says, and each counts by its age', () => {
+    const weightOf = (age: number): number => 1 / (1 + age);
+    for (const { included, version } of versionsOf({ sumsPerVersion: 3, weightOf })) {
+      expect(included.length).toBeGreaterThanOrEqual(3 * 5);
+      expect(included.length).toBeLessThanOrEqual(3 * 10);
+      for (const { trip, weight } of included) expect(weight).toBe(weightOf(version - 1 - trip.version));
+    }
+  });
+
   it('a drop-out costs nobody anything: whoever stays is as fast as without it', () => {
     const rateOf = (dropouts: number): number => {
       const made = versionsOf({ dropouts });

@@ -1,5 +1,5 @@
 /** The one-shot mode at a server: what it hands on, which uploads it takes, and what it says of them afterwards. */
-import { equalBytes, fromHex, isSlotKey, toHex } from '@basa/masking';
+import { equalBytes, fromHex, toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   agreedShotOutcome,
@@ -72,7 +72,6 @@ function hasGoodStandings(policy: TaskPolicy, task: string, told: Uint8Array): b
       [epoch.authority, beacon.authority].every((index) => index === authority) &&
       toHex(epoch.task) === task &&
       isEpochOf(nodeSuite, policy, epoch) &&
-      isSlotKey(epoch.key) &&
       isSigned(nodeSuite, beaconCodec, beacon, policy.authorities[authority] as Uint8Array) &&
       isEndorsed(nodeSuite, modelEntryCodec, policy, beacon.entry),
   );

@@ -112,8 +112,9 @@ def private(r):
 
 
 def one_shot(r):
-    """f, unchecked sums, noise of the authority, then how long an epoch, its votes and a standing count, then how many sums make a version, and how (0 mean, 1 trimmed)."""
-    return optional(lambda r: SimpleNamespace(f=U8(r), unchecked=U8(r), noise=U8(r), epochMs=U32(r), voteMs=U32(r), freshMs=U32(r), sums=U8(r), combine=U8(r)))(r)
+    """f, unchecked sums, noise of the authority, then how long an epoch, its votes and a standing count, then how many sums make a version, and how (0 mean, 1 trimmed); how seeds
+    are sealed (0 X25519, 1 with ML-KEM-768 as well)."""
+    return optional(lambda r: SimpleNamespace(f=U8(r), unchecked=U8(r), noise=U8(r), epochMs=U32(r), voteMs=U32(r), freshMs=U32(r), sums=U8(r), combine=U8(r), sealing=U8(r)))(r)
 
 
 def optional(field):
@@ -203,7 +204,7 @@ LAYOUTS = {  # kind, what it ends with, fields after the header
     "issuedKey": (25, ONE, {"request": B32, "keyHash": B32}),
     "vote": (27, SEVERAL, {"task": B32, "ctx": B32, "closing": B32}),
     "seatRequest": (30, None, {"certificate": nested("certificate"), "version": U53, "model": B32}),
-    "epoch": (40, ONE, {"task": B32, "authority": U8, "number": U53, "key": B32, "opens": U53, "closes": U53}),
+    "epoch": (40, ONE, {"task": B32, "authority": U8, "number": U53, "key": B32, "kemKey": optional(raw(1184)), "opens": U53, "closes": U53}),
     "beacon": (41, ONE, {"authority": U8, "entry": nested("modelEntry"), "head": head_words, "at": U53}),
     "standings": (43, None, {"standings": by_index(epoch=nested("epoch"), beacon=nested("beacon"))}),
     "shotHeader": (44, ONE, {

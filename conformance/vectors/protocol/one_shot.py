@@ -5,7 +5,10 @@ from .agreement import agree, each_user, fields_of
 from .derived import ZEROS, column_sums, combine, prg, unpack
 from .ed25519 import verifies
 from .layouts import ONE_SHOT, check_signature, read
-from .slot_keys import BASE, header, is_key, open_with_pads, pad_of, seal_for, sha256, u16, x25519
+from .ml_kem import CIPHERTEXT_BYTES, combine as combined, decapsulate, encapsulate, is_key as is_kem_key, key_pair
+from .slot_keys import BASE, ephemeral, header, is_key, open_with_pads, pad_of, seal_for, sha256, u16, x25519, xor
+
+from check import hkdf
 
 GOOD, GIVEN_UP, INCLUDED, EXPIRED = 0, 0, 2, 3
 RECORDS = {108: "epoch-opened", 109: "epoch-ended", 110: "batch-voted", 111: "batch-final", 140: "upload-expired"}
@@ -34,7 +37,7 @@ def check_task(v):
     agree("task = SHA-256(policy)", hexed(v, "task"), b.task)
     agree("keys of the policy", (policy.authorities, policy.server), (keys, hexed(v, "serverKey")))
     agree("the engine, and the lines that only it has", policy.engine == ONE_SHOT and policy.oneShot is not None)
-    b.f, b.server = policy.oneShot.f, policy.server
+    b.f, b.server, b.hybrid = policy.oneShot.f, policy.server, policy.oneShot.sealing == 1
     agree("enough authorities for f that collude", b.n == 1 or 2 * b.t > b.n + b.f)
     b.parts = part_masks(b.n, b.f)
     b.all = list(range(b.n))
@@ -54,12 +57,24 @@ def check_standings(b, v):
         agree("whose epoch and time it is", (s.epoch.authority, s.beacon.authority, s.epoch.task), (a, a, b.task))
         agree("how long the epoch is", s.epoch.closes, s.epoch.opens + b.policy.oneShot.epochMs)
         agree("the entry of the standing", s.beacon.entry.raw, b.entry.raw)
-        agree("the key of the epoch", x25519(secret, BASE) == s.epoch.key and is_key(s.epoch.key))
+        agree("the key of the epoch", x25519(branch(secret, b"x25519", 32), BASE) == s.epoch.key and is_key(s.epoch.key))
+        agree("its ML-KEM key", s.epoch.kemKey, kem_pair(secret)[0] if b.hybrid else None)
+        agree("a key that passes the check of FIPS 203", not b.hybrid or is_kem_key(s.epoch.kemKey))
         check_signature(s.epoch, b.keys[a])
         check_signature(s.beacon, b.keys[a])
     agree("a secret of 32 bytes for each", [len(secret) for secret in secrets], [32] * b.n)
     b.secrets, b.statements = secrets, [sha256(epoch.unsigned) for epoch in b.epochs]
     b.users = []
+
+
+def branch(secret, label, length):
+    """All keys of an epoch are made of one secret."""
+    return hkdf(secret, b"basa epoch keys", label, length)
+
+
+def kem_pair(secret):
+    seed = branch(secret, b"ml-kem-768", 64)
+    return key_pair(seed[:32], seed[32:])
 
 
 def holders(b, part):
@@ -98,10 +113,31 @@ def check_user(b, user):
 def seal_part(b, s, part):
     """Every holder opens it to the same seed."""
     c, keys = context(b, s, part), [(a, b.epochs[a].key) for a in holders(b, part)]
+    if b.hybrid:
+        return seal_hybrid(b, s.seeds[part], [a for a, _ in keys], c)
     sealed = seal_for(s.seeds[part], keys, 1, sha256(c), c)
     for place, (a, key) in enumerate(keys):
-        pad = pad_of(sealed[:32], b.secrets[a], key, sha256(c), c, a)
+        pad = pad_of(sealed[:32], branch(b.secrets[a], b"x25519", 32), key, sha256(c), c, a)
         agree(f"part {part} opens with the secret of authority {a}", open_with_pads(sealed, {place: pad}, keys, 1, sha256(c), c), s.seeds[part])
+    return sealed
+
+
+def hybrid_pad(b, a, k, shared, r, ciphertext, c):
+    secret = combined(k, shared, r, b.epochs[a].key)
+    return hkdf(secret, sha256(c), b"pad" + bytes([a]) + sha256(ciphertext) + sha256(b.epochs[a].kemKey) + c, 32)
+
+
+def seal_hybrid(b, seed, indices, c):
+    e = ephemeral(seed, sha256(c), c)
+    sealed = r = x25519(e, BASE)
+    for a in indices:
+        m = hkdf(seed, sha256(c), b"kem" + c + bytes([a]) + b.statements[a], 32)
+        k, ciphertext = encapsulate(b.epochs[a].kemKey, m)
+        agree("the length of a ciphertext", len(ciphertext), CIPHERTEXT_BYTES)
+        sealed += ciphertext + xor(seed, hybrid_pad(b, a, k, x25519(e, b.epochs[a].key), r, ciphertext, c))
+        opened = decapsulate(kem_pair(b.secrets[a])[1], ciphertext), x25519(branch(b.secrets[a], b"x25519", 32), r)
+        pad = hybrid_pad(b, a, *opened, r, ciphertext, c)
+        agree(f"a part opens with the secret of authority {a}", xor(sealed[-32:], pad), seed)
     return sealed
 
 

@@ -194,6 +194,18 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
     title: 'Two groups under one number',
     story: 'An authority that agrees to a number, and not to the list of uploads, would release both groups.',
   },
+  S24: {
+    title: 'A device seals a secret with ML-KEM that only some authorities can open',
+    story: 'Honest authorities would disagree about the update, and one of them would look like a liar.',
+  },
+  S25: {
+    title: 'Somebody records uploads and breaks X25519 years later',
+    story: 'If anybody could compute the randomness of ML-KEM, a quantum computer would open the recorded updates.',
+  },
+  S26: {
+    title: 'An authority states an ML-KEM key that is none',
+    story: 'Devices that do not check it would fail to seal anything, although the other authorities are enough.',
+  },
 };
 
 export interface Outcome {

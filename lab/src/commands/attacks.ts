@@ -90,7 +90,7 @@ async function playCouncils(terminal: Terminal): Promise<readonly MutantVerdict[
 async function playOneShot(terminal: Terminal): Promise<readonly MutantVerdict[]> {
   const { MUTANTS_OF_ONE_SHOT: mutants } = await import('../proofs/mutants/of-one-shot.ts');
   const { ONE_SHOT_ATTACKS } = await import('../attacks/one-shot/registry.ts');
-  const heading = 'The one-shot mode; S1 to S23 are the rules that stop these attacks (docs/evidence.md):';
+  const heading = 'The one-shot mode; S1 to S26 are the rules that stop these attacks (docs/evidence.md):';
   return playMutants(terminal, { heading, of: 'the one-shot mode', mutants }, ({ caughtBy }) => {
     const attack = ONE_SHOT_ATTACKS.find(({ schedule }) => schedule === caughtBy);
     for (const line of attack === undefined ? [] : wordsOf(attack)) terminal.line(line);

@@ -27,7 +27,9 @@ const ABOUT = {
   messages: 'bytes of every message of a user, by K and width',
   nodes: 'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
   protocols: 'what a user and the server compute and send, BASA beside plain, SecAgg, SecAgg+ and LightSecAgg',
-  sealing: 'one seed sealed and opened with slot keys and with CP-ABE, beside X25519 and pairings',
+  python: 'a contribution of a device in Python, beside one of a Node device',
+  sealing:
+    'one seed sealed and opened with slot keys and with CP-ABE, and the parts of a one-shot upload with and without ML-KEM',
   server: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
   training: 'samples a second of the four models, beside the matrix product of the same kernel',
 } as const;
@@ -42,6 +44,7 @@ const LOAD: Readonly<Record<keyof typeof ABOUT, () => Promise<Benchmark>>> = {
   messages: async () => (await import('../bench/messages.ts')).benchMessages,
   nodes: async () => (await import('../bench/nodes.ts')).benchNodes,
   protocols: async () => (await import('../bench/protocols.ts')).benchProtocols,
+  python: async () => (await import('../bench/python.ts')).benchPython,
   sealing: async () => (await import('../bench/sealing.ts')).benchSealing,
   server: async () => (await import('../bench/server.ts')).benchServer,
   training: async () => (await import('../bench/training.ts')).benchTraining,

@@ -6,8 +6,8 @@ import { choice, parsed, positive, text, whole, yes } from '@basa/cli/internal/s
 import { bar, table } from '@basa/cli/internal/shell/terminal.ts';
 import type { Changes, Outcome, Profile, Study } from '../experiments/index.ts';
 
-/** The results of this repository, seen from its root. */
-const PUBLISHED = 'docs/results/experiments';
+/** The results of this repository, seen from its root. The first folder counts for studies that both have. */
+const PUBLISHED = ['docs/results/paper-networks', 'docs/results/experiments'];
 
 const PROFILES: readonly Profile[] = ['smoke', 'small', 'full'];
 
@@ -67,7 +67,7 @@ export const experiment: Command = command({
   summary: 'runs an experiment of the paper, or ours, and writes its report',
   takes: {
     '<name>':
-      'rates, table1, large-scale, scalability, concurrency, admission, versions, dropouts, bandwidth, quantisation, ablation, scale, capacity, model-check, privacy, several with commas, or all; costs: measure what all of them charge, and nothing else',
+      'rates, table1, large-scale, scalability, concurrency, admission, versions, stragglers, sums, liars, dropouts, bandwidth, quantisation, ablation, scale, capacity, model-check, privacy, several with commas, or all; costs: measure what all of them charge, and nothing else',
   },
   flags: FLAGS,
   opening: 'preparing the experiment',
@@ -151,13 +151,15 @@ function studiesOf(name: string, all: readonly Study[]): readonly Study[] {
 export const summary: Command = command({
   name: 'summary',
   summary: 'tells which claims hold, do not hold or are not decided, of the results of experiments',
-  flags: { out: text({ value: 'folder', help: 'where the results are', default: PUBLISHED }) },
+  flags: { out: text({ value: 'folder', help: 'where the results are', without: PUBLISHED.join(' and ') }) },
   async run(input) {
-    const { out: folder } = input.flags;
+    const folders = input.flags.out === undefined ? PUBLISHED : [input.flags.out];
     const { readClaims } = await import('../experiments/index.ts');
-    const claims = readClaims(folder);
+    const claims = readClaims(folders);
     if (claims === undefined)
-      throw new CommandError(`${folder} has no results; run an experiment into it, or name another folder with --out`);
+      throw new CommandError(
+        `${folders.join(' and ')} has no results; run an experiment into it, or name another folder with --out`,
+      );
     const rest = claims.filter(({ verdict }) => verdict !== 'holds');
     input.terminal.line(`${claims.length - rest.length} of ${claims.length} claims hold`);
     for (const { study, claim, verdict, source } of rest)

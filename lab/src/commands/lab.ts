@@ -15,6 +15,7 @@ const LAB: Program = {
     'Groups, with a list of their own:',
     '  npm run lab -- prove [part]       the long checks of the protocol: explorer, oracle, faults, mutants and more',
     '  npm run lab -- trial <name>       the product as real processes, under load, faults and attack',
+    '  npm run lab -- python             the client in Python: its tests, beside Node devices, and before the kit',
     '',
     'Every command takes --help and --json.',
   ],

@@ -30,7 +30,6 @@ await runNamed('lab -- trial', {
   },
   s3: { about: "the blob store against a real S3 server, Ceph's gateway", program: at('s3/main.ts'), isPlain: true },
   tests: { about: 'the tests that npm test leaves out because they take long', program: at('tests/main.ts') },
-  python: { about: 'the client in examples/python, beside Node devices', program: at('python/main.ts'), isPlain: true },
 });
 
 function at(file: string): URL {

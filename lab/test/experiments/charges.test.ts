@@ -43,7 +43,7 @@ it('a device expands long masks on two threads, to which the vector is copied an
 });
 
 describe('the one-shot mode', () => {
-  const oneShot = new Charges(COSTS, SMALL).oneShot(K, 4);
+  const oneShot = new Charges(COSTS, SMALL).oneShot('BASA one-shot', K, 4);
 
   it('charges a device one mask, whatever K', () => {
     // 3 ms of messages and sealing; quantised, masked, copied twice, packed, hashed.
@@ -54,6 +54,14 @@ describe('the one-shot mode', () => {
     expect(oneShot.inspectSeconds).toBeCloseTo(0.001, 9);
     expect(oneShot.releaseSeconds(K)).toBeCloseTo(0.01 + K / 1000 + 0.002, 9);
     expect(oneShot.releaseSeconds(K / 2)).toBeCloseTo(0.005 + K / 2000 + 0.002, 9);
+  });
+
+  it('charges four authorities their shares at the same time, and the server a vector of masks for each of four parts', () => {
+    const several = new Charges(COSTS, SMALL).oneShot('BASA one-shot (3 of 4)', K, 4);
+    expect(several.inspectSeconds).toBeCloseTo(0.001 / 4, 9);
+    // Each part's sum is made by two of them, packed and hashed.
+    expect(several.releaseSeconds(K)).toBeCloseTo((0.01 + K / 1000 + 8 * 0.002) / 4, 9);
+    expect(several.openSeconds(K)).toBeCloseTo(0.01 + (K + 4) / 1000 + 0.002, 9);
   });
 
   it('charges the server a body on arrival, then one addition per update and one vector of masks', () => {

@@ -1,10 +1,13 @@
 /** Claims: what counts as seen, and that only the same seeds are compared. */
 
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { CELL, MNIST } from '@basa/virtual-time';
 import { describe, expect, it } from 'vitest';
 import { claimLines } from '../../src/experiments/report/claim-lines.ts';
 import { ordering } from '../../src/experiments/report/outcome.ts';
-import { claimsOf } from '../../src/experiments/report/summary.ts';
+import { claimsOf, readClaims } from '../../src/experiments/report/summary.ts';
 import { intervalOf } from '../../src/experiments/report/verdict.ts';
 import type { CellResult } from '../../src/experiments/run/grid.ts';
 import { overSeeds, pairOf, secondsAVersion } from '../../src/experiments/studies/protocol-cells.ts';
@@ -29,6 +32,22 @@ function result(seed: number, seconds: number, isReached = true): CellResult {
 }
 
 const found = (...results: readonly CellResult[]) => overSeeds(results, () => true);
+
+it('claims of a study that two folders have are those of the first', () => {
+  const root = mkdtempSync(join(tmpdir(), 'basa-claims-'));
+  const folderOf = (name: string, claims: object): string => {
+    const folder = join(root, name);
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'claims.json'), JSON.stringify(claims));
+    return folder;
+  };
+  const claim = (study: string, verdict: string) => ({ study, claim: 'x', source: 'ours', verdict });
+  const newer = folderOf('newer', [claim('table1', 'holds')]);
+  const older = folderOf('older', [claim('table1', 'does not hold'), claim('privacy', 'holds')]);
+  expect(readClaims([newer, older])).toEqual([claim('table1', 'holds'), claim('privacy', 'holds')]);
+  expect(readClaims([join(root, 'nowhere')])).toBeUndefined();
+  rmSync(root, { recursive: true });
+});
 
 describe('a claim', () => {
   it('about cells that were not trained is not decided', () => {

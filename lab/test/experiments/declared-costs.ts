@@ -67,6 +67,7 @@ export const COSTS: Costs = {
   profiles: {
     [`BASA sealed (slot keys) ${K} -0`]: SLOT_KEYS,
     [`BASA one-shot ${K} -0`]: ONE_SHOT,
+    [`BASA one-shot (3 of 4) ${K} -0`]: ONE_SHOT,
     [`SecAgg ${K} -0`]: SECAGG,
   },
   lightSecAgg: {},

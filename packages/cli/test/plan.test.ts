@@ -64,7 +64,25 @@ describe('basa plan', () => {
     expect(told.modes['one-shot']).toMatchObject({ bytesPerUpload: told.bytesPerUpload });
   });
 
+  it('says what the seeds cost with each sealing, in bytes and milliseconds', async () => {
+    const asked = ['--dimension', '7850', '--noise', '1', '--participations', '1', '--mode', 'one-shot'];
+    const hybrid = [...asked, '--sealing', 'x25519+mlkem768', '--authorities', '4'];
+    const { out } = await plan(...hybrid, '--json');
+    const measured = { sealMs: expect.any(Number), openMs: expect.any(Number) };
+    expect(lastLine(out)).toMatchObject({
+      sealing: 'x25519+mlkem768',
+      modes: { 'one-shot': { sealedBytes: 4 * (32 + 3 * 1120) } },
+      sealings: {
+        x25519: { sealedBytes: 4 * (32 + 3 * 32), ...measured },
+        'x25519+mlkem768': { sealedBytes: 4 * (32 + 3 * 1120), ...measured },
+      },
+    });
+    const told = (await plan(...hybrid)).out;
+    expect(told).toMatch(/x25519\+mlkem768 +13568 bytes +[\d.]+ ms to seal +[\d.]+ ms for an authority to open/);
+  });
+
   it.each([
+    [['--sealing', 'x25519+mlkem768'], '--sealing is for --mode one-shot'],
     [['--buffer', '2000'], '--buffer takes a whole number from 2 to 1024'],
     [['--mode', 'one-shot', '--authorities', '2'], 'nobody could check a sum of masks'],
   ])('refuses %s with a sentence', async (more, sentence) => {

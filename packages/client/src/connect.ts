@@ -1,6 +1,6 @@
 /** Checks that the services are the pinned ones, enrols the device if needed, and gets ready to contribute. */
 import { equalBytes, fromHex } from '@basa/masking';
-import { policyProblem, sealedBytesOf, type TaskId, type TaskPolicy, taskIdOf } from '@basa/protocol';
+import { isHybrid, policyProblem, sealedBytesOf, type TaskId, type TaskPolicy, taskIdOf } from '@basa/protocol';
 import { BasaClient } from './basa-client.ts';
 import { DeviceState } from './device/device-state.ts';
 import type { DeviceStore } from './device/device-store.ts';
@@ -55,12 +55,12 @@ export async function connect(outside: Outside, store: DeviceStore, options: Con
   }
 }
 
-async function connectWith(outside: Outside, store: DeviceStore, options: ConnectOptions): Promise<BasaClient> {
+async function connectWith(given: Outside, store: DeviceStore, options: ConnectOptions): Promise<BasaClient> {
   const { signal = new AbortController().signal, token, pieceBytes = PIECE_BYTES } = options;
   signal.throwIfAborted();
   const task = pinned(options.task, 'task') as TaskId;
   const places = authorityPlaces(options);
-  const state = await DeviceState.open(outside.suite, store);
+  const state = await DeviceState.open(given.suite, store);
   const enrolledFor = state.certificate?.task;
   if (enrolledFor !== undefined && !equalBytes(enrolledFor, task)) throw new RefusedError('store-of-another-task');
   const events = new Emitter();
@@ -70,7 +70,7 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
     const isOneOfSeveral = name === 'authority' && places.length > 1;
     const onRetry: LinkOptions['onRetry'] = (notice) => isOneOfSeveral || events.emit('retry', notice);
     const { unsafeAllowPlainHttp = false } = options;
-    return new ServiceLink(outside, {
+    return new ServiceLink(given, {
       name,
       url,
       unsafeAllowPlainHttp,
@@ -82,11 +82,12 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
   };
 
   const clients = places.map(({ url, key }) => {
-    const heads = new Heads(outside.suite, key, state.heads);
+    const heads = new Heads(given.suite, key, state.heads);
     return { key, client: new AuthorityClient(link('authority', url, key), heads) };
   });
-  const known = state.policy ?? (await policyOf(outside, clients, task, signal));
+  const known = state.policy ?? (await policyOf(given, clients, task, signal));
   const policy = checkedPolicy(known, { ...DEFAULT_FLOOR, ...options.floor });
+  const outside = await equipped(given, policy);
   const authorities = new Authorities(membersOf(policy, clients), policy, outside);
 
   const server = new ServerClient(link('server', options.server, policy.serverKey));
@@ -111,6 +112,13 @@ async function connectWith(outside: Outside, store: DeviceStore, options: Connec
   await ensureEnrolled(context, signal);
   if (policy.oneShot !== undefined && state.policy === undefined) await state.keepPolicy(policy);
   return new BasaClient(context);
+}
+
+/** Only tasks that seal with ML-KEM load it. */
+async function equipped(outside: Outside, { oneShot }: TaskPolicy): Promise<Outside> {
+  const isNeeded = oneShot !== undefined && isHybrid(oneShot.sealing) && outside.suite.kem === undefined;
+  if (!isNeeded || outside.suiteWithKem === undefined) return outside;
+  return { ...outside, suite: await outside.suiteWithKem() };
 }
 
 interface PinnedAuthority {

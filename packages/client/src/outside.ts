@@ -5,6 +5,8 @@ import type { Transport } from './transport.ts';
 
 export interface Outside {
   readonly suite: Suite;
+  /** Loads ML-KEM, where the suite does not have it from the start. */
+  suiteWithKem?(): Promise<Suite>;
   readonly randomBytes: RandomBytes;
   readonly transport: Transport;
   /** The device's clock, which may be wrong. */

@@ -75,6 +75,13 @@ describe('a one-shot task', () => {
     await expect(makePolicy(choiceOf(1, { mode: 'sealed', sumsPerVersion: 3 }))).rejects.toThrow(/one-shot mode/);
   });
 
+  it('may seal with ML-KEM as well, and no other task may', async () => {
+    expect((await makePolicy(choiceOf(1))).oneShot?.sealing).toBe('x25519');
+    const hybrid = choiceOf(4, { sealing: 'x25519+mlkem768' });
+    expect((await makePolicy(hybrid)).oneShot).toMatchObject({ sealing: 'x25519+mlkem768', tolerated: 1 });
+    await expect(makePolicy({ ...hybrid, mode: 'sealed' })).rejects.toThrow(/needs the one-shot mode/);
+  });
+
   it('has no engine to choose', async () => {
     await expect(makePolicy(choiceOf(1, { engine: 'cp-abe' }))).rejects.toThrow(/leave the engine out/);
   });

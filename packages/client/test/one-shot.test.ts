@@ -1,7 +1,14 @@
 /** The one-shot mode: one message, the same bytes after a crash, and outcomes. */
 import { allSamples, createReferenceBackend, createTrainer } from '@basa/learning';
 import { fromHex, toHex } from '@basa/masking';
-import { HEADER, ONE_SHOT_DEFAULTS, prefixElements, shotHeaderCodec, shotUploadCodec } from '@basa/protocol';
+import {
+  HEADER,
+  ONE_SHOT_DEFAULTS,
+  type OneShotPolicy,
+  prefixElements,
+  shotHeaderCodec,
+  shotUploadCodec,
+} from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
 import { dieAndComeBack } from './support/come-back.ts';
 import { connectTo, deltaOf, memoryStore } from './support/connect.ts';
@@ -54,6 +61,18 @@ describe('a contribution in one message', () => {
     }
     expect(await clients[0]?.outcome(first as never)).toBe('included');
     expect((await clients[0]?.model())?.version).toBe(1);
+  });
+
+  it('that is sealed with ML-KEM as well opens in the sum of its batch', async () => {
+    const oneShot: OneShotPolicy = { ...ONE_SHOT_DEFAULTS, sealing: 'x25519+mlkem768' };
+    const services = await startServices({ policy: { ...ONE_SHOT.policy, oneShot } });
+    for (let n = 0; n < 3; n++) {
+      const client = await startClient(services);
+      await client.model();
+      accepted(await client.contribute(deltaOf(n), { trainedOn: 0 }));
+    }
+    expect(services.shots.taken[0]?.sealed).toHaveLength(32 + 1088 + 32);
+    expect([...services.shots.openBatch().subarray(0, 4)]).toEqual([3, 0, 0, 0]);
   });
 
   it('takes three requests, all to the server: a place with statements, the model, the upload', async () => {

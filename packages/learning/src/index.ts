@@ -21,6 +21,7 @@ export { defineModel, wordsOf } from './model/model.ts';
 export type { ModelJson } from './model/model-json.ts';
 export { modelJson, readModelJson } from './model/model-json.ts';
 export { fedmlCifarCnn, femnistCnn, flsimCnn, logisticRegression } from './model/models.ts';
+export { readNetworkJson } from './model/tensors-json.ts';
 export type { Name } from './numbers/random-stream.ts';
 export { RandomStream, randomStream } from './numbers/random-stream.ts';
 export type { WeighedMean } from './server/combine-means.ts';

@@ -10,6 +10,7 @@ import {
   maxPool,
   modelJson,
   readModelJson,
+  readNetworkJson,
   relu,
   sigmoid,
   softmax,
@@ -65,5 +66,38 @@ describe('a network in JSON', () => {
     ['has no parameters', { input, layers: [] }],
   ])('is refused with the place of what is wrong: %s', (problem, value) => {
     expect(() => readModelJson(value)).toThrow(problem);
+  });
+});
+
+describe('a network without layers', () => {
+  const tensors = [
+    { name: 'body.weight', shape: [3, 4] },
+    { name: 'body.bias', shape: [3] },
+  ];
+  const given = { name: 'mine', input: { channels: 4 }, architecture: ['{"kind":"torch"}'], tensors };
+
+  it('has its tensors one after the other, and no layers', () => {
+    const { dimension, layers: none, manifest } = readNetworkJson(given);
+    expect([dimension, none]).toEqual([15, []]);
+    expect(manifest.map(({ name, offset, length, fanIn }) => [name, offset, length, fanIn])).toEqual([
+      ['body.weight', 0, 12, 4],
+      ['body.bias', 12, 3, 1],
+    ]);
+  });
+
+  it('is one with layers where it names no tensors', () => {
+    const json = { input: { channels: 4 }, layers: [{ kind: 'dense', outputs: 3 }] };
+    expect(readNetworkJson(json)).toEqual(readModelJson(json));
+  });
+
+  it.each([
+    [{ ...given, tensors: [] }, /one or more/],
+    [{ ...given, tensors: [...tensors, tensors[0]] }, /two tensors have the name body.weight/],
+    [{ ...given, tensors: [{ name: 'w', shape: [0] }] }, /the shape of w/],
+    [{ ...given, tensors: [{ shape: [1] }] }, /must have a name/],
+    [{ ...given, architecture: ['two\nlines'] }, /lines in ASCII/],
+    [{ ...given, strange: 1 }, /there is no "strange"/],
+  ])('says what is wrong: %#', (json, problem) => {
+    expect(() => readNetworkJson(json)).toThrow(problem);
   });
 });

@@ -3,6 +3,9 @@ export type { MaskTools } from './apply-masks.ts';
 export { applyMasksInPlace, applyMasksInPlaceAsync } from './apply-masks.ts';
 export { ascii, concatBytes, equalBytes, fromHex, toHex } from './bytes.ts';
 export { ByteReader, ByteWriter, DecodeError } from './codec.ts';
+export type { HolderSecret, HybridBinding, HybridPart } from './hybrid-sealing.ts';
+export { combineSecrets, hybridSealedBytes, openHybrid, sealToHybrid } from './hybrid-sealing.ts';
+export { isKemKey, KEM_CIPHERTEXT_BYTES, KEM_KEY_BYTES, KEM_SECRET_BYTES, KEM_SEED_BYTES } from './kem-key.ts';
 export type { AsyncKeystream, Keystream, KeystreamRequest, StreamKey } from './keystream.ts';
 export { SEED_BYTES } from './keystream.ts';
 export type { MaskPlan, MaskTerm } from './mask-plan.ts';
@@ -57,7 +60,7 @@ export {
   sealToSlots,
   slotSealedBytes,
 } from './slot-keys.ts';
-export type { AeadInput, RandomBytes, Signer, Suite, X25519Key } from './suite.ts';
+export type { AeadInput, Kem, RandomBytes, Signer, Suite, X25519Key } from './suite.ts';
 export { addInPlace, firstNonCanonical, subtractInPlace } from './vector.ts';
 export type { ElementKernel, VectorKernel } from './vector-kernel.ts';
 export { plainVectorKernel } from './vector-kernel.ts';

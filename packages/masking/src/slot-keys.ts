@@ -78,14 +78,23 @@ export interface SeedToSeal {
   readonly binding: SlotBinding;
 }
 
-/** Returns one sealed seed for each seed. The keys must have been checked. */
-export function* sealToSlots(suite: Suite, seeds: readonly SeedToSeal[]): KeySteps<readonly Uint8Array[]> {
+/** R and e * P_a for every part, for each seed. */
+export function* ephemeralKeys(
+  suite: Suite,
+  seeds: readonly { readonly seed: Uint8Array; readonly binding: Omit<SlotBinding, 'threshold'> }[],
+): KeySteps<readonly KeyResult[]> {
   const asked = seeds.map(({ seed, binding }) => ({
     secret: ephemeralOf(suite, seed, binding),
     peers: binding.parts.map(({ publicKey }) => publicKey),
   }));
   const results = yield asked;
   for (const { secret } of asked) secret.fill(0);
+  return results;
+}
+
+/** Returns one sealed seed for each seed. The keys must have been checked. */
+export function* sealToSlots(suite: Suite, seeds: readonly SeedToSeal[]): KeySteps<readonly Uint8Array[]> {
+  const results = yield* ephemeralKeys(suite, seeds);
   return seeds.map(({ seed, binding }, n) => {
     const { publicKey, shared } = results[n] as KeyResult;
     const pads = shared.map((one, place) => {
@@ -235,7 +244,11 @@ const SHARE = ascii('share');
 const PAD = ascii('pad');
 
 /** e. */
-function ephemeralOf(suite: Suite, seed: Uint8Array, { salt, context }: SlotBinding): Uint8Array {
+function ephemeralOf(
+  suite: Suite,
+  seed: Uint8Array,
+  { salt, context }: Pick<SlotBinding, 'salt' | 'context'>,
+): Uint8Array {
   if (seed.length !== SEED_BYTES) throw new RangeError(`seed must be ${SEED_BYTES} bytes, got ${seed.length}`);
   return suite.hkdf({ secret: seed, salt, info: concatBytes(EPHEMERAL, context), length: SLOT_KEY_BYTES });
 }
@@ -264,7 +277,7 @@ function paddedShare(sealed: Uint8Array, place: number): Uint8Array {
   return sealed.subarray(start, start + SEED_BYTES);
 }
 
-function xor(a: Uint8Array, b: Uint8Array): Uint8Array {
+export function xor(a: Uint8Array, b: Uint8Array): Uint8Array {
   const both = new Uint8Array(a.length);
   for (let i = 0; i < a.length; i++) both[i] = (a[i] as number) ^ (b[i] as number);
   return both;

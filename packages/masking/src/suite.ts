@@ -20,6 +20,25 @@ export interface Suite {
   verify(input: { signature: Uint8Array; message: Uint8Array; publicKey: Uint8Array }): boolean;
   /** X25519 (RFC 7748) with these 32 secret bytes, which must stay as they are while the key is used. */
   x25519(secretKey: Uint8Array): X25519Key;
+  /** Undefined unless it was loaded: only tasks that seal with it need it. */
+  readonly kem: Kem | undefined;
+}
+
+/** ML-KEM-768 (FIPS 203) in its internal form, in which the randomness is an argument, and the hash that goes with it. */
+export interface Kem {
+  /** SHA3-256 (FIPS 202) over the concatenation of the parts. */
+  sha3(...parts: readonly Uint8Array[]): Uint8Array;
+  /** KeyGen_internal (algorithm 16) of d || z. */
+  keyPair(seed: Uint8Array): { readonly publicKey: Uint8Array; readonly secretKey: Uint8Array };
+  /** Encaps_internal (algorithm 17) with 32 bytes of randomness. The key must have passed `isKemKey`. */
+  encapsulate(publicKey: Uint8Array, randomness: Uint8Array): Encapsulation;
+  /** Decaps_internal (algorithm 18). It never fails: a ciphertext that is not of this key gives another secret. */
+  decapsulate(secretKey: Uint8Array, ciphertext: Uint8Array): Uint8Array;
+}
+
+interface Encapsulation {
+  readonly ciphertext: Uint8Array;
+  readonly shared: Uint8Array;
 }
 
 /** A secret key in the form of the platform, so that it is read once for many agreements. */

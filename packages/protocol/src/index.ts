@@ -21,6 +21,8 @@ export { contradictsLog, FIRST_BRANCH } from './authority/head.ts';
 export { issueKey } from './authority/issue-key.ts';
 export type { AuthorityBatch } from './authority/one-shot/batches.ts';
 export type { LiveEpoch } from './authority/one-shot/epoch-book.ts';
+export type { EpochKeys } from './authority/one-shot/epoch-keys.ts';
+export { agreementKeyOf, epochKeysOf, epochSecretOf } from './authority/one-shot/epoch-keys.ts';
 export type {
   ExaminedTask,
   ExaminedUpload,
@@ -317,10 +319,10 @@ export {
   releaseRequestCodec,
   shotOutcomeCodec,
 } from './wire/one-shot/messages.ts';
-export type { ShotName } from './wire/one-shot/part-sealing.ts';
-export { partBinding, partTerm } from './wire/one-shot/part-sealing.ts';
+export type { PartBinding, ShotName } from './wire/one-shot/part-sealing.ts';
+export { openPart, partBinding, partTerm, sealParts } from './wire/one-shot/part-sealing.ts';
 export type { Part } from './wire/one-shot/parts.ts';
-export { isHolder, partsOf, taskParts } from './wire/one-shot/parts.ts';
+export { isHolder, oneShotOf, partsOf, taskParts } from './wire/one-shot/parts.ts';
 export type { Combination, OneShotPolicy } from './wire/one-shot/policy.ts';
 export {
   COMBINATIONS,
@@ -330,6 +332,8 @@ export {
   oneShotProblem,
   vouchersOf,
 } from './wire/one-shot/policy.ts';
+export type { Sealing } from './wire/one-shot/sealings.ts';
+export { isHybrid, SEALINGS, sealedPartBytes } from './wire/one-shot/sealings.ts';
 export type { HeldPart, ShotHeader, ShotHeaderBody, ShotLayout, ShotUpload } from './wire/one-shot/upload.ts';
 export {
   heldParts,

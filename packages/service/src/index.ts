@@ -57,6 +57,6 @@ export type { Signals } from './sql/postgres-signals.ts';
 export { openSignals } from './sql/postgres-signals.ts';
 export type { Dialect, Row, SqlDatabase, SqlSession, SqlValue, SqlWatch } from './sql/sql.ts';
 export { column } from './sql/sql.ts';
-export { SQLITE, sqliteDatabase } from './sql/sqlite.ts';
+export { readOnlySqlite, SQLITE, sqliteDatabase } from './sql/sqlite.ts';
 export type { StepOf } from './traces/buffer-traces.ts';
 export { BufferTraces, traceHeaders } from './traces/buffer-traces.ts';

@@ -18,6 +18,8 @@ export { ShotServer } from './federation/one-shot-server.ts';
 export type { BatchEnd, ShotDisk, StoredBatch, StoredShot } from './federation/one-shot-store.ts';
 export type { PaperFederationOptions, PaperPrepared } from './federation/paper-federation.ts';
 export { PAPER_LEASE_MS, PaperFederation } from './federation/paper-federation.ts';
+export type { PartTrial, PartTrialOptions } from './federation/part-trial.ts';
+export { partTrial } from './federation/part-trial.ts';
 export type { SealingTrial } from './federation/sealing-trial.ts';
 export { sealingTrial } from './federation/sealing-trial.ts';
 export { FederationServer, SEAT_MS } from './federation/server.ts';

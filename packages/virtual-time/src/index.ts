@@ -16,6 +16,7 @@ export { partiesOf } from './cells/parties.ts';
 export { orderDigest, scheduleOf } from './cells/trajectory.ts';
 export { Charges } from './costs/charges.ts';
 export type { Costs, Profile, SealingPrices, Share } from './costs/costs.ts';
+export { THREE_OF_FOUR } from './costs/councils.ts';
 export { countedSealings } from './costs/counted-sealings.ts';
 export { cpuMs } from './costs/cpu-time.ts';
 export { type Account, accountIn, type Book, type Counted, Meter, median } from './costs/meter.ts';

@@ -3,8 +3,8 @@ import { applyMasksInPlace, toHex } from '@basa/masking';
 import { type Ctx, isHolder, isRefused, type JoinTag, partTerm, taskParts } from '@basa/protocol';
 import type { Environment, ShotDevice } from '@basa/simulator';
 import type { AttackReport } from '../judgement.ts';
-import { ShotOracle } from './shot-oracle.ts';
-import { COUNCIL, type Colluder, colluders, honestUploads, type ShotAttack } from './shot-scene.ts';
+import { ShotOracle, type ShotOracleOptions } from './shot-oracle.ts';
+import { COUNCIL, type Colluder, colluders, HYBRID, honestUploads, type ShotAttack } from './shot-scene.ts';
 
 export const ATTACKS_ON_PARTS: readonly ShotAttack[] = [
   {
@@ -33,7 +33,14 @@ export const ATTACKS_ON_PARTS: readonly ShotAttack[] = [
     schedule: 'a colluder deals a part that only some holders can open',
     without: 'only its own copy of a seed compared',
     learned: ['honest holders of a part disagree about it: good, bad'],
-    play: dealtApart,
+    play: (environment) => dealtApart(environment, COUNCIL),
+  },
+  {
+    id: 'S24',
+    schedule: 'a colluder deals a part with ML-KEM that only some holders can open',
+    without: 'copies with ML-KEM that are not compared',
+    learned: ['honest holders of a part disagree about it: good, bad'],
+    play: (environment) => dealtApart(environment, { ...COUNCIL, ...HYBRID }),
   },
   {
     id: 'S19',
@@ -73,8 +80,8 @@ function openedParts(environment: Environment): AttackReport {
 }
 
 /** The copy for one holder of the last part differs from the others. All holders of the part must judge it the same. */
-function dealtApart(environment: Environment): AttackReport {
-  const oracle = new ShotOracle(environment, COUNCIL);
+function dealtApart(environment: Environment, options: ShotOracleOptions): AttackReport {
+  const oracle = new ShotOracle(environment, options);
   const [{ device, name }] = colluders(oracle, 1) as readonly [Colluder];
   const { header } = oracle.stored(name).upload;
   const sealed = oracle.world.shots.shown(oracle.stored(name)).sealed.slice();

@@ -4,6 +4,7 @@
  */
 import { ATTACKS_ON_BATCHES } from './attacks-on-batches.ts';
 import { ATTACKS_ON_PARTS } from './attacks-on-parts.ts';
+import { ATTACKS_ON_SEALING } from './attacks-on-sealing.ts';
 import { ATTACKS_ON_SUMS } from './attacks-on-sums.ts';
 import { ATTACKS_ON_TIME } from './attacks-on-time.ts';
 import type { ShotAttack } from './shot-scene.ts';
@@ -11,6 +12,7 @@ import type { ShotAttack } from './shot-scene.ts';
 /** In the order of their ids. */
 export const ONE_SHOT_ATTACKS: readonly ShotAttack[] = [
   ...ATTACKS_ON_PARTS,
+  ...ATTACKS_ON_SEALING,
   ...ATTACKS_ON_BATCHES,
   ...ATTACKS_ON_TIME,
   ...ATTACKS_ON_SUMS,

@@ -2,7 +2,7 @@
  * A one-shot federation whose server, some of whose devices and some of whose authorities are one adversary. It asks
  * the honest authorities whatever it likes; the trace computes what it can learn from the answers.
  */
-import { keysAtOnce, SEED_BYTES, sealToSlots, toHex } from '@basa/masking';
+import { keysAtOnce, SEED_BYTES, toHex } from '@basa/masking';
 import {
   type Batch,
   batchCtxOf,
@@ -17,6 +17,7 @@ import {
   isHolder,
   isRefused,
   joined,
+  oneShotOf,
   partBinding,
   partTerm,
   type Refused,
@@ -26,6 +27,7 @@ import {
   type ShotOutcomeOf,
   type ShotStatus,
   type ShownUpload,
+  sealParts,
   shotHeaderCodec,
   shotOutcomeCodec,
   shotUploadCodec,
@@ -183,7 +185,7 @@ export class ShotOracle {
     const stored = this.world.shots.uploads.get(toHex(name));
     if (stored === undefined) return;
     for (const [n, { holders }] of heldParts(this.world.policy, stored.upload.header.epochs).entries())
-      if (holders.some((index) => this.colluding.some(({ base }) => base.index === index)))
+      if (holders.some(({ authority }) => this.colluding.some(({ base }) => base.index === authority)))
         this.trace.knows((expansions[n] as Expansion).seed);
   }
 
@@ -219,7 +221,11 @@ export class ShotOracle {
       this.trace.knows(toHex(seed));
       return { seed, binding: partBinding(suite, header, part, epochs) };
     });
-    return Uint8Array.of(...keysAtOnce(suite, sealToSlots(suite, parts)).flatMap((bytes) => [...bytes]));
+    return Uint8Array.of(
+      ...keysAtOnce(suite, sealParts(suite, oneShotOf(this.world.policy).sealing, parts)).flatMap((bytes) => [
+        ...bytes,
+      ]),
+    );
   }
 
   inspect(keeper: ShotAuthority, names: readonly Ctx[]): InspectAnswer | Refused {

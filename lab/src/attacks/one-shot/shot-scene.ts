@@ -23,6 +23,9 @@ export interface ShotAttack {
 /** Four authorities, three of which are needed, the first on the server's side. */
 export const COUNCIL = { council: { authorities: 4, threshold: 3 }, tolerated: 1, colluding: [0] };
 
+/** Seeds are sealed to ML-KEM keys as well. */
+export const HYBRID = { sealing: 'x25519+mlkem768' } as const;
+
 export interface Colluder {
   readonly device: ShotDevice;
   readonly name: Ctx;

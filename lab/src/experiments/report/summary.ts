@@ -18,8 +18,15 @@ export function claimsOf(outcomes: readonly Outcome[]): readonly Claim[] {
   );
 }
 
-/** Undefined where nothing was run into the folder. */
-export function readClaims(folder: string): readonly Claim[] | undefined {
-  const file = join(folder, 'claims.json');
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as readonly Claim[]) : undefined;
+/** A study that several folders have is told by the first of them. Undefined if nothing was run into any of them. */
+export function readClaims(folders: readonly string[]): readonly Claim[] | undefined {
+  const files = folders.map((folder) => join(folder, 'claims.json')).filter(existsSync);
+  if (files.length === 0) return undefined;
+  const claims: Claim[] = [];
+  for (const file of files) {
+    const told = new Set(claims.map(({ study }) => study));
+    const here = JSON.parse(readFileSync(file, 'utf8')) as readonly Claim[];
+    claims.push(...here.filter(({ study }) => !told.has(study)));
+  }
+  return claims;
 }

@@ -7,12 +7,15 @@ import { capacity } from './capacity.ts';
 import { concurrency } from './concurrency.ts';
 import { dropouts } from './dropouts.ts';
 import { largeScale } from './large-scale.ts';
+import { liars } from './liars.ts';
 import { modelCheck } from './model-check.ts';
 import { privacy } from './privacy.ts';
 import { quantisation } from './quantisation.ts';
 import { rates } from './rates.ts';
 import { scalability } from './scalability.ts';
 import { scale } from './scale.ts';
+import { stragglers } from './stragglers.ts';
+import { sums } from './sums.ts';
 import { table1 } from './table1.ts';
 import { versions } from './versions.ts';
 
@@ -24,6 +27,9 @@ export const STUDIES: readonly Study[] = [
   concurrency,
   admission,
   versions,
+  stragglers,
+  sums,
+  liars,
   dropouts,
   bandwidth,
   quantisation,

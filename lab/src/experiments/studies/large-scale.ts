@@ -116,7 +116,8 @@ export const largeScale: Study = {
           axis,
         ),
       ),
-      orderings: tasks.flatMap(({ dataset }) => {
+      // Claims about a task that was not trained stay, and are not decided.
+      orderings: TASKS[profile].flatMap(({ task: { dataset } }) => {
         const here = closed.filter(({ cell }) => cell.task.dataset === dataset);
         const rate = atRate.filter(({ cell }) => cell.task.dataset === dataset);
         return [

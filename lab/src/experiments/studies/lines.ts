@@ -1,8 +1,8 @@
 /** Seconds to the target along one axis, one line for each protocol. */
-import { type Cell, type Figure, isSynchronous, type ProtocolName } from '@basa/virtual-time';
+import { type Cell, type Figure, isSynchronous } from '@basa/virtual-time';
 import { type Ordering, ordering, type Pair, type Table } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
-import { betaOf, type Found, overSeeds, pairOf, shown } from './protocol-cells.ts';
+import { betaOf, type Found, type LineName, lineOf, overSeeds, pairOf, shown } from './protocol-cells.ts';
 
 interface Axis {
   readonly x: string;
@@ -13,7 +13,7 @@ export function lineTable(
   title: string,
   results: readonly CellResult[],
   dataset: string,
-  protocols: readonly ProtocolName[],
+  protocols: readonly LineName[],
   { x, of }: Axis,
 ): Table {
   const places = placesOf(results, dataset, of);
@@ -36,7 +36,7 @@ export function lineFigure(
   title: string,
   results: readonly CellResult[],
   dataset: string,
-  protocols: readonly ProtocolName[],
+  protocols: readonly LineName[],
   { x, of }: Axis,
 ): Figure {
   const places = placesOf(results, dataset, of);
@@ -59,7 +59,7 @@ export function lineFigure(
 export function lineOrderings(
   claim: string,
   results: readonly CellResult[],
-  [left, right]: readonly [ProtocolName, ProtocolName],
+  [left, right]: readonly [LineName, LineName],
   of: (cell: Cell) => number,
   factor = 1,
 ): Ordering {
@@ -76,7 +76,7 @@ export function lineOrderings(
 export function fasterWithLess(
   claim: string,
   results: readonly CellResult[],
-  protocol: ProtocolName,
+  protocol: LineName,
   of: (cell: Cell) => number,
 ): Ordering {
   const datasets = [...new Set(results.map(({ cell }) => cell.task.dataset))];
@@ -117,12 +117,9 @@ function placesOf(results: readonly CellResult[], dataset: string, of: (cell: Ce
 function at(
   results: readonly CellResult[],
   dataset: string,
-  protocol: ProtocolName,
+  protocol: LineName,
   place: number,
   of: (cell: Cell) => number,
 ): Found | undefined {
-  return overSeeds(
-    results,
-    (cell) => cell.task.dataset === dataset && cell.protocol === protocol && of(cell) === place,
-  );
+  return overSeeds(results, (cell) => cell.task.dataset === dataset && lineOf(cell) === protocol && of(cell) === place);
 }

@@ -2,7 +2,15 @@
 
 import { type AggregationProtocol, secAgg, secAggPlus } from '@basa/baselines';
 import { basaOneShot, basaSealed, unsafeBasaPaper } from '@basa/simulator';
-import { type Book, Charges, Meter, nodeTools, PROFILED_NAMES, type ProfiledName } from '@basa/virtual-time';
+import {
+  type Book,
+  Charges,
+  Meter,
+  nodeTools,
+  PROFILED_NAMES,
+  type ProfiledName,
+  THREE_OF_FOUR,
+} from '@basa/virtual-time';
 import { abeSealings, paperAbeSealings, slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
 import { mean, ordering } from '../report/outcome.ts';
@@ -132,6 +140,8 @@ function protocolOf(name: ProfiledName): AggregationProtocol {
       return basaSealed(nodeEnvironment, { sealings: slotKeySealings() });
     case 'BASA one-shot':
       return basaOneShot(nodeEnvironment);
+    case 'BASA one-shot (3 of 4)':
+      return basaOneShot(nodeEnvironment, THREE_OF_FOUR);
   }
 }
 

@@ -88,6 +88,17 @@ export function secondsAVersion({ secondsPerVersion }: Run): number {
   return secondsPerVersion;
 }
 
+/** A protocol, and whether its sealed buffers are of one version of the model; one-shot batches always are. */
+export type LineName = ProtocolName | `${Extract<ProtocolName, `BASA sealed${string}`>}, one version`;
+
+export function lineOf({ protocol, versions }: Pick<Cell, 'protocol' | 'versions'>): LineName {
+  return versions === 'one' && isSealed(protocol) ? `${protocol}, one version` : protocol;
+}
+
+export function isSealed(protocol: ProtocolName): protocol is Extract<ProtocolName, `BASA sealed${string}`> {
+  return protocol.startsWith('BASA sealed');
+}
+
 /** Mean and deviation, where there are several seeds, or more than the cap. */
 export function shown(found: Found | undefined): string {
   if (found === undefined) return '';

@@ -1,4 +1,4 @@
-/** Figure 3: what one user computes, by the number of users and parameters, and by the size of the buffer. */
+/** Figure 3: what one user computes, by the number of users and parameters, and by the size of the buffer; and what a sum costs. */
 
 import { Charges, type CostNeeds, type Costs, type Figure } from '@basa/virtual-time';
 import { mean, ofPaper, ordering, type Pair, type Row } from '../report/outcome.ts';
@@ -10,32 +10,39 @@ interface Grid {
   readonly users: readonly number[];
   readonly dimensions: readonly number[];
   readonly buffers: readonly number[];
+  /** Of the one-shot mode, beyond the others. */
+  readonly batches: readonly number[];
 }
 
 const K = 10;
+const ONE_SHOTS = ['BASA one-shot', 'BASA one-shot (3 of 4)'] as const;
+/** Threads of the server that open a sum. */
+const OPENERS = 1;
 const GRIDS: Readonly<Record<Profile, Grid>> = {
-  smoke: { users: [20, 40], dimensions: [7850], buffers: [4, 8] },
+  smoke: { users: [20, 40], dimensions: [7850], buffers: [4, 8], batches: [16] },
   small: {
     users: [100, 400, 1000],
     dimensions: [100_000, 500_000, 1_000_000],
     buffers: [10, 20, 50, 100, 200],
+    batches: [1000],
   },
   full: {
-    users: [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000],
+    users: [100, 400, 1000],
     dimensions: [100_000, 500_000, 1_000_000],
     buffers: [10, 50, 100, 200, 500, 1000],
+    batches: [10_000],
   },
 };
 
 function needsOf(profile: Profile): CostNeeds {
-  const { users, dimensions, buffers } = GRIDS[profile];
+  const { users, dimensions, buffers, batches } = GRIDS[profile];
   const sizes = [...new Set([K, ...buffers])];
   return {
     dimensions,
-    profiles: sizes.flatMap((size) => [
-      { name: 'BASA paper' as const, users: size, leaving: 0 },
-      { name: OURS, users: size, leaving: 0 },
-    ]),
+    profiles: [
+      ...sizes.flatMap((size) => (['BASA paper', OURS] as const).map((name) => ({ name, users: size, leaving: 0 }))),
+      ...[...sizes, ...batches].flatMap((size) => ONE_SHOTS.map((name) => ({ name, users: size, leaving: 0 }))),
+    ],
     codes: users.flatMap((n) =>
       dimensions.map((dimension) => ({ code: 'published' as const, users: n, dimension, summed: K })),
     ),
@@ -55,13 +62,53 @@ function basaSeconds(costs: Costs, dimension: number, bufferSize: number): { pap
   };
 }
 
+/** One user, and all that server and authorities do for a sum; blank where so large a buffer was not measured. */
+function byBufferRow(costs: Costs, dimension: number, size: number, isBatchOnly: boolean): Row {
+  const charges = new Charges(costs, dimension);
+  const [one, several] = ONE_SHOTS.map((name) => charges.oneShot(name, size, OPENERS));
+  const oneShots = {
+    'BASA one-shot': round(one?.deviceSeconds ?? Number.NaN),
+    'BASA one-shot (3 of 4)': round(several?.deviceSeconds ?? Number.NaN),
+    'a sum, one-shot': round(
+      one === undefined
+        ? Number.NaN
+        : size * (one.intakeSeconds + one.inspectSeconds) + one.releaseSeconds(size) + one.openSeconds(size),
+    ),
+  };
+  if (isBatchOnly)
+    return {
+      figure: '3b',
+      dimension,
+      bufferSize: size,
+      'BASA paper': '',
+      [OURS]: '',
+      'a sum, sealed': '',
+      ...oneShots,
+    };
+  const basa = basaSeconds(costs, dimension, size);
+  const sealed = charges.sealed(OURS, size, OPENERS);
+  return {
+    figure: '3b',
+    dimension,
+    bufferSize: size,
+    'BASA paper': round(basa.paper),
+    [OURS]: round(basa.sealed),
+    'a sum, sealed': round(
+      size * (2 * sealed.serverSeconds + sealed.bodySeconds + sealed.keySeconds) +
+        sealed.closeSeconds(size, 0) +
+        sealed.openSeconds(size, 0),
+    ),
+    ...oneShots,
+  };
+}
+
 export const scalability: Study = {
   name: 'scalability',
   title: 'Figure 3: time of one user',
   cells: NO_CELLS,
   needs: needsOf,
   async run({ profile, costs }) {
-    const { users, dimensions, buffers } = GRIDS[profile];
+    const { users, dimensions, buffers, batches } = GRIDS[profile];
     const byUsers: Row[] = dimensions.flatMap((dimension) =>
       users.map((n) => {
         const lsa = new Charges(costs, dimension).lightSecAggBuffered(n, K, 'sequential');
@@ -79,18 +126,7 @@ export const scalability: Study = {
       }),
     );
     const byBuffer: Row[] = dimensions.flatMap((dimension) =>
-      buffers.map((size) => {
-        const basa = basaSeconds(costs, dimension, size);
-        return {
-          figure: '3b',
-          dimension,
-          bufferSize: size,
-          'BASA paper': round(basa.paper),
-          [OURS]: round(basa.sealed),
-          'total, paper': round(size * basa.paper),
-          'total, sealed': round(size * basa.sealed),
-        };
-      }),
+      [...buffers, ...batches].map((size) => byBufferRow(costs, dimension, size, batches.includes(size))),
     );
     const largest = Math.max(...dimensions);
     const most = Math.max(...users);
@@ -102,7 +138,7 @@ export const scalability: Study = {
       rows: [...byUsers, ...byBuffer],
       tables: [
         tableOf('One user by the number of users N, seconds; K = 10', byUsers),
-        tableOf('One user by the size of the buffer K, seconds', byBuffer),
+        tableOf('One user and one sum (server and authorities) by the size of the buffer K, seconds', byBuffer),
       ],
       figures: [
         ...dimensions.map((d) =>
@@ -116,6 +152,7 @@ export const scalability: Study = {
           figureOf(`scalability-buffer-${d}`, `d = ${d.toLocaleString('en')}`, byBuffer, d, 'bufferSize', [
             'BASA paper',
             OURS,
+            ...ONE_SHOTS,
           ]),
         ),
       ],
@@ -133,13 +170,23 @@ export const scalability: Study = {
               .map((row) => [`N = ${most}, d = ${largest}`, Number(row['BASA paper']), Number(row['LSA async'])]),
           ),
         ),
+        ordering(
+          'a device of the one-shot mode takes at most 1.5 times as long in a sum of the largest K as in one of 10',
+          ONE_SHOTS.flatMap((line) =>
+            dimensions.map((d): Pair => {
+              const here = byBuffer.filter((row) => row['dimension'] === d);
+              return [`${line}, d = ${d}`, Number(here.at(-1)?.[line]), Number(here[0]?.[line])];
+            }),
+          ),
+          1.5,
+        ),
         ofPaper(
           'section 4.4, Figure 3b: "the execution time increases linearly with the buffer size"',
           ordering(
             'the time of a user of BASA is linear in K: a straight line explains 99 % of it',
             ['BASA paper', OURS].flatMap((line) =>
               dimensions.map((d): Pair => {
-                const here = byBuffer.filter((row) => row['dimension'] === d);
+                const here = byBuffer.filter((row) => row['dimension'] === d && row[line] !== '');
                 return [
                   `${line}, d = ${d}`,
                   0.99,
@@ -151,6 +198,7 @@ export const scalability: Study = {
         ),
       ],
       notes: [
+        'A sum: all that the server and the authorities compute for it, intake included, on one thread each. Sealed buffers of more than 1,000 were not measured.',
         'Seconds of processor time, from operations measured at the true dimension. BASA does not depend on N: its line is drawn through one measurement.',
         'LSA: its own mask encoded for all and a share received from all for each trip (U = 0.7 N, T = N / 2), its mask and one answer.',
       ],
@@ -170,7 +218,11 @@ function straightness(points: readonly (readonly [number, number])[]): number {
 
 function tableOf(title: string, rows: readonly Row[]) {
   const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== 'figure');
-  return { title, columns, rows: rows.map((row) => columns.map((name) => Number(row[name]).toLocaleString('en'))) };
+  return {
+    title,
+    columns,
+    rows: rows.map((row) => columns.map((name) => (row[name] === '' ? '' : Number(row[name]).toLocaleString('en')))),
+  };
 }
 
 function figureOf(
@@ -190,7 +242,7 @@ function figureOf(
     isLogarithmic: true,
     series: lines.map((line) => ({
       name: line,
-      points: here.map((row) => [Number(row[x]), Number(row[line])] as const),
+      points: here.filter((row) => row[line] !== '').map((row) => [Number(row[x]), Number(row[line])] as const),
     })),
   };
 }

@@ -3,7 +3,7 @@ import { type ExperimentTask, isSynchronous, type ProtocolName } from '@basa/vir
 import { type Ordering, ofPaper, ordering, type Pair } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';
 import { COMPUTE_TITLES, COMPUTES, type ComputeName, computeName } from './computes.ts';
-import { betaOf, type Found, overSeeds, pairOf, secondsAVersion } from './protocol-cells.ts';
+import { betaOf, type Found, type LineName, lineOf, overSeeds, pairOf, secondsAVersion } from './protocol-cells.ts';
 
 export const OURS = 'BASA sealed (slot keys)' satisfies ProtocolName;
 const RIVALS = ['SecAgg', 'SecAgg+', 'LSA sync', 'LSA async'] as const satisfies readonly ProtocolName[];
@@ -12,14 +12,14 @@ const RIVALS = ['SecAgg', 'SecAgg+', 'LSA sync', 'LSA async'] as const satisfies
 export function foundIn(
   results: readonly CellResult[],
   compute: ComputeName,
-): (task: ExperimentTask, beta: number, protocol: ProtocolName) => Found | undefined {
+): (task: ExperimentTask, beta: number, protocol: LineName) => Found | undefined {
   return (task, beta, protocol) =>
     overSeeds(
       results,
       (cell) =>
         cell.task.dataset === task.dataset &&
         computeName(cell) === compute &&
-        cell.protocol === protocol &&
+        lineOf(cell) === protocol &&
         betaOf(cell) === beta,
     );
 }
@@ -46,7 +46,7 @@ function claimsOf(
   const found = foundIn(results, compute);
   const where = `${task.dataset}, ${COMPUTE_TITLES[compute]}`;
   const late = betas.filter((beta) => beta >= 3);
-  const against = (at: readonly number[], left: ProtocolName, rivals: readonly ProtocolName[]): Pair[] =>
+  const against = (at: readonly number[], left: LineName, rivals: readonly LineName[]): Pair[] =>
     at.flatMap((beta) =>
       rivals.map((rival) => pairOf(`beta ${beta}, ${rival}`, found(task, beta, left), found(task, beta, rival))),
     );

@@ -10,7 +10,6 @@ import {
   MNIST,
   MNIST_SMOKE,
   PROTOCOLS,
-  type ProtocolName,
 } from '@basa/virtual-time';
 import type { Row, Table } from '../report/outcome.ts';
 import { needsOfCells, type Profile, type Study } from '../run/context.ts';
@@ -18,7 +17,7 @@ import type { CellResult } from '../run/grid.ts';
 import { COMPUTE_NOTES, COMPUTE_TITLES, COMPUTES, type ComputeName, computeName, computeOf } from './computes.ts';
 import { learningCurves } from './learning-curves.ts';
 import { lineFigure } from './lines.ts';
-import { betaOf, dataNotes, type Found, round, rowOf, shown } from './protocol-cells.ts';
+import { betaOf, dataNotes, type Found, isSealed, lineOf, round, rowOf, shown } from './protocol-cells.ts';
 import { publishedSeconds } from './published.ts';
 import { foundIn, orderingsOf } from './table1-claims.ts';
 
@@ -30,18 +29,27 @@ interface Grid {
 interface GridRow {
   readonly task: ExperimentTask;
   readonly seeds: number;
-  readonly protocols: readonly ProtocolName[];
+  readonly protocols: readonly Line[];
 }
 
+type Line = Pick<Cell, 'protocol' | 'versions'>;
+
+/** Every protocol; sealed ones as the paper mixes versions, and with one version a buffer as new tasks have it. */
+const LINES: readonly Line[] = PROTOCOLS.flatMap((protocol) =>
+  (isSealed(protocol) ? (['unsafeMixed', 'one'] as const) : [CELL.versions]).map((versions) => ({
+    protocol,
+    versions,
+  })),
+);
 /** Without the kinder readings of LightSecAgg's wait: MNIST shows what they change. */
-const ONE_READING = PROTOCOLS.filter((name) => !name.includes(','));
+const ONE_READING = LINES.filter(({ protocol }) => !protocol.includes(','));
 
 const GRIDS: Readonly<Record<Profile, Grid>> = {
   smoke: { tasks: [{ task: MNIST_SMOKE, seeds: 1, protocols: ONE_READING }], betas: [0, 3] },
-  small: { tasks: [{ task: MNIST, seeds: 20, protocols: PROTOCOLS }], betas: [0, 3, 6] },
+  small: { tasks: [{ task: MNIST, seeds: 20, protocols: LINES }], betas: [0, 3, 6] },
   full: {
     tasks: [
-      { task: MNIST, seeds: 20, protocols: PROTOCOLS },
+      { task: MNIST, seeds: 20, protocols: LINES },
       { task: FEMNIST, seeds: 5, protocols: ONE_READING },
       { task: CIFAR, seeds: 5, protocols: ONE_READING },
     ],
@@ -58,10 +66,10 @@ function cellsOf(profile: Profile): readonly Cell[] {
   return tasks.flatMap(({ task, seeds, protocols }) =>
     COMPUTES.flatMap((name) =>
       betas.flatMap((beta) =>
-        protocols.flatMap((protocol) =>
+        protocols.flatMap((line) =>
           Array.from({ length: seeds }, (_, n): Cell => {
             const compute = computeOf(name, task);
-            return { ...CELL, task, protocol, delay: exponential(beta), compute, seed: n + 1 };
+            return { ...CELL, ...line, task, delay: exponential(beta), compute, seed: n + 1 };
           }),
         ),
       ),
@@ -90,10 +98,17 @@ export const table1: Study = {
             cell.task.dataset === dataset && computeName(cell) === 'declared' && !cell.protocol.includes(','),
         );
         return [
-          lineFigure(`table1-${dataset}`, `${dataset}: Table 1, declared devices`, here, dataset, ONE_READING, {
-            x: 'beta, s',
-            of: betaOf,
-          }),
+          lineFigure(
+            `table1-${dataset}`,
+            `${dataset}: Table 1, declared devices`,
+            here,
+            dataset,
+            ONE_READING.map(lineOf),
+            {
+              x: 'beta, s',
+              of: betaOf,
+            },
+          ),
           learningCurves(`table1-${dataset}-curves`, `${dataset}, beta 3, seed 1: accuracy by virtual time`, here, 3),
         ];
       }),
@@ -115,10 +130,10 @@ function summaryRows(results: readonly CellResult[], compute: ComputeName): read
   const names = new Map(
     results
       .filter(({ cell }) => computeName(cell) === compute)
-      .map(({ cell }) => [`${cell.task.dataset} ${betaOf(cell)} ${cell.protocol}`, cell]),
+      .map(({ cell }) => [`${cell.task.dataset} ${betaOf(cell)} ${lineOf(cell)}`, cell]),
   );
   return [...names.values()].map((cell) => {
-    const found = foundIn(results, compute)(cell.task, betaOf(cell), cell.protocol) as Found;
+    const found = foundIn(results, compute)(cell.task, betaOf(cell), lineOf(cell)) as Found;
     const one = results.find((result) => result.cell === cell) as CellResult;
     return {
       ...rowOf('table1', one),
@@ -150,20 +165,18 @@ function tableOf(
     title: `${task.dataset} to ${100 * task.target} %: ${COMPUTE_TITLES[compute]}`,
     groups: [{ title: '', columns: 1 }, ...betas.map((beta) => ({ title: `beta ${beta}`, columns: columns.length }))],
     columns: ['protocol', ...betas.flatMap(() => columns)],
-    rows: protocols.map((protocol) => [
-      protocol,
+    rows: protocols.map((line) => [
+      lineOf(line),
       ...betas.flatMap((beta) => {
-        const here = found(task, beta, protocol);
+        const here = found(task, beta, lineOf(line));
         const plain = found(task, beta, 'no SA');
-        const published = publishedSeconds(task.dataset, protocol, beta);
+        const published = publishedSeconds(task.dataset, lineOf(line), beta);
         return [
           shown(here),
           here && plain ? (here.seconds / plain.seconds).toFixed(2) : '',
           here?.versions.toFixed(1) ?? '',
           here?.secondsPerVersion.toFixed(3) ?? '',
-          here && plain && !isSynchronous({ protocol })
-            ? (here.secondsPerVersion / plain.secondsPerVersion).toFixed(3)
-            : '',
+          here && plain && !isSynchronous(line) ? (here.secondsPerVersion / plain.secondsPerVersion).toFixed(3) : '',
           published?.toString() ?? '',
         ];
       }),

@@ -167,6 +167,27 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
       replace: 'return batchCodec.hash(suite, { ...batch, uploads: [] }) as Ctx;',
     },
   ],
+  S24: [
+    {
+      file: 'packages/masking/src/hybrid-sealing.ts',
+      find: 'if (equalBytes(again as Uint8Array, sealed)) return seed;',
+      replace: 'if (equalBytes((again as Uint8Array).subarray(0, 32), sealed.subarray(0, 32))) return seed;',
+    },
+  ],
+  S25: [
+    {
+      file: 'packages/masking/src/hybrid-sealing.ts',
+      find: 'return suite.hkdf({ secret: seed, salt, info, length: SEED_BYTES });',
+      replace: 'return suite.hkdf({ secret: seed.map(() => 0), salt, info, length: SEED_BYTES });',
+    },
+  ],
+  S26: [
+    {
+      file: 'wire/one-shot/epoch.ts',
+      find: 'kemKey !== undefined && isKemKey(kemKey)',
+      replace: 'kemKey !== undefined && (isKemKey(kemKey) || kemKey.length > 0)',
+    },
+  ],
 };
 
 export const MUTANTS_OF_ONE_SHOT: readonly Mutant[] = ONE_SHOT_ATTACKS.map(({ id, without, schedule }) => ({

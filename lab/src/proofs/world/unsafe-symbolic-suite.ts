@@ -3,7 +3,16 @@
  * the core runs and its checks work, a hundred times faster. The rules of the oracle and the explorer decide what a
  * party may open, sign or derive.
  */
-import { equalBytes, type Signer, type Suite } from '@basa/masking';
+import {
+  equalBytes,
+  isKemKey,
+  KEM_CIPHERTEXT_BYTES,
+  KEM_KEY_BYTES,
+  KEM_SECRET_BYTES,
+  type Kem,
+  type Signer,
+  type Suite,
+} from '@basa/masking';
 
 const TAG_BYTES = 16;
 const CURVE = 0x5a;
@@ -34,7 +43,40 @@ export const unsafeSymbolicSuite: Suite = {
     agree: (publicKey) =>
       publicKey.length === 32 ? publicKey.map((byte, i) => (byte ^ CURVE) + (secretKey[i] as number)) : undefined,
   }),
+  kem: symbolicKem(),
 };
+
+/** Coefficients of a key stay below the prime. */
+const KEY_MASK = 7;
+
+function symbolicKem(): Kem {
+  const cover = (publicKey: Uint8Array, bytes: Uint8Array): Uint8Array => {
+    const pad = digest([publicKey], 32);
+    return bytes.map((byte, i) => byte ^ (pad[i] as number));
+  };
+  const encapsulate: Kem['encapsulate'] = (publicKey, randomness) => {
+    if (!isKemKey(publicKey)) throw new Error('this is no ML-KEM key');
+    const ciphertext = new Uint8Array(KEM_CIPHERTEXT_BYTES);
+    ciphertext.set(cover(publicKey, randomness));
+    return { ciphertext, shared: digest([publicKey, randomness], 32) };
+  };
+  return {
+    sha3: (...parts) => digest(parts, 32),
+    keyPair(seed) {
+      const publicKey = digest([seed], KEM_KEY_BYTES).map((byte) => byte & KEY_MASK);
+      const secretKey = new Uint8Array(KEM_SECRET_BYTES);
+      secretKey.set(publicKey);
+      secretKey.set(seed, KEM_KEY_BYTES);
+      return { publicKey, secretKey };
+    },
+    encapsulate,
+    decapsulate(secretKey, ciphertext) {
+      const publicKey = secretKey.subarray(0, KEM_KEY_BYTES);
+      const again = encapsulate(publicKey, cover(publicKey, ciphertext.subarray(0, 32)));
+      return equalBytes(again.ciphertext, ciphertext) ? again.shared : digest([secretKey, ciphertext], 32);
+    },
+  };
+}
 
 /** UNSAFE: anyone who knows the public key could sign; the oracle's adversary signs with its own signers only. */
 export function unsafeSymbolicSigner(publicKey: Uint8Array): Signer {

@@ -2,35 +2,55 @@
  * The secrets of epochs of the one-shot mode: one key pair for each task and epoch, sealed in the database that all nodes share, and unlocked in
  * the memory of each. No backup has them; when the record that ends an epoch is durable, its secret is destroyed.
  */
-import { equalBytes, type RandomBytes, Secret, toHex } from '@basa/masking';
-import type { LiveEpoch, TaskId } from '@basa/protocol';
+import { equalBytes, type HolderSecret, type RandomBytes, Secret, type Suite, toHex } from '@basa/masking';
+import {
+  agreementKeyOf,
+  type Epoch,
+  type EpochKeys,
+  epochKeysOf,
+  epochSecretOf,
+  type LiveEpoch,
+  type Sealing,
+  type TaskId,
+} from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
 import { nodeSuite } from '@basa/runtime/node';
 import type { AuthorityTables, StoredShotSecret } from '../store/tables.ts';
 import type { Vault } from '../store/vault.ts';
+
+const suite: Suite = withKem(nodeSuite);
 
 export interface ShotSecretTools {
   readonly vault: Vault;
   readonly randomBytes: RandomBytes;
 }
 
+/** The secret of an epoch, and what opens parts, once somebody asked for it: keys are expanded once. */
+interface Unlocked {
+  readonly secret: Secret;
+  agreement?: Secret;
+  decapsulation?: Secret | undefined;
+}
+
 export class ShotSecrets {
   readonly #tools: ShotSecretTools;
   /** By the hexadecimal of the public key. */
-  readonly #unlocked = new Map<string, Secret>();
+  readonly #unlocked = new Map<string, Unlocked>();
   #isBehind = true;
 
   constructor(tools: ShotSecretTools) {
     this.#tools = tools;
   }
 
-  /** Makes the key of an epoch, while the log is locked: it is durable together with the record of the statement, and nothing leaves before. */
-  async make(tables: AuthorityTables, task: TaskId): Promise<Uint8Array> {
+  /** Makes the keys of an epoch, while the log is locked: it is durable together with the record of the statement, and nothing leaves before. */
+  async make(tables: AuthorityTables, task: TaskId, sealing: Sealing): Promise<EpochKeys> {
     const { vault, randomBytes } = this.#tools;
     const secret = randomBytes(32);
-    const { publicKey } = nodeSuite.x25519(secret);
+    const keys = epochKeysOf(suite, sealing, secret);
+    const { key: publicKey } = keys;
     await tables.addShotSecret({ task, publicKey, sealed: vault.seal(shotSecretName({ task, publicKey }), secret) });
     secret.fill(0);
-    return publicKey;
+    return keys;
   }
 
   /** An epoch was opened or has ended, here or at another node: the next look updates the memory. */
@@ -53,7 +73,23 @@ export class ShotSecrets {
 
   /** Returns a copy, which the caller overwrites; undefined once it is destroyed. */
   copyOf(publicKey: Uint8Array): Uint8Array | undefined {
-    return this.#unlocked.get(toHex(publicKey))?.reveal().slice();
+    return this.#unlocked.get(toHex(publicKey))?.secret.reveal().slice();
+  }
+
+  /** A copy of what opens the parts that are sealed to the epoch, which the caller overwrites. */
+  openingOf({ key, kemKey }: Epoch): HolderSecret | undefined {
+    const unlocked = this.#unlocked.get(toHex(key));
+    if (unlocked === undefined) return undefined;
+    if (unlocked.agreement === undefined) {
+      const sealing = kemKey === undefined ? 'x25519' : 'x25519+mlkem768';
+      const { agreement, decapsulation } = epochSecretOf(suite, sealing, unlocked.secret.reveal());
+      unlocked.agreement = new Secret(agreement);
+      unlocked.decapsulation = decapsulation && new Secret(decapsulation);
+    }
+    return {
+      agreement: unlocked.agreement.reveal().slice(),
+      decapsulation: unlocked.decapsulation?.reveal().slice(),
+    };
   }
 
   /** While the log is locked: destroys the secrets of all epochs except the live ones. Returns the number of destroyed secrets. */
@@ -74,14 +110,14 @@ export class ShotSecrets {
     if (this.#unlocked.has(toHex(publicKey))) return;
     const secret = this.#tools.vault.open(shotSecretName({ task, publicKey }), sealed);
     if (secret === undefined) return;
-    if (equalBytes(nodeSuite.x25519(secret).publicKey, publicKey))
-      this.#unlocked.set(toHex(publicKey), new Secret(secret));
+    if (equalBytes(agreementKeyOf(suite, secret), publicKey))
+      this.#unlocked.set(toHex(publicKey), { secret: new Secret(secret) });
   }
 
   #wipeAllBut(kept: ReadonlySet<string>): void {
-    for (const [name, secret] of this.#unlocked) {
+    for (const [name, { secret, agreement, decapsulation }] of this.#unlocked) {
       if (kept.has(name)) continue;
-      secret.wipe();
+      for (const one of [secret, agreement, decapsulation]) one?.wipe();
       this.#unlocked.delete(name);
     }
   }

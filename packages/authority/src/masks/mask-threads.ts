@@ -2,7 +2,15 @@
 import type { Part, Refused } from '@basa/protocol';
 import { createWorkerPool, type WorkerPool, workerModule } from '@basa/runtime/node';
 import { createQueue } from '@basa/service';
-import type { Examination, MaskResult, MaskTask, NoiseSource, PackedSum, UploadsTask } from './work/tasks.ts';
+import {
+  type Examination,
+  type MaskResult,
+  type MaskTask,
+  type NoiseSource,
+  type PackedSum,
+  type UploadsTask,
+  wipeSecrets,
+} from './work/tasks.ts';
 
 /** A request with uploads to process. `secrets` are copied to each thread, and overwritten here at the end. */
 export type UploadsWork = Omit<UploadsTask, 'from' | 'to'> & { readonly count: number };
@@ -70,7 +78,7 @@ export class MaskThreads {
         starts.map((from) => this.#threads().run(taskOf({ ...of, from, to: Math.min(from + size, count) }))),
       );
     } finally {
-      for (const { secret } of work.secrets) secret.fill(0);
+      wipeSecrets(work.secrets);
     }
   }
 

@@ -1,7 +1,7 @@
 /** Reads the records of an authority beside a running one, for `basa doctor`. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openPostgres, readDatabase, SQLITE, sqliteDatabase } from '@basa/service';
+import { openPostgres, readDatabase, readOnlySqlite, SQLITE } from '@basa/service';
 import { fleetsOf, type TaskFleet } from '../log/fleets.ts';
 import { AUTHORITY_DATABASE, EMBEDDED_DATABASE } from '../store/store.ts';
 import { AuthorityTables } from '../store/tables.ts';
@@ -27,7 +27,7 @@ export async function examineAuthority(options: AuthorityOptions): Promise<Exami
   if ('dataFolder' in place && !existsSync(join(place.dataFolder, 'basa.sqlite'))) return seen;
   const database =
     'dataFolder' in place
-      ? sqliteDatabase(readDatabase(place.dataFolder, EMBEDDED_DATABASE), Date.now, {}, 'BEGIN')
+      ? readOnlySqlite(readDatabase(place.dataFolder, EMBEDDED_DATABASE))
       : await openPostgres({ url: place.databaseUrl, ...AUTHORITY_DATABASE });
   try {
     const clockAheadMs = (await database.now()) - Date.now();

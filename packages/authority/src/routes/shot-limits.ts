@@ -1,18 +1,27 @@
 /** The maximum lengths of the requests of the one-shot mode, by the policy of their task. */
-
-import { slotSealedBytes } from '@basa/masking';
+import { KEM_KEY_BYTES } from '@basa/masking';
 import {
   BATCH_BYTES,
+  EPOCHS_AT_ONCE,
+  isHybrid,
   MAX_AUTHORITIES,
   MAX_BATCH,
   MAX_INSPECTED,
   MAX_PARTS,
+  sealedPartBytes,
   shotLayout,
   type TaskPolicy,
 } from '@basa/protocol';
 
-/** All epochs and model entries that a request may show, and votes. */
+/** All epochs and model entries that a request may show, and votes; without the ML-KEM keys of the epochs. */
 const STATEMENTS_BYTES = 576 * 1024;
+
+const kemBytes = (authorities: number): number => EPOCHS_AT_ONCE * authorities * KEM_KEY_BYTES;
+
+function statementsBytes({ authorities, oneShot }: TaskPolicy): number {
+  const isLong = oneShot !== undefined && isHybrid(oneShot.sealing);
+  return STATEMENTS_BYTES + (isLong ? kemBytes(authorities.length) : 0);
+}
 
 /** Certificate, header and sealed parts of an upload that names all authorities. */
 function uploadBytes(policy: TaskPolicy): number {
@@ -25,17 +34,18 @@ const headBytes = (authorities: number): number => 768 + 128 * authorities;
 export const shotLimits: Readonly<
   Record<'inspection' | 'vote' | 'release' | 'together', (policy: TaskPolicy) => number>
 > = {
-  inspection: (policy: TaskPolicy): number => STATEMENTS_BYTES + MAX_INSPECTED * uploadBytes(policy),
+  inspection: (policy: TaskPolicy): number => statementsBytes(policy) + MAX_INSPECTED * uploadBytes(policy),
   vote: ({ bufferSize }: TaskPolicy): number => 65_536 + 32 * bufferSize,
-  release: (policy: TaskPolicy): number => STATEMENTS_BYTES + policy.bufferSize * (32 + uploadBytes(policy)),
+  release: (policy: TaskPolicy): number => statementsBytes(policy) + policy.bufferSize * (32 + uploadBytes(policy)),
   /** The limit for all requests of a task together: the largest one, and inspections beside it. */
   together: (policy: TaskPolicy): number => shotLimits.release(policy) + 2 * shotLimits.inspection(policy),
 };
 
 /** Above every task's limit: the bound for Fastify before the task is known. */
-const LARGEST_UPLOAD = headBytes(MAX_AUTHORITIES) + MAX_PARTS * slotSealedBytes(MAX_AUTHORITIES);
+const LARGEST_STATEMENTS = STATEMENTS_BYTES + kemBytes(MAX_AUTHORITIES);
+const LARGEST_UPLOAD = headBytes(MAX_AUTHORITIES) + MAX_PARTS * sealedPartBytes('x25519+mlkem768', MAX_AUTHORITIES);
 export const SHOT_BODY_LIMIT = {
-  inspection: STATEMENTS_BYTES + MAX_INSPECTED * LARGEST_UPLOAD,
+  inspection: LARGEST_STATEMENTS + MAX_INSPECTED * LARGEST_UPLOAD,
   vote: 65_536 + BATCH_BYTES,
-  release: STATEMENTS_BYTES + MAX_BATCH * (32 + LARGEST_UPLOAD),
+  release: LARGEST_STATEMENTS + MAX_BATCH * (32 + LARGEST_UPLOAD),
 } as const;

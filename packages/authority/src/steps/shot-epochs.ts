@@ -1,6 +1,6 @@
 /** Epochs of the one-shot mode: opened when they are due, and their secrets destroyed when they have ended. */
 import { toHex } from '@basa/masking';
-import type { TaskId } from '@basa/protocol';
+import type { EpochKeys, TaskId } from '@basa/protocol';
 import type { ShotSecrets } from '../keys/shot-secrets.ts';
 import type { ExaminedUploads } from '../masks/examined-uploads.ts';
 import type { AuthorityStore } from '../store/store.ts';
@@ -13,14 +13,18 @@ export interface ShotEpochTools {
   readonly examined: ExaminedUploads;
 }
 
+/** Nothing is done with them: no epoch is due. */
+const NO_KEYS: EpochKeys = { key: new Uint8Array(32), kemKey: undefined };
+
 /** Opens an epoch of the task if one is due; the secret and the record of its statement are durable together. */
 export async function openEpochIfDue({ authority, shotSecrets }: ShotEpochTools, task: TaskId): Promise<void> {
   if (!(await authority.look((core, now) => core.isEpochDue(task, now)))) return;
   await authority.take(async ({ tables, core, now, compute }) => {
     // Another node may have opened one meanwhile.
     const isDue = core.isEpochDue(task, now);
-    const key = isDue ? await shotSecrets.make(tables, task) : new Uint8Array(32);
-    return compute(() => core.openEpoch(task, key, now));
+    const sealing = authority.directory.task(task)?.policy.oneShot?.sealing ?? 'x25519';
+    const keys = isDue ? await shotSecrets.make(tables, task, sealing) : NO_KEYS;
+    return compute(() => core.openEpoch(task, keys, now));
   });
   await authority.look(() => undefined); // unlocks the secret
 }

@@ -26,8 +26,8 @@ export async function uploadsWork(
   const { authority, shotSecrets } = tools;
   const live = await authority.look((core) => core.liveEpochs);
   const secrets = live.flatMap(({ epoch, statement }) => {
-    const secret = toHex(epoch.task) === toHex(known.task) ? shotSecrets.copyOf(epoch.key) : undefined;
-    return secret === undefined ? [] : [{ statement, secret }];
+    const secret = toHex(epoch.task) === toHex(known.task) ? shotSecrets.openingOf(epoch) : undefined;
+    return secret === undefined ? [] : [{ statement, ...secret }];
   });
   return { request, policy: encodePolicy(known.policy), authority: ownIndex(tools, known), secrets, count };
 }

@@ -33,6 +33,7 @@ function epoch(number: number, opens: number, by = signer) {
     authority: 0,
     number,
     key: new Uint8Array(32).fill(9),
+    kemKey: undefined,
     opens: millis(opens),
     closes: millis(opens + 1000),
   };

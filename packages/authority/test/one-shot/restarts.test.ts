@@ -2,7 +2,15 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { AUTHORITY_PATH, type Epoch, epochNameOf, shotOutcomeCodec } from '@basa/protocol';
+import {
+  AUTHORITY_PATH,
+  type Epoch,
+  epochNameOf,
+  ONE_SHOT_DEFAULTS,
+  SEALINGS,
+  shotOutcomeCodec,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -69,9 +77,9 @@ async function expectDead(
   expect((await logReport(authority)).problems).toEqual([]);
 }
 
-async function used(home: Home, options = {}) {
+async function used(home: Home, options = {}, more: Partial<TaskPolicy> = {}) {
   const authority = await start(home, options);
-  const world = await shotStage([authority], 3);
+  const world = await shotStage([authority], 3, more);
   const epochs = await world.epochs([authority]);
   const uploads = await world.uploads([authority]);
   return { authority, world, epochs, uploads };
@@ -106,9 +114,10 @@ describe('a power cut between the record and the answer', () => {
 });
 
 describe('secrets of epochs', () => {
-  it('are sealed anew with the vault, and open afterwards', async () => {
+  it.each(SEALINGS)('are sealed anew with the vault, and open afterwards (%s)', async (sealing) => {
     const home = freshHome();
-    const { authority, world, epochs, uploads } = await used(home);
+    const oneShot = { ...ONE_SHOT_DEFAULTS, sealing };
+    const { authority, world, epochs, uploads } = await used(home, {}, { oneShot });
     await stop(authority);
     const passphrase = 'correct horse battery staple';
     const places = {

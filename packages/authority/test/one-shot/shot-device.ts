@@ -1,13 +1,5 @@
 /** A device of the one-shot mode in as few words as authorities see of it: it seals a seed for each part, masks, and signs. */
-import {
-  applyMasksInPlace,
-  concatBytes,
-  keysAtOnce,
-  packVector,
-  plainVectorKernel,
-  SEED_BYTES,
-  sealToSlots,
-} from '@basa/masking';
+import { applyMasksInPlace, concatBytes, keysAtOnce, packVector, plainVectorKernel, SEED_BYTES } from '@basa/masking';
 import {
   type Certificate,
   type Epoch,
@@ -16,15 +8,18 @@ import {
   type JoinTag,
   type ModelEntry,
   modelEntryCodec,
+  oneShotOf,
   partBinding,
   partTerm,
   type ShotHeaderBody,
   type ShownUpload,
+  sealParts,
   shotHeaderCodec,
   shotLayout,
   type TaskPolicy,
   taskIdOf,
 } from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type Device, userOf } from '../asking.ts';
 
@@ -61,7 +56,9 @@ export function upload({ device, certificate }: Enrolled, { policy, entry, epoch
     seed: seeds[n] as Uint8Array,
     binding: partBinding(nodeSuite, name, part, epochs),
   }));
-  const sealed = concatBytes(...keysAtOnce(nodeSuite, sealToSlots(nodeSuite, toSeal)));
+  const sealed = concatBytes(
+    ...keysAtOnce(nodeSuite, sealParts(withKem(nodeSuite), oneShotOf(policy).sealing, toSeal)),
+  );
   const input = new Uint32Array(shotLayout(policy, names).elements).fill(value);
   input.set([1, 0, 0, 0]);
   const masked = input.slice();

@@ -1,35 +1,21 @@
 /** Measures the cost of a contribution for a device, beside the operations that it needs at least. */
 import { createCipheriv } from 'node:crypto';
 import { ENGINES, type EngineName } from '@basa/client/operator';
-import {
-  applyMasksInPlace,
-  keysAtOnce,
-  type Modulus,
-  plainVectorKernel,
-  RING_32,
-  SEED_BYTES,
-  Secret,
-  sealToSlots,
-  slotSealedBytes,
-  streamWidth,
-} from '@basa/masking';
+import { applyMasksInPlace, type Modulus, plainVectorKernel, RING_32, Secret, streamWidth } from '@basa/masking';
 import {
   attributeIssuer,
   attributeSealing,
   type BufferIssuer,
   type BufferSealing,
-  type JoinTag,
-  millis,
-  partBinding,
+  ONE_SHOT_DEFAULTS,
   sealedBytesOf,
   slotKeyIssuer,
   slotSealing,
-  type TaskId,
   type TaskPolicy,
-  type UserId,
 } from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { sealingTrial } from '@basa/simulator';
+import { type PartTrialOptions, partTrial, sealingTrial } from '@basa/simulator';
 import { ENGINE_NAMES, type Way } from '../flags/engines.ts';
 
 export interface Measured {
@@ -103,20 +89,24 @@ export async function compareWays({
 
 /** With one authority: one part, whose seed is sealed to the only epoch key. */
 function shotCost(dimension: number, modulus: Modulus): WayCost {
-  const key = nodeSuite.x25519(nodeRandomBytes(32)).publicKey;
-  const name = {
-    task: nodeRandomBytes(32) as TaskId,
-    joinTag: nodeRandomBytes(32) as JoinTag,
-    user: nodeRandomBytes(32) as UserId,
-  };
-  const [opens, closes] = [millis(0), millis(1)];
-  const epoch = { task: name.task, authority: 0, number: 0, key, opens, closes, signature: new Uint8Array(64) };
-  const binding = partBinding(nodeSuite, name, { part: 0, holders: [0] }, [epoch]);
-  const seal = (): readonly Uint8Array[] =>
-    keysAtOnce(nodeSuite, sealToSlots(nodeSuite, [{ seed: nodeRandomBytes(SEED_BYTES), binding }]));
+  const { sealing } = ONE_SHOT_DEFAULTS;
+  const { sealedBytes, sealMs } = measureParts({ authorities: 1, tolerated: 0, sealing });
   const { ms: maskingMs } = measureMasks(1, dimension, modulus);
-  const sealedBytes = slotSealedBytes(1);
-  return { way: 'one-shot', sealingMs: best(seal), maskingMs, sealedBytes, requests: REQUESTS.oneShot };
+  return { way: 'one-shot', sealingMs: sealMs, maskingMs, sealedBytes, requests: REQUESTS.oneShot };
+}
+
+export interface PartCost {
+  readonly sealedBytes: number;
+  /** For a device, all parts of an upload. */
+  readonly sealMs: number;
+  /** For an authority, the parts of an upload that it holds. */
+  readonly openMs: number;
+}
+
+/** What sealing costs an upload of the one-shot mode, measured here and now. */
+export function measureParts(options: PartTrialOptions): PartCost {
+  const trial = partTrial({ suite: withKem(nodeSuite), randomBytes: nodeRandomBytes }, options);
+  return { sealedBytes: trial.sealedBytes, sealMs: best(trial.seal), openMs: best(trial.open) };
 }
 
 interface Parts {

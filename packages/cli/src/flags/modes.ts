@@ -63,6 +63,26 @@ export function versionSettings(flags: {
   return { sumsPerVersion, combine };
 }
 
+const SEALINGS = ['x25519', 'x25519+mlkem768'] as const;
+export type SealingChoice = (typeof SEALINGS)[number];
+
+export const sealingFlag: Flag<SealingChoice> = choice(SEALINGS, {
+  value: 'how',
+  help: 'one-shot: how seeds are sealed: x25519, or x25519+mlkem768, which also withstands quantum computers',
+  default: 'x25519',
+});
+
+/** Nothing in sealed mode, whose sealing is its engine. */
+export function sealingOf(flags: {
+  readonly mode: ModeChoice;
+  readonly sealing: SealingChoice;
+}): SealingChoice | undefined {
+  const { mode, sealing } = flags;
+  if (mode === 'one-shot') return sealing;
+  if (sealing === 'x25519') return undefined;
+  throw new CommandError('--sealing is for --mode one-shot: only there can seeds be sealed with ML-KEM');
+}
+
 /** Returns K if it fits the mode; otherwise throws. */
 export function bufferWithin(bufferSize: number, mode: ModeChoice): number {
   return within(bufferSize, 'buffer', { min: 2, max: MOST_UPDATES[mode] });

@@ -38,10 +38,10 @@ function checkThere(file: string): void {
 }
 
 async function readNetwork(file: string): Promise<Model> {
-  const { readModelJson } = await import('@basa/learning');
+  const { readNetworkJson } = await import('@basa/learning');
   const { parseJson } = await import('@basa/service');
   try {
-    return readModelJson(parseJson(await readFile(file, 'utf8')));
+    return readNetworkJson(parseJson(await readFile(file, 'utf8')));
   } catch (error) {
     throw new CommandError(`${file}: ${(error as Error).message}`);
   }

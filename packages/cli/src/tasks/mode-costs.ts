@@ -1,7 +1,17 @@
 /** Cost by buffer size for a device in each mode: masks that it expands, and bytes that it sends. */
 import { mostTolerated } from '@basa/client/operator';
 import { type Modulus, packedLength, slotSealedBytes } from '@basa/masking';
-import { defaultThreshold, ONE_SHOT_DEFAULTS, oneShotProblem, partsOf, prefixElements } from '@basa/protocol';
+import {
+  defaultThreshold,
+  ONE_SHOT_DEFAULTS,
+  oneShotProblem,
+  partsOf,
+  prefixElements,
+  SEALINGS,
+  type Sealing,
+  sealedPartBytes,
+} from '@basa/protocol';
+import { measureParts, type PartCost } from '../demo/contribution.ts';
 import { MOST_UPDATES, type ModeChoice } from '../flags/modes.ts';
 
 export interface ModeCost {
@@ -22,6 +32,18 @@ export interface PlannedTask {
   readonly authorities: number;
   readonly threshold: number | undefined;
   readonly unchecked: boolean;
+  readonly sealing: Sealing;
+}
+
+export type SealingCosts = Readonly<Record<Sealing, PartCost>>;
+
+/** What each sealing of the one-shot mode costs, measured here and now; undefined if the mode is impossible. */
+export function sealingCosts({ authorities }: { authorities: number }, modes: ModeCosts): SealingCosts | undefined {
+  const cost = modes['one-shot'];
+  if ('impossible' in cost) return undefined;
+  const { tolerated = 0 } = cost;
+  const costs = SEALINGS.map((sealing) => [sealing, measureParts({ authorities, tolerated, sealing })]);
+  return Object.fromEntries(costs) as SealingCosts;
 }
 
 export function modeCosts(task: PlannedTask): ModeCosts {
@@ -37,15 +59,15 @@ function sealedCost(task: PlannedTask): ModeCosts[ModeChoice] {
 }
 
 function shotCost(task: PlannedTask): ModeCosts[ModeChoice] {
-  const { authorities, unchecked, threshold = defaultThreshold(authorities) } = task;
+  const { authorities, unchecked, sealing, threshold = defaultThreshold(authorities) } = task;
   const keys = Array.from({ length: authorities }, () => new Uint8Array(32));
   const council = { authorities: keys, threshold, unsafeThreshold: false };
-  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums: unchecked };
+  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums: unchecked, sealing };
   const tolerated = mostTolerated(council, oneShot);
   const impossible = oneShotProblem(council, { ...oneShot, tolerated }, false);
   if (impossible !== undefined) return { impossible };
   const parts = partsOf(authorities, tolerated).length;
-  return { ...costOf(task, parts, parts * slotSealedBytes(authorities - tolerated)), parts, tolerated };
+  return { ...costOf(task, parts, parts * sealedPartBytes(sealing, authorities - tolerated)), parts, tolerated };
 }
 
 function costOf({ dimension, modulus }: PlannedTask, masks: number, sealedBytes: number): ModeCost {

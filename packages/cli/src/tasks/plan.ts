@@ -5,6 +5,8 @@ import {
   MOST_UPDATES,
   type ModeChoice,
   modeFlag,
+  sealingFlag,
+  sealingOf,
   uncheckedSumsFlag,
   VERSION_FLAGS,
   versionSettings,
@@ -14,7 +16,7 @@ import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
 import { positive, text, whole } from '../shell/flag.ts';
 import { table } from '../shell/terminal.ts';
-import type { ModeCost, ModeCosts } from './mode-costs.ts';
+import type { ModeCost, ModeCosts, SealingCosts } from './mode-costs.ts';
 import { planPrivacy } from './private-plan.ts';
 
 export const plan: Command = command({
@@ -26,6 +28,7 @@ export const plan: Command = command({
     buffer: whole({ help: 'K, updates of a sum', min: 2, max: MOST_UPDATES['one-shot'], default: 100 }),
     mode: modeFlag,
     ...VERSION_FLAGS,
+    sealing: sealingFlag,
     authorities: whole({ help: 'how many authorities the task has', min: 1, max: MAX_AUTHORITIES, default: 1 }),
     threshold: thresholdFlag,
     'unsafe-unchecked-sums': uncheckedSumsFlag,
@@ -36,13 +39,14 @@ export const plan: Command = command({
   },
   async run({ flags, terminal }) {
     const { elementBits } = await import('@basa/masking');
-    const { modeCosts } = await import('./mode-costs.ts');
+    const { modeCosts, sealingCosts } = await import('./mode-costs.ts');
     const privacy = privacyChoice(flags);
     if (privacy === undefined) throw new CommandError('--noise <z> and --participations <n> are needed');
     const dimension = await dimensionOf(flags);
     const { clip, mode } = flags;
     const bufferSize = bufferWithin(flags.buffer, mode);
     const { sumsPerVersion = 1 } = versionSettings(flags) ?? {};
+    sealingOf(flags);
     const planned = await planPrivacy({ privacy, dimension, bufferSize, minimum: flags.minimum, clip, mode });
     if (typeof planned === 'string') {
       terminal.line(`this cannot work: ${planned}`);
@@ -68,6 +72,8 @@ export const plan: Command = command({
       ]),
     );
     terminal.line(`\nwhat K = ${bufferSize} costs a device in each mode:\n${modesTable(modes)}`);
+    const sealings = sealingCosts(flags, modes);
+    if (sealings !== undefined) terminal.line(sealingsTable(sealings));
     for (const sentence of advice) terminal.line(sentence);
     const json = {
       works,
@@ -88,6 +94,8 @@ export const plan: Command = command({
       combine: flags.combine,
       mode,
       modes,
+      sealing: flags.sealing,
+      sealings,
       advice,
     };
     return { json, ...(!works && { exitCode: EXIT_CODE.failed }) };
@@ -115,6 +123,16 @@ function modesTable(modes: ModeCosts): string {
     row('bytes of an upload', ({ bytesPerUpload }) => bytesPerUpload),
   ];
   return [table(rows), ...whys].join('\n');
+}
+
+function sealingsTable(sealings: SealingCosts): string {
+  const rows = Object.entries(sealings).map(([sealing, { sealedBytes, sealMs, openMs }]) => [
+    sealing,
+    `${sealedBytes} bytes`,
+    `${sealMs.toFixed(2)} ms to seal`,
+    `${openMs.toFixed(2)} ms for an authority to open`,
+  ]);
+  return `\nthe sealed seeds of an upload in one-shot mode (--sealing), measured on this computer:\n${table(rows)}`;
 }
 
 async function dimensionOf(flags: {

@@ -11,6 +11,8 @@ import {
   MOST_UPDATES,
   modeFlag,
   modeOf,
+  sealingFlag,
+  sealingOf,
   uncheckedSumsFlag,
   VERSION_FLAGS,
   versionSettings,
@@ -53,6 +55,7 @@ const FLAGS = {
   minimum: whole({ help: 'Kmin, updates a sum holds at least', min: 2, without: '80 % of K' }),
   mode: modeFlag,
   ...VERSION_FLAGS,
+  sealing: sealingFlag,
   engine: sealedEngineFlag('slot-keys'),
   target: whole({
     value: 'percent',
@@ -171,8 +174,12 @@ async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request
 
 function modeSettings(
   flags: CommandInput<typeof FLAGS>['flags'],
-): Pick<TaskSettings, 'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise' | 'sumsPerVersion' | 'combine'> {
+): Pick<
+  TaskSettings,
+  'mode' | 'engine' | 'unsafeUncheckedSums' | 'authorityNoise' | 'sumsPerVersion' | 'combine' | 'sealing'
+> {
   const version = versionSettings(flags);
+  const sealing = sealingOf(flags);
   const chosen = modeOf(flags, 'slot-keys');
   if (chosen.mode === 'one-shot' && flags['unsafe-paper'])
     throw new CommandError('--unsafe-paper and --mode one-shot are two modes: choose one');
@@ -184,6 +191,7 @@ function modeSettings(
     return {
       ...chosen,
       ...version,
+      ...(sealing !== undefined && { sealing }),
       unsafeUncheckedSums: flags['unsafe-unchecked-sums'],
       authorityNoise: flags['authority-noise'],
     };

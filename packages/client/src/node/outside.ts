@@ -11,6 +11,7 @@ export function nodeOutside(tls?: TlsOptions): Outside {
   const tools = { suite: nodeSuite, kernel, keystream: createNodeKeystream() };
   return {
     suite: nodeSuite,
+    suiteWithKem: async () => (await import('@basa/runtime/kem')).withKem(nodeSuite),
     randomBytes: nodeRandomBytes,
     transport: createNodeTransport(tls),
     now: () => millis(Date.now()),

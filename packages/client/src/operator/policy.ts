@@ -15,6 +15,7 @@ import {
   POLICY_DEFAULTS,
   type PrivacyPolicy,
   policyProblem,
+  type Sealing,
   type Staleness,
   type TaskPolicy,
   type TaskTraining,
@@ -48,7 +49,9 @@ export interface PolicyChoice {
    * or more.
    */
   readonly combine?: Combination;
-  /** The engine that seals seeds, except in the one-shot mode, which has only one; slot keys by default. */
+  /** One-shot: how devices seal the seeds of their masks; `x25519+mlkem768` also withstands quantum computers. X25519 by default. */
+  readonly sealing?: Sealing;
+  /** How seeds are sealed in the other modes; slot keys by default. */
   readonly engine?: EngineName;
   /** Entries of updates beyond +-clip are clipped, in a private task their L2 norm; 1 by default. */
   readonly clip?: number;
@@ -143,16 +146,18 @@ type ChosenCouncil = Pick<TaskPolicy, 'authorities' | 'threshold' | 'unsafeThres
 
 function modeOf(choice: PolicyChoice, council: ChosenCouncil): Pick<TaskPolicy, 'engine' | 'oneShot'> {
   const { mode, engine, unsafeUncheckedSums: uncheckedSums = false, authorityNoise = false } = choice;
-  const { sumsPerVersion = ONE_SHOT_DEFAULTS.sumsPerVersion, combine = ONE_SHOT_DEFAULTS.combine } = choice;
+  const { sumsPerVersion, combine, sealing } = { ...ONE_SHOT_DEFAULTS, ...choice };
   if (authorityNoise && mode !== 'one-shot') throw new SettingsError('noise of the authority needs the one-shot mode');
   if (sumsPerVersion > 1 && mode !== 'one-shot')
     throw new SettingsError(
       'several sums a version need the one-shot mode: in all others every buffer makes a version',
     );
+  if (sealing !== ONE_SHOT_DEFAULTS.sealing && mode !== 'one-shot')
+    throw new SettingsError(`the sealing ${sealing} needs the one-shot mode`);
   if (mode !== 'one-shot') return { engine: ENGINES[engine ?? 'slot-keys'], oneShot: undefined };
   if (engine !== undefined)
     throw new SettingsError('the one-shot mode seals seeds in its own way: leave the engine out');
-  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums, authorityNoise, sumsPerVersion, combine };
+  const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums, authorityNoise, sumsPerVersion, combine, sealing };
   return { engine: ENGINE.oneShot, oneShot: { ...oneShot, tolerated: mostTolerated(council, oneShot) } };
 }
 

@@ -6,4 +6,5 @@ export {
   createWebX25519,
   webRandomBytes,
   webSuite,
+  webSuiteWithKem,
 } from '@basa/runtime/web';

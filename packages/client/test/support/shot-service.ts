@@ -1,5 +1,13 @@
 /** The one-shot mode for client tests: the real cores of server and authority, with the epoch keys of one authority in memory. */
-import { addPackedInPlace, equalBytes, fromHex, type Signer, subtractInPlace, toHex } from '@basa/masking';
+import {
+  addPackedInPlace,
+  equalBytes,
+  fromHex,
+  type HolderSecret,
+  type Signer,
+  subtractInPlace,
+  toHex,
+} from '@basa/masking';
 import {
   type AuthorityStanding,
   addMasksInPlace,
@@ -8,7 +16,9 @@ import {
   type Epoch,
   type ExaminedUpload,
   type ExaminePorts,
+  epochKeysOf,
   epochNameOf,
+  epochSecretOf,
   examineUpload,
   HEADER,
   type IntakeView,
@@ -16,10 +26,12 @@ import {
   type JoinTag,
   modelAppendCodec,
   type OpenedPart,
+  oneShotOf,
   openParts,
   problemOfRefusal,
   type Refused,
   refused,
+  type Sealing,
   type ShotUpload,
   type ShownEpochs,
   type ShownUpload,
@@ -35,11 +47,14 @@ import {
   uploadNameOf,
   type Vote,
 } from '@basa/protocol';
+import { withKem } from '@basa/runtime/kem';
 import { nodeSuite } from '@basa/runtime/node';
 import type { Asked } from './http-listener.ts';
 import { bytes, documented, json, problem, type Reply } from './http-replies.ts';
 import { Pieces } from './pieces.ts';
 import type { TestWorld } from './test-world.ts';
+
+const suite = withKem(nodeSuite);
 
 interface Taken extends ShownUpload {
   readonly name: Ctx;
@@ -67,7 +82,7 @@ export class ShotService {
     const { authority, now, randomBytes, task } = this.#world;
     if (authority.core.isEpochDue(task, now)) {
       const secret = randomBytes(32);
-      authority.persist(authority.core.openEpoch(task, nodeSuite.x25519(secret).publicKey, now));
+      authority.persist(authority.core.openEpoch(task, epochKeysOf(suite, this.#sealing, secret), now));
       const { epoch } = granted(authority.core.standing(task, now));
       this.#secrets.set(toHex(epochNameOf(nodeSuite, epoch).statement), secret);
       this.#epochs.push(epoch);
@@ -175,7 +190,15 @@ export class ShotService {
 
   get #ports(): ExaminePorts {
     const { tools } = this.#world.environment;
-    return { suite: nodeSuite, authority: 0, tools, epochSecret: (name) => this.#secrets.get(toHex(name)) };
+    const epochSecret = (name: Uint8Array): HolderSecret | undefined => {
+      const secret = this.#secrets.get(toHex(name));
+      return secret && epochSecretOf(suite, this.#sealing, secret);
+    };
+    return { suite, authority: 0, tools, epochSecret };
+  }
+
+  get #sealing(): Sealing {
+    return oneShotOf(this.#world.policy).sealing;
   }
 }
 

@@ -55,6 +55,7 @@ import { drawBuffer, type FreshKeys, makeOffer } from './draw.ts';
 import { contradictsLog, isOwnHead, signHead, signNewest } from './head.ts';
 import { issueKey } from './issue-key.ts';
 import type { LiveEpoch } from './one-shot/epoch-book.ts';
+import type { EpochKeys } from './one-shot/epoch-keys.ts';
 import { deadEpochs, isEpochDue, openEpoch, overdueEpochs, standingOf } from './one-shot/epochs.ts';
 import type { ExaminedUpload } from './one-shot/examine.ts';
 import { type OutcomeQuestion, tellOutcome } from './one-shot/outcome.ts';
@@ -238,9 +239,9 @@ export class AttributeAuthority {
     return known !== undefined && isEpochDue(this.#state.epochs, known, now);
   }
 
-  /** `key` is a new public key. Its secret must be durable no later than the record of this step. */
-  openEpoch(task: TaskId, key: Uint8Array, now: Millis): AuthorityStep<{ readonly kind: 'opened' | 'not-due' }> {
-    return this.#withTask(task, (known) => openEpoch(this.#ports.signer, this.#state.epochs, known, key, now));
+  /** The keys are new. Their secret must be durable no later than the record of this step. */
+  openEpoch(task: TaskId, keys: EpochKeys, now: Millis): AuthorityStep<{ readonly kind: 'opened' | 'not-due' }> {
+    return this.#withTask(task, (known) => openEpoch(this.#ports.signer, this.#state.epochs, known, keys, now));
   }
 
   /** The statements of the epochs whose secrets are needed. */

@@ -19,7 +19,7 @@ import {
   type Member,
   membersField,
 } from '../wire/one-shot/batch.ts';
-import { type Epoch, epochCodec } from '../wire/one-shot/epoch.ts';
+import { EPOCH_BYTES, type Epoch, epochCodec } from '../wire/one-shot/epoch.ts';
 import { policyField, type TaskPolicy } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
 
@@ -169,7 +169,7 @@ const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
   }),
   'buffer-aborted': message(KIND.bufferAborted, 'buffer-aborted', { ctx }),
   'buffer-unknown': message(KIND.bufferUnknown, 'buffer-unknown', { ctx }),
-  'epoch-opened': message(KIND.epochOpened, 'epoch-opened', { epoch: nested(epochCodec, STATEMENT_BYTES) }),
+  'epoch-opened': message(KIND.epochOpened, 'epoch-opened', { epoch: nested(epochCodec, EPOCH_BYTES) }),
   'epoch-ended': message(KIND.epochEnded, 'epoch-ended', {
     statement: hash,
     how: oneOf(['given-up', 'dead']),

@@ -15,6 +15,8 @@ function restored({ world }: Pick<Inspected, 'world'>, index = 0): void {
   granted(authority.persist(authority.core.start(undefined, world.randomBytes(16), world.now)) as object);
 }
 
+const KEYS = { key: new Uint8Array(32).fill(9), kemKey: undefined };
+
 describe('an epoch', () => {
   it('opens when half of the one before is over, with a later number', () => {
     const world = new ShotWorld();
@@ -23,7 +25,7 @@ describe('an epoch', () => {
     expect(first.closes - first.opens).toBe(HOUR);
     world.pass(HOUR / 2 - 1);
     expect(authority.core.isEpochDue(world.task, world.now)).toBe(false);
-    expect(authority.core.openEpoch(world.task, world.randomBytes(32), world.now)).toMatchObject({
+    expect(authority.core.openEpoch(world.task, KEYS, world.now)).toMatchObject({
       records: [],
       answer: { kind: 'not-due' },
     });
@@ -73,7 +75,7 @@ describe('an epoch', () => {
     other.apply(step.records);
     const { task } = granted(step.answer);
     expect(other.isEpochDue(task, world.now)).toBe(false);
-    expect(reasonOf(other.openEpoch(task, world.randomBytes(32), world.now).answer)).toBe('policy-invalid');
+    expect(reasonOf(other.openEpoch(task, KEYS, world.now).answer)).toBe('policy-invalid');
     expect(reasonOf(other.standing(task, world.now))).toBe('epoch-over');
     expect(core.isEpochDue(task, world.now)).toBe(false);
   });

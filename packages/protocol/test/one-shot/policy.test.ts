@@ -100,6 +100,7 @@ describe('a policy of the one-shot mode', () => {
     { freshMs: 1 },
     { sumsPerVersion: 64 },
     { sumsPerVersion: 5, combine: 'trimmed' },
+    { sealing: 'x25519+mlkem768' },
   ])('with %o is another task, and reads as it was written', (change) => {
     const changed = { ...policy, oneShot: { ...(policy.oneShot as OneShotPolicy), ...change } };
     expect(decodePolicy(encodePolicy(changed))).toEqual(changed);

@@ -1,5 +1,5 @@
 /** Scenes of a one-shot task, and uploads that a dishonest device or server would make. */
-import { concatBytes, keysAtOnce, sealToSlots, toHex } from '@basa/masking';
+import { concatBytes, keysAtOnce, toHex } from '@basa/masking';
 import {
   type Batch,
   type Endorsement,
@@ -7,10 +7,12 @@ import {
   heldParts,
   type InspectAnswer,
   isRefused,
+  oneShotOf,
   partBinding,
   type Refused,
   type ShotHeaderBody,
   type ShotName,
+  sealParts,
   shotHeaderCodec,
   shotLayout,
   uploadNameOf,
@@ -78,7 +80,7 @@ export function ownParts(world: ShotWorld, shot: Shot, name: ShotName = shot.upl
     seed: world.randomBytes(32),
     binding: partBinding(suite, name, part, epochs),
   }));
-  return concatBytes(...keysAtOnce(suite, sealToSlots(suite, seeds)));
+  return concatBytes(...keysAtOnce(suite, sealParts(suite, oneShotOf(world.policy).sealing, seeds)));
 }
 
 /** The verdict about each upload. */

@@ -1,6 +1,6 @@
 /** An authority accepts an upload with its own words, sealed for itself, the same for every holder. */
-import { toHex } from '@basa/masking';
 import {
+  type ExaminePorts,
   epochCodec,
   epochNameOf,
   examineUpload,
@@ -22,8 +22,13 @@ import { forged, inspected, ownParts, pair, saidOf, verdicts } from './scene.ts'
 
 const ALL_BAD = Array(4).fill('bad: part-invalid');
 
+/** What authority `index` opens parts with. */
+function openingAt(world: ShotWorld, index: number): ExaminePorts['epochSecret'] {
+  return (statement) => world.authority(index).opening(statement);
+}
+
 /** Of the first upload, at authority 0. */
-function examinedBy(world: ShotWorld, shot: Shot, secrets = world.authority(0).secrets) {
+function examinedBy(world: ShotWorld, shot: Shot, epochSecret = openingAt(world, 0)) {
   const { suite } = world.environment.tools;
   const task = { id: world.task, policy: world.policy };
   const seeds: Uint8Array[] = [];
@@ -34,7 +39,6 @@ function examinedBy(world: ShotWorld, shot: Shot, secrets = world.authority(0).s
       return suite.hkdf(input);
     },
   };
-  const epochSecret = (statement: Uint8Array) => secrets.get(toHex(statement));
   const ports = { suite: watched, authority: 0, epochSecret, tools: { ...world.environment.tools, suite: watched } };
   const epochs = shownEpochs(suite, task, world.server.epochsOf([shot]));
   return { seeds, ports, task, epochs, answer: examineUpload(ports, task, world.server.shown(shot), epochs) };
@@ -110,8 +114,7 @@ describe('an authority', () => {
     const { world, shots } = inspected();
     const [shot] = shots as [Shot];
     const { suite } = world.environment.tools;
-    const { secrets } = world.authority(index);
-    const epochSecret = (statement: Uint8Array) => secrets.get(toHex(statement));
+    const epochSecret = openingAt(world, index);
     const task = { id: world.task, policy: world.policy };
     const epochs = shownEpochs(suite, task, world.server.epochsOf([shot]));
     const opened = openParts({ suite, authority: index, epochSecret }, task, world.server.shown(shot), epochs);

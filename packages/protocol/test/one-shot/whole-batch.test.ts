@@ -10,9 +10,14 @@ function updatesOf(world: ShotWorld, total: Uint32Array, accepted: number): numb
   return [...verdict.sum];
 }
 
-describe.each([1, 4] as const)('with %i authorities', (count) => {
+describe.each([
+  [1, 'x25519'],
+  [4, 'x25519'],
+  [1, 'x25519+mlkem768'],
+  [4, 'x25519+mlkem768'],
+] as const)('with %i authorities and the sealing %s', (count, sealing) => {
   it('the sum of a batch is exactly the sum of its inputs', () => {
-    const world = new ShotWorld({ count });
+    const world = new ShotWorld({ count, shot: { sealing } });
     world.contributed(4);
     const { server } = world;
     expect(server.inspect().map(({ kind }) => kind)).toEqual(['good', 'good', 'good', 'good']);

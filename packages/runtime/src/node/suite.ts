@@ -60,6 +60,8 @@ export const nodeSuite: Suite = {
       },
     };
   },
+
+  kem: undefined,
 };
 
 function plain(buffer: Buffer): Uint8Array {

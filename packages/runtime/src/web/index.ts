@@ -8,5 +8,5 @@ export { createWebKeystream } from './keystream.ts';
 export { createPlainKeystream } from './plain-keystream.ts';
 export { webRandomBytes } from './random.ts';
 export { createWebSigner } from './signer.ts';
-export { webSuite } from './suite.ts';
+export { webSuite, webSuiteWithKem } from './suite.ts';
 export { createWebX25519 } from './x25519.ts';

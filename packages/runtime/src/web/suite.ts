@@ -67,7 +67,15 @@ export const webSuite: Suite = {
       },
     };
   },
+
+  kem: undefined,
 };
+
+/** Loads ML-KEM, which most tasks do not need. */
+export async function webSuiteWithKem(): Promise<Suite> {
+  const { withKem } = await import('../kem.ts');
+  return withKem(webSuite);
+}
 
 function littleEndian(bytes: Uint8Array): bigint {
   let value = 0n;

@@ -46,7 +46,8 @@ export class SuspicionWatch {
 
   /** Ends the request of a device that is suspended or banned. */
   async check(user: UserId): Promise<void> {
-    const { store } = this.#options;
+    const { store, task } = this.#options;
+    if (!(await store.wasSuspended(task, user))) return;
     const known = await this.read();
     const standing = known.suspects.get(toHex(user));
     if (standing?.isBanned) fail('banned');

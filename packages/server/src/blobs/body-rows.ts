@@ -1,6 +1,7 @@
 /** Small bodies as rows beside the records that rely on them: there is no file to create, flush and rename for each. */
 import type { SqlDatabase, SqlSession } from '@basa/service';
 import { column } from '@basa/service/read-rows';
+import { putBody } from '../store/small-bodies.ts';
 
 /** The database whose rows hold small bodies: of a data folder, or shared. */
 export type RowsPlace = { readonly folder: string } | { readonly url: string };
@@ -17,7 +18,6 @@ export interface BodyRows {
   close(): Promise<void>;
 }
 
-const PUT = 'INSERT INTO bodies (name, bytes) VALUES (?, ?) ON CONFLICT (name) DO NOTHING';
 /** A slash, and what comes after it in the order of bytes. */
 const BELOW = 'name >= ? AND name < ?';
 const between = (key: string): [string, string] => [`${key}/`, `${key}0`];
@@ -28,7 +28,7 @@ export function bodyRows(database: SqlDatabase): BodyRows {
     database.transaction(work, { mayBeLost: true });
   return {
     async put(key, bytes) {
-      await lightly(({ query }) => query(PUT, key, bytes));
+      await lightly((session) => putBody(session, { key, bytes }));
     },
     async size(key) {
       const [row] = await database.peek('SELECT length(bytes) AS size FROM bodies WHERE name = ?', key);

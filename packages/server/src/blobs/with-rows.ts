@@ -1,14 +1,14 @@
 /** A blob store in which small bodies are rows of the database. */
 import type { BlobStore, Staging } from './blob-store.ts';
-import { isRowKey, MOST_ROW_BYTES } from './body-key.ts';
+import { isRowKey } from './body-key.ts';
 import type { BodyRows } from './body-rows.ts';
 
 /** Both are closed together with the result. */
 export function withRows(blobs: BlobStore, rows: BodyRows): BlobStore {
   return {
     async stage(key, attempt) {
-      if (!isRowKey(key)) return blobs.stage(key, attempt);
-      return attempt === undefined ? memoryStaging(key, rows) : rowStaging(key, await blobs.stage(key, attempt), rows);
+      const staging = await blobs.stage(key, attempt);
+      return isRowKey(key) ? rowStaging(key, staging, rows) : staging;
     },
     put: (key, bytes) => (isRowKey(key) ? rows.put(key, bytes) : blobs.put(key, bytes)),
     size: (key) => (isRowKey(key) ? rows.size(key) : blobs.size(key)),
@@ -31,33 +31,7 @@ export function withRows(blobs: BlobStore, rows: BodyRows): BlobStore {
   };
 }
 
-/** A body that comes whole, in one request: it is stored nowhere before it is committed. */
-function memoryStaging(key: string, rows: BodyRows): Staging {
-  const memory = Buffer.allocUnsafe(MOST_ROW_BYTES);
-  let size = 0;
-  return {
-    get size() {
-      return size;
-    },
-    async append(bytes) {
-      if (size + bytes.length > memory.length) throw new RangeError('a body that is too long for a row');
-      memory.set(bytes, size);
-      size += bytes.length;
-    },
-    async truncate(to) {
-      size = to;
-    },
-    flush: () => Promise.reject(new Error('a body in memory does not survive a crash')),
-    async *read(start, end) {
-      yield memory.subarray(start, end);
-    },
-    commit: () => rows.put(key, memory.subarray(0, size)),
-    discard: async () => {},
-    close: async () => {},
-  };
-}
-
-/** A body that comes in pieces is staged like every other one. It becomes a row when it is whole. */
+/** A small body is staged as every other one. It becomes a row when it is whole. */
 function rowStaging(key: string, staging: Staging, rows: BodyRows): Staging {
   return {
     get size() {

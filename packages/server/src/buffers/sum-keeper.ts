@@ -27,7 +27,7 @@ interface Kept<Sum> {
 }
 
 /** The parts of a step's transaction besides its records. */
-type More = Pick<BufferChange, 'opened' | 'logged' | 'withoutModel' | 'burnt' | 'verdict' | 'freed'>;
+type More = Pick<BufferChange, 'body' | 'opened' | 'logged' | 'withoutModel' | 'burnt' | 'verdict' | 'freed'>;
 type MoreOf<Sum> = (before: Sum, after: Sum, now: Millis) => More;
 
 export interface StepOptions<Sum> {

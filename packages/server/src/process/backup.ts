@@ -1,6 +1,6 @@
 /** Backups of a server that runs on its own data folder, and the message if it runs on a database. */
 import { join } from 'node:path';
-import { backupFolder, type Manifest, readDatabase, restoreFolder, StartError, sqliteDatabase } from '@basa/service';
+import { backupFolder, type Manifest, readDatabase, readOnlySqlite, restoreFolder, StartError } from '@basa/service';
 import type { BodyPlace } from '../blobs/place.ts';
 import { EMBEDDED_DATABASE } from '../store/schema.ts';
 import { KEY_FILE } from '../store/server-key.ts';
@@ -28,7 +28,7 @@ export function restoreServer(places: ConfigPlaces, from: string): Promise<Manif
 
 /** Returns the blobs that the records in a folder name but that are missing. */
 export async function missingFrom(folder: string, place: BodyPlace): Promise<readonly string[]> {
-  const store = createStore(sqliteDatabase(readDatabase(folder, EMBEDDED_DATABASE), Date.now, {}, 'BEGIN'));
+  const store = createStore(readOnlySqlite(readDatabase(folder, EMBEDDED_DATABASE)));
   try {
     return await missingBlobs(store, place);
   } finally {

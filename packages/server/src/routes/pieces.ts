@@ -68,7 +68,7 @@ export function mountPieces(service: Service, { path, params, summary, judge }: 
       try {
         return await upload.take({
           offset: offsetOf(request),
-          declaredBytes: Number(request.headers['content-length'] ?? Number.NaN),
+          declaredBytes: declaredBytesOf(request),
           digest: deviceOf(request).digest,
           body: raw,
         });
@@ -104,7 +104,12 @@ function closeAfterLongBody(request: PieceOfRequest, reply: FastifyReply): void 
     reply.header('connection', 'close');
 }
 
-function offsetOf(request: PieceOfRequest): number {
+/** NaN if the sender declared nothing. */
+export function declaredBytesOf(request: PieceOfRequest): number {
+  return Number(request.headers['content-length'] ?? Number.NaN);
+}
+
+export function offsetOf(request: PieceOfRequest): number {
   const text = String(request.headers[HEADER.uploadOffset] ?? '0');
   if (!/^\d{1,15}$/.test(text)) fail('malformed', { detail: `${HEADER.uploadOffset}: not a number of bytes` });
   return Number(text);

@@ -4,8 +4,10 @@ import {
   type AuthorityStanding,
   type Ctx,
   isRefused,
+  type Refused,
   refused,
   SERVER_PATH,
+  type ShotUpload,
   shotUploadCodec,
   standingsCodec,
 } from '@basa/protocol';
@@ -20,11 +22,20 @@ import {
   Type,
   wireBytes,
 } from '@basa/service';
+import type { NewShot } from '../shots/intake.ts';
 import type { ShotFate, ShotTask } from '../shots/shot-task.ts';
 import type { StoredShot } from '../store/shots.ts';
 import type { RunningTask } from '../tasks/running-task.ts';
+import { type Body, comesAtOnce } from '../uploads/body.ts';
 import { foundTask, type RouteContext, taskParams } from './context.ts';
-import { headerBytesOf, type JudgedUpload, mountPieces, type PieceOfRequest } from './pieces.ts';
+import {
+  declaredBytesOf,
+  headerBytesOf,
+  type JudgedUpload,
+  mountPieces,
+  offsetOf,
+  type PieceOfRequest,
+} from './pieces.ts';
 
 const params = Type.Object({ ...taskParams.properties, upload: hexText(32, 'the name of an upload') });
 type Params = Type.Static<typeof params>;
@@ -108,34 +119,74 @@ async function judge(context: RouteContext, request: PieceOfRequest): Promise<Ju
   const upload = shotUploadCodec.decode(headerBytesOf(request));
   if (!equalBytes(upload.certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
   const known = await intake.known(name, upload);
+  const fresh = known === undefined ? await judgeNew(context, task, { name, upload }) : undefined;
+  if (fresh !== undefined && isAtOnce(request, intake.bodyOf(fresh))) {
+    rememberRequest(request);
+    return smallUpload(context, task, fresh);
+  }
   // An upload that was begun before gets the same answer again, unless it can no longer be used.
-  const shot = known ?? (await begun(context, task, name, upload));
+  const shot = known ?? (await orDiscarded(task, upload, await intake.begin(fresh as NewShot)));
   rememberRequest(request);
-  if (shot.reason !== undefined) answerRefusal(refused(shot.reason));
-  return judgedUpload(context, task, shot);
+  return judgedUpload(context, task, possible(shot));
 }
 
-async function begun(
+async function judgeNew(
   context: RouteContext,
   task: RunningTask,
-  name: Ctx,
-  upload: StoredShot['upload'],
-): Promise<StoredShot> {
+  { name, upload }: Pick<NewShot, 'name' | 'upload'>,
+): Promise<NewShot> {
   const { user, version } = upload.header;
   task.checkRunning();
   await context.revocations.check(task.enrolledFor, user);
   await task.suspicion.check(user);
   const over = await task.admission.versionOver(user, version);
-  const shot = over ?? (await shotsOf(task).intake.begin(name, upload));
-  if (!isRefused(shot)) return shot;
-  await task.admission.discard(user, 'used');
-  return answerRefusal(shot);
+  const votes = await orDiscarded(task, upload, over ?? (await shotsOf(task).intake.judge(upload)));
+  return { name, upload, votes };
 }
 
-function judgedUpload(context: RouteContext, task: RunningTask, shot: StoredShot): JudgedUpload {
-  const { bodies, nodes } = context;
+/** The place of a device whose upload is refused is used up. */
+async function orDiscarded<Judged>(
+  { admission }: RunningTask,
+  { header }: ShotUpload,
+  judged: Judged | Refused,
+): Promise<Judged> {
+  if (!isRefused(judged)) return judged;
+  await admission.discard(header.user, 'used');
+  return answerRefusal(judged);
+}
+
+/** Ends the request if nothing can come of the upload any more. */
+function possible(shot: StoredShot): StoredShot {
+  return shot.reason === undefined ? shot : answerRefusal(refused(shot.reason));
+}
+
+/** Then nothing is recorded before all of it is here. */
+function isAtOnce(request: PieceOfRequest, body: Body): boolean {
+  return (
+    request.method === 'PUT' &&
+    comesAtOnce(body, { offset: offsetOf(request), declaredBytes: declaredBytesOf(request) })
+  );
+}
+
+function smallUpload(context: RouteContext, task: RunningTask, shot: NewShot): JudgedUpload {
   const shots = shotsOf(task);
-  const { header } = shot.upload;
+  const body = shots.intake.bodyOf(shot);
+  return {
+    bodyBytes: body.layout.bodyBytes,
+    isAcceptedBefore: false,
+    standing: async () => 0,
+    async take(piece) {
+      const result = await context.bodies.takeSmall(body, piece, async (small) => {
+        possible(await orDiscarded(task, shot.upload, await shots.take(shot, small)));
+      });
+      tellTaken(context, task, shot);
+      return result;
+    },
+  };
+}
+
+function judgedUpload({ bodies, ...context }: RouteContext, task: RunningTask, shot: StoredShot): JudgedUpload {
+  const shots = shotsOf(task);
   const body = shots.intake.bodyOf(shot);
   return {
     bodyBytes: body.layout.bodyBytes,
@@ -143,11 +194,14 @@ function judgedUpload(context: RouteContext, task: RunningTask, shot: StoredShot
     standing: () => bodies.standing(body),
     async take(piece) {
       const result = await bodies.take(body, piece, () => shots.accepted(shot));
-      if (!result.accepted) return result;
-      task.admission.gave(header.user, shot.name);
-      task.uploaded(shot.name);
-      nodes.tell.upload(task.task, shot.name);
+      if (result.accepted) tellTaken(context, task, shot);
       return result;
     },
   };
+}
+
+function tellTaken({ nodes }: Pick<RouteContext, 'nodes'>, task: RunningTask, { name, upload }: NewShot): void {
+  task.admission.gave(upload.header.user, name);
+  task.uploaded(name);
+  nodes.tell.upload(task.task, name);
 }

@@ -1,4 +1,7 @@
-/** Accepts the only message of a device: judged by its header, durable as `arriving` before a byte of the body, and as `waiting` after the last. */
+/**
+ * Takes the one message of a device, judged by its header. It is recorded as `arriving` before a byte of the body and durable as `waiting`
+ * after the last; a small one that comes in one request is recorded once, with its body.
+ */
 import { equalBytes, toHex } from '@basa/masking';
 import {
   type Ctx,
@@ -16,12 +19,14 @@ import {
   type TaskPolicy,
   uploadNameOf,
   type VoteTime,
+  type VoteWindow,
   voteWindow,
 } from '@basa/protocol';
 import { fail } from '@basa/service';
 import { bodyKey } from '../blobs/body-key.ts';
 import type { ModelKeeper } from '../closing/model-keeper.ts';
-import type { StoredShot } from '../store/shots.ts';
+import type { BegunShot, StoredShot } from '../store/shots.ts';
+import type { SmallBody } from '../store/small-bodies.ts';
 import type { Store } from '../store/store.ts';
 import type { Body } from '../uploads/body.ts';
 import type { Standings } from './standings.ts';
@@ -51,6 +56,14 @@ export function shotKey(policy: TaskPolicy, name: Ctx, upload: ShotUpload): stri
   return bodyKey(body.name, body.layout);
 }
 
+/** A good one that nothing is recorded of. */
+export type NewShot = Pick<StoredShot, 'name' | 'upload' | 'votes'>;
+
+function shotOf(begun: BegunShot): StoredShot | Refused {
+  if (begun.kind === 'begun') return begun.shot;
+  return refused(begun.kind === 'differs' ? 'upload-differs' : 'version-given');
+}
+
 export class ShotIntake {
   readonly #options: IntakeOptions;
 
@@ -58,7 +71,7 @@ export class ShotIntake {
     this.#options = options;
   }
 
-  bodyOf({ name, upload }: Pick<StoredShot, 'name' | 'upload'>): Body {
+  bodyOf({ name, upload }: Pick<NewShot, 'name' | 'upload'>): Body {
     return shotBody(this.#options.policy, name, upload);
   }
 
@@ -70,18 +83,27 @@ export class ShotIntake {
     return store.shot(task, name);
   }
 
-  /** Begins a new upload; returns the reason if it is not accepted. */
-  async begin(name: Ctx, upload: ShotUpload): Promise<StoredShot | Refused> {
-    const { store, task, policy, standings } = this.#options;
+  /** Until when a new upload can be voted for; or why it is not taken. */
+  async judge(upload: ShotUpload): Promise<VoteWindow | Refused> {
+    const { policy, standings } = this.#options;
     const { header } = upload;
     const known = await standings.epochs(header.epochs.map(({ statement }) => statement));
     const epoch = (statement: Uint8Array): Epoch | undefined => known.get(toHex(statement));
     const problem = await this.#problem(upload, epoch);
     if (problem !== undefined) return problem;
-    const votes = voteWindow(header, { voteMs: policy.oneShot.voteMs, epoch });
-    const begun = await store.beginShot(task, name, upload, votes);
-    if (begun.kind === 'begun') return begun.shot;
-    return refused(begun.kind === 'differs' ? 'upload-differs' : 'version-given');
+    return voteWindow(header, { voteMs: policy.oneShot.voteMs, epoch });
+  }
+
+  /** From now on the upload is expected. */
+  async begin({ name, upload, votes }: NewShot): Promise<StoredShot | Refused> {
+    const { store, task } = this.#options;
+    return shotOf(await store.beginShot(task, name, upload, votes));
+  }
+
+  /** All of a small upload is here: begun and accepted at once. */
+  async take(shot: NewShot, body: SmallBody): Promise<StoredShot | Refused> {
+    const { store, task } = this.#options;
+    return shotOf(await store.takeShot(task, shot, body));
   }
 
   async #problem(upload: ShotUpload, epoch: VoteTime['epoch']): Promise<Refused | undefined> {
@@ -89,14 +111,15 @@ export class ShotIntake {
     const { task, policy, models, store } = this.#options;
     const { version } = upload.header;
     if (version > (models.newest?.version ?? -1)) await models.refresh(); // another node may have made it
-    const logged = (await models.stored(version))?.entry;
+    const { newest } = models;
+    const logged = (newest?.version === version ? newest : await models.stored(version))?.entry;
     const view = {
       suite,
       task,
       policy,
       epoch,
       entry: () => logged,
-      newest: models.newest?.version ?? 0,
+      newest: newest?.version ?? 0,
       now: millis(await store.now()),
     };
     return shotProblem(view, upload);

@@ -1,13 +1,15 @@
 /** The one-shot mode of one task: accepts uploads, has them inspected, makes batches of them, and reports the status of each. */
-import type {
-  BasaEvent,
-  Ctx,
-  OneShotPolicy,
-  RefusalReason,
-  ServerPorts,
-  Slot,
-  TaskId,
-  TaskPolicy,
+import {
+  type BasaEvent,
+  type Ctx,
+  isRefused,
+  type OneShotPolicy,
+  type RefusalReason,
+  type Refused,
+  type ServerPorts,
+  type Slot,
+  type TaskId,
+  type TaskPolicy,
 } from '@basa/protocol';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
@@ -16,11 +18,12 @@ import type { ModelKeeper } from '../closing/model-keeper.ts';
 import type { Fence } from '../store/leases.ts';
 import type { PendingShots } from '../store/pending-shots.ts';
 import type { StoredShot } from '../store/shots.ts';
+import type { SmallBody } from '../store/small-bodies.ts';
 import type { Store } from '../store/store.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import { Batcher, type Coming } from './batcher.ts';
 import { Inspector } from './inspector.ts';
-import { ShotIntake } from './intake.ts';
+import { type NewShot, ShotIntake } from './intake.ts';
 import { Standings } from './standings.ts';
 
 export interface ShotTaskOptions {
@@ -85,10 +88,21 @@ export class ShotTask {
 
   /** An upload is whole and durable. */
   async accepted(shot: StoredShot): Promise<void> {
-    const { task, watch, onEvent } = this.#options;
     await this.intake.accept(shot);
-    watch.met({ ctx: shot.name, task, version: shot.upload.header.version });
-    onEvent({ kind: 'upload-accepted', ctx: shot.name, slot: 0 as Slot, voids: 0 });
+    this.#tellAccepted(shot);
+  }
+
+  /** The same for a small one that nothing was recorded of before. */
+  async take(shot: NewShot, body: SmallBody): Promise<StoredShot | Refused> {
+    const taken = await this.intake.take(shot, body);
+    if (!isRefused(taken) && taken.reason === undefined) this.#tellAccepted(shot);
+    return taken;
+  }
+
+  #tellAccepted({ name, upload }: NewShot): void {
+    const { task, watch, onEvent } = this.#options;
+    watch.met({ ctx: name, task, version: upload.header.version });
+    onEvent({ kind: 'upload-accepted', ctx: name, slot: 0 as Slot, voids: 0 });
   }
 
   /** Undefined for an upload that is not known here. */

@@ -23,6 +23,7 @@ import { dropPendingModel, logModel } from './models.ts';
 import { insertOpened, type OpenedRow } from './opened.ts';
 import { freeShots, type RefusedShot } from './shots.ts';
 import { type BegunSlot, beginSlot, finishSlot } from './slots.ts';
+import { putBody, type SmallBody } from './small-bodies.ts';
 import { judge, type Verdict } from './suspicions.ts';
 import { OPEN } from './tasks.ts';
 
@@ -38,6 +39,8 @@ export interface BufferChange {
   readonly status: SecureBuffer['status'];
   /** The deposit that came with a slot, and the seeds it seals to each later slot, the next one first. */
   readonly deposit?: BegunSlot & { readonly bytes: Uint8Array; readonly outbox: readonly Uint8Array[] };
+  /** The body of an upload that is accepted, if it is small and came in one request. */
+  readonly body?: SmallBody;
   /** The result of opening the sum. */
   readonly opened?: OpenedRow;
   /** The pending model that the authority has logged: in the same transaction as "included". */
@@ -156,7 +159,7 @@ async function writeChange(
   { ctx, last, now }: { readonly ctx: Ctx; readonly last: number; readonly now: number },
   change: BufferChange,
 ): Promise<number> {
-  const { facts, status, deposit, opened, logged, withoutModel, burnt, verdict, freed } = change;
+  const { facts, status, deposit, body, opened, logged, withoutModel, burnt, verdict, freed } = change;
   const records = facts.map((fact, n) => [ctx, last + 1 + n, encodeBufferRecord(fact)]);
   await insertRows(session, 'records (ctx, number, record)', records);
   if (deposit !== undefined) {
@@ -167,6 +170,7 @@ async function writeChange(
   if (logged !== undefined) await logModel(session, logged);
   if (opened !== undefined) await insertOpened(session, { ...opened, ctx, at: now });
   if (withoutModel) await dropPendingModel(session, ctx);
+  if (body !== undefined) await putBody(session, body);
   const users = (burnt?.users ?? []).map((user) => [user, ctx, burnt?.at ?? 0]);
   await insertRows(session, 'burnt_slots (usr, ctx, at)', users, ' ON CONFLICT DO NOTHING');
   if (verdict !== undefined) await judge(database, session, ctx, verdict, now);

@@ -12,6 +12,7 @@ import {
 import { column, type Row, type SqlDatabase, type SqlSession, type SqlValue } from '@basa/service';
 import { inChunks, marksFor } from './insert-rows.ts';
 import { checkFence, type Fence } from './leases.ts';
+import { putBody, type SmallBody } from './small-bodies.ts';
 import { OPEN } from './tasks.ts';
 
 /**
@@ -45,8 +46,9 @@ const ONE = 'SELECT * FROM shots WHERE task = ? AND name = ?';
 const RIVAL = `SELECT name, join_tag FROM shots WHERE task = ? AND usr = ? AND name <> ?
   AND (join_tag = ? OR (entry = ? AND status NOT IN ('refused', 'over')))`;
 const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, votes_first, votes_last, at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, 'arriving', ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
+const USE_TICKET = 'DELETE FROM tickets WHERE task = ? AND usr = ?';
 const NEEDED = `SELECT s.* FROM shots s LEFT JOIN buffers b ON b.ctx = s.ctx WHERE s.status IN ('arriving', 'waiting', 'good')
   OR (s.status = 'batched' AND b.status IN ${OPEN})`;
 const OLD = `DELETE FROM shots WHERE task = ? AND status IN ('refused', 'over') AND at < ?`;
@@ -55,7 +57,8 @@ export function shotTables(database: SqlDatabase) {
   return {
     /** The same upload again returns the existing one. */
     beginShot: async (task: TaskId, name: Ctx, upload: ShotUpload, votes: VoteWindow): Promise<BegunShot> => {
-      const work = (session: SqlSession) => beginShot(database, session, task, { name, upload, votes });
+      const work = (session: SqlSession) =>
+        beginShot(database, session, task, { name, upload, votes, status: 'arriving' });
       const begun = await database.transaction(work, { mayBeLost: true });
       // Nothing is acknowledged by it yet, unless another request has ended meanwhile.
       if (begun.kind === 'begun' && begun.shot.status !== 'arriving') await database.query(ONE, task, name);
@@ -63,11 +66,26 @@ export function shotTables(database: SqlDatabase) {
     },
     /** Its body is durable: the place of its device is used up. Returns its new state, which another request may have set. */
     acceptShot: (task: TaskId, name: Ctx, user: UserId): Promise<StoredShot | undefined> =>
-      database.transaction(async ({ query, now }) => {
-        await query(ACCEPT, await now(), task, name);
-        await query('DELETE FROM pieces WHERE ctx = ?', name);
-        await query('DELETE FROM tickets WHERE task = ? AND usr = ?', task, user);
-        return (await query(ONE, task, name)).map(readShot)[0];
+      database.transaction(async (session) => {
+        await acceptShot(session, task, name, user);
+        return (await session.query(ONE, task, name)).map(readShot)[0];
+      }),
+    /** A whole upload with its small body: begun, accepted and durable in one transaction. */
+    takeShot: (
+      task: TaskId,
+      fresh: Pick<StoredShot, 'name' | 'upload' | 'votes'>,
+      body: SmallBody,
+    ): Promise<BegunShot> =>
+      database.transaction(async (session) => {
+        const begun = await beginShot(database, session, task, { ...fresh, status: 'waiting' });
+        if (begun.kind !== 'begun') return begun;
+        const { status } = begun.shot;
+        const { user } = fresh.upload.header;
+        if (status === 'arriving') await acceptShot(session, task, fresh.name, user);
+        else await session.query(USE_TICKET, task, user);
+        // A body that is there stays, and one that was used is not written again.
+        if (status === 'arriving' || status === 'waiting') await putBody(session, body);
+        return begun;
       }),
     shot: async (task: TaskId, name: Ctx): Promise<StoredShot | undefined> => {
       if ((await database.peek(ONE, task, name)).length === 0) return undefined;
@@ -112,7 +130,7 @@ async function beginShot(
   { dialect }: SqlDatabase,
   session: SqlSession,
   task: TaskId,
-  { name, upload, votes }: Pick<StoredShot, 'name' | 'upload' | 'votes'>,
+  { name, upload, votes, status }: Pick<StoredShot, 'name' | 'upload' | 'votes' | 'status'>,
 ): Promise<BegunShot> {
   const { query } = session;
   const { user, joinTag, version, entry } = upload.header;
@@ -125,8 +143,14 @@ async function beginShot(
   if (rivals.length > 0) return { kind: 'given' };
   const at = await session.now();
   const named: readonly SqlValue[] = [task, name, user, joinTag, version, entry, shotUploadCodec.encode(upload)];
-  await query(BEGIN, ...named, votes.first, votes.last, at);
-  return { kind: 'begun', shot: { name, upload, status: 'arriving', reason: undefined, ctx: undefined, at, votes } };
+  await query(BEGIN, ...named, status, votes.first, votes.last, at);
+  return { kind: 'begun', shot: { name, upload, status, reason: undefined, ctx: undefined, at, votes } };
+}
+
+async function acceptShot({ query, now }: SqlSession, task: TaskId, name: Ctx, user: UserId): Promise<void> {
+  await query(ACCEPT, await now(), task, name);
+  await query('DELETE FROM pieces WHERE ctx = ?', name);
+  await query(USE_TICKET, task, user);
 }
 
 /** Runs in the transaction that ends a batch without votes. */

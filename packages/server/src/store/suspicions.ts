@@ -56,11 +56,15 @@ const NOBODY = { devices: 0, suspended: 0 };
 /** Counts no more than necessary. */
 const LESS_SUSPECTED = `SELECT usr FROM suspicions WHERE task = ? AND last_sum > ? AND banned = 0 AND suspicion < ?
   AND suspended_until IS NULL LIMIT ?`;
+const WAS_SUSPENDED = `SELECT usr FROM suspicions WHERE task = ? AND usr = ? AND (suspended_until IS NOT NULL OR banned = 1)`;
 const SUSPECTS = `SELECT * FROM suspicions WHERE task = ? AND (suspicion >= ? OR banned = 1)`;
 
 export function suspicionTables(database: SqlDatabase) {
   return {
     suspicions: (task: TaskId): Promise<TaskSuspicions> => suspicionsOf(database, task),
+    /** Whether the device was ever suspended or banned; not to be told to it. */
+    wasSuspended: async (task: TaskId, user: UserId): Promise<boolean> =>
+      (await database.peek(WAS_SUSPENDED, task, user)).length > 0,
     /** Returns the new standing. */
     changeStanding: (task: TaskId, user: UserId, change: (before: Standing) => Standing): Promise<Standing> =>
       database.transaction(async (session) => {

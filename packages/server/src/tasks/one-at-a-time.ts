@@ -1,22 +1,29 @@
 /** Work that runs once at a time. A request while it runs makes it run once more, because the first run may miss new data. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** However long the work took. */
+const LONGEST_REST_MS = 200;
 
 export class OneAtATime {
   readonly #work: () => Promise<void>;
+  readonly #restShare: number;
   #last: Promise<void> = Promise.resolve();
   /** Requested, and not begun. */
   #next: Promise<void> | undefined;
+  #restsUntil = 0;
 
-  /** `work` never rejects. */
-  constructor(work: () => Promise<void>) {
+  /**
+   * `work` never rejects. `restShare`: work is not begun again before this many times as long as it took have passed, so that what comes
+   * close together is dealt with together. After a quiet time it begins at once.
+   */
+  constructor(work: () => Promise<void>, { restShare = 0 }: { readonly restShare?: number } = {}) {
     this.#work = work;
+    this.#restShare = restShare;
   }
 
   /** Resolves when everything that is new now has been processed. */
   run(): Promise<void> {
-    this.#next ??= this.#last.then(() => {
-      this.#next = undefined;
-      return this.#work();
-    });
+    this.#next ??= this.#last.then(() => this.#once());
     this.#last = this.#next;
     return this.#last;
   }
@@ -24,5 +31,15 @@ export class OneAtATime {
   /** Waits for work under way. */
   settle(): Promise<void> {
     return this.#last;
+  }
+
+  async #once(): Promise<void> {
+    const restMs = this.#restsUntil - performance.now();
+    if (restMs > 0) await sleep(restMs);
+    this.#next = undefined;
+    const began = performance.now();
+    await this.#work();
+    const ended = performance.now();
+    this.#restsUntil = ended + Math.min(LONGEST_REST_MS, this.#restShare * (ended - began));
   }
 }

@@ -29,6 +29,8 @@ import { stopReason } from './stop.ts';
 import type { TaskTools } from './task-tools.ts';
 
 const PAUSE_MS = 30_000;
+/** While uploads come close together, gathering them takes at most a quarter of the time. */
+const REST_SHARE = 3;
 
 export class RunningTask {
   readonly task: TaskId;
@@ -103,9 +105,9 @@ export class RunningTask {
       onEnded: (ctx) => this.#forget(ctx),
     });
     const { leases } = tools.nodes;
-    this.#gathering = new OneAtATime(() =>
-      this.#tried('uploads could not be gathered', () => this.mode.look((work) => leases.under(task, work))),
-    );
+    const gather = (): Promise<void> =>
+      this.#tried('uploads could not be gathered', () => this.mode.look((work) => leases.under(task, work)));
+    this.#gathering = new OneAtATime(gather, { restShare: REST_SHARE });
   }
 
   /** The requirements on certificates of its devices. */

@@ -8,12 +8,13 @@ import type { BlobStore, Staging } from '../blobs/blob-store.ts';
 import { bodiesOfSlot, bodyKey } from '../blobs/body-key.ts';
 import { WriteBehind } from '../blobs/write-behind.ts';
 import type { PieceStore } from '../store/pieces.ts';
+import type { SmallBody } from '../store/small-bodies.ts';
 import type { ServerWatch } from '../watch/server-watch.ts';
 import type { Body } from './body.ts';
-import { isExpected } from './body-check.ts';
+import { inMemory, isExpected } from './body-check.ts';
 import type { BodyHashing } from './body-hash.ts';
 import type { Pieces } from './pieces.ts';
-import { readBody } from './read-body.ts';
+import { readBody, readSmall } from './read-body.ts';
 
 /** One request with bytes of a body. */
 export interface PieceRequest {
@@ -57,16 +58,37 @@ export class Bodies {
   }
 
   /** Durable, then accepted by `accept`, then acknowledged. After any error the upload is as it was before this piece. */
-  async take(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
+  take(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
+    return this.#alone(body, request, () => this.#takePiece(body, request, accept));
+  }
+
+  /** A small body that comes whole: `accept` writes it together with the record that counts on it. */
+  takeSmall(body: Body, request: PieceRequest, accept: (small: SmallBody) => Promise<void>): Promise<Received> {
+    return this.#alone(body, request, async () => {
+      const { name, layout, modulus } = body;
+      const bytes = await readSmall(request, layout.bodyBytes);
+      const expected = { bodyHash: name.bodyHash, modulus, layout };
+      if (!(await isExpected(inMemory(bytes), expected, request.digest))) answerRefusal(refused('body-mismatch'));
+      await accept({ key: bodyKey(name, layout), bytes });
+      return { received: layout.bodyBytes, accepted: true };
+    });
+  }
+
+  async #alone(body: Body, request: PieceRequest, take: () => Promise<Received>): Promise<Received> {
     const slot = bodiesOfSlot(body.name.ctx, body.name.slot);
     // A device that lost its connection is back before the old one is known to be dead.
     for (let older = this.#underWay.get(slot); older !== undefined; older = this.#underWay.get(slot)) {
       older.interrupt();
       await older.ended;
     }
-    const work = this.#traced(body, request, accept).finally(() => this.#underWay.delete(slot));
+    const work = this.#traced(body, request, take).finally(() => this.#underWay.delete(slot));
     this.#underWay.set(slot, { interrupt: () => void request.body.destroy(), ended: work.catch(() => undefined) });
     return work;
+  }
+
+  /** Whether some of it came in pieces before. */
+  hasPieces({ name: { ctx, slot } }: Body): Promise<boolean> {
+    return this.#options.store.hasPiece(ctx, slot);
   }
 
   /** Waits until no piece is under way. */
@@ -74,15 +96,13 @@ export class Bodies {
     await Promise.all([...this.#underWay.values()].map(({ ended }) => ended));
   }
 
-  #traced(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
+  #traced(body: Body, request: PieceRequest, take: () => Promise<Received>): Promise<Received> {
     const { ctx, slot } = body.name;
     const attributes = { 'basa.offset': request.offset };
-    return this.#options.watch.traces.step('upload', { ctx, slot, attributes }, () =>
-      this.#takeAlone(body, request, accept),
-    );
+    return this.#options.watch.traces.step('upload', { ctx, slot, attributes }, take);
   }
 
-  async #takeAlone(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
+  async #takePiece(body: Body, request: PieceRequest, accept: () => Promise<void>): Promise<Received> {
     const { bodyBytes } = body.layout;
     if ((await this.#options.blobs.size(bodyKey(body.name, body.layout))) === undefined) {
       const received = await this.#append(body, request);

@@ -17,9 +17,22 @@ export interface ExpectedBody {
   readonly layout: BodyLayout;
 }
 
+/** What is read of a body to check it. */
+type Checked = Pick<Staging, 'size' | 'read'>;
+
+/** A body that is not written anywhere yet. */
+export function inMemory(bytes: Uint8Array): Checked {
+  return {
+    size: bytes.length,
+    async *read(start, end) {
+      yield bytes.subarray(start, end);
+    },
+  };
+}
+
 /** `knownHash`: of everything staged, if it was computed on arrival. */
 export async function isExpected(
-  staging: Staging,
+  staging: Checked,
   { bodyHash, modulus, layout }: ExpectedBody,
   knownHash: Uint8Array | undefined,
 ): Promise<boolean> {
@@ -27,7 +40,7 @@ export async function isExpected(
   return equalBytes(hash, bodyHash) && (await isCanonical(staging, modulus, layout));
 }
 
-async function hashOf(staging: Staging): Promise<Uint8Array> {
+async function hashOf(staging: Checked): Promise<Uint8Array> {
   const hash = createHash('sha256');
   for await (const block of staging.read(0, staging.size)) hash.update(block);
   return hash.digest();
@@ -35,7 +48,7 @@ async function hashOf(staging: Staging): Promise<Uint8Array> {
 
 /** True if every element is below q, and the bits after the last one are zero. */
 async function isCanonical(
-  staging: Staging,
+  staging: Checked,
   modulus: Modulus,
   { elements, vectorBytes }: BodyLayout,
 ): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** An upload as its expected bytes. */
 import type { Modulus } from '@basa/masking';
 import type { Ctx, Slot } from '@basa/protocol';
+import { bodyKey, isRowKey } from '../blobs/body-key.ts';
 import type { BodyLayout } from './body-check.ts';
 
 /** A body by its name, with its requirements. */
@@ -8,4 +9,12 @@ export interface Body {
   readonly name: { readonly ctx: Ctx; readonly slot: Slot; readonly bodyHash: Uint8Array };
   readonly layout: BodyLayout;
   readonly modulus: Modulus;
+}
+
+/** Whether it is small and comes with one request: then it is written together with the record that counts on it. */
+export function comesAtOnce(
+  { name, layout }: Body,
+  { offset, declaredBytes }: { readonly offset: number; readonly declaredBytes: number },
+): boolean {
+  return isRowKey(bodyKey(name, layout)) && offset === 0 && declaredBytes === layout.bodyBytes;
 }

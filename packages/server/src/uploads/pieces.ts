@@ -3,7 +3,7 @@ import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import type { BlobStore, Staging } from '../blobs/blob-store.ts';
-import { bodyKey, isRowKey } from '../blobs/body-key.ts';
+import { bodyKey } from '../blobs/body-key.ts';
 import type { PieceStore } from '../store/pieces.ts';
 import type { Body } from './body.ts';
 
@@ -63,8 +63,7 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
       // A body in one piece needs no record, unless there is one of another attempt, whose pieces are removed.
       const { ctx, slot } = body.name;
       if (!isWhole || (await store.hasPiece(ctx, slot))) return claimed(body, attempt);
-      const key = bodyKey(body.name, body.layout);
-      const staging = await blobs.stage(key, isRowKey(key) ? undefined : attempt);
+      const staging = await blobs.stage(bodyKey(body.name, body.layout), attempt);
       const settle = (): Promise<never> => Promise.reject(new Error('a whole body ended early'));
       return { staging, standing: 0, settle, fail: async () => {} };
     },

@@ -1,5 +1,9 @@
 /** The body of a request, chunk by chunk as it arrives: no chunk is copied, joined with others or awaited one by one. */
+import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { equalBytes } from '@basa/masking';
+import { giveBack } from '@basa/runtime/node';
+import { fail } from '@basa/service';
 
 /** Returns undefined if the next chunk may come at once. */
 type Take = (chunk: Uint8Array) => Promise<void> | undefined;
@@ -30,4 +34,23 @@ export function readBody(body: Readable, take: Take): Promise<void> {
     body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
     if (body.destroyed) onClose();
   });
+}
+
+/** All of a body of at most this many bytes, held to its digest. */
+export async function readSmall(
+  { body, digest }: { readonly body: Readable; readonly digest: Uint8Array },
+  most: number,
+): Promise<Uint8Array> {
+  const memory = Buffer.allocUnsafe(most);
+  let length = 0;
+  await readBody(body, (chunk) => {
+    if (length + chunk.length > most) fail('body-too-large', { detail: `the whole body has ${most} bytes` });
+    memory.set(chunk, length);
+    length += chunk.length;
+    giveBack(chunk);
+    return undefined;
+  });
+  const bytes = memory.subarray(0, length);
+  if (!equalBytes(createHash('sha256').update(bytes).digest(), digest)) fail('digest-mismatch');
+  return bytes;
 }

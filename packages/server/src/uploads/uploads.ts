@@ -5,8 +5,9 @@ import type { BlobStore } from '../blobs/blob-store.ts';
 import { bodyKey } from '../blobs/body-key.ts';
 import type { BufferKeeper } from '../buffers/buffer-keeper.ts';
 import { layoutOf, sealedIn } from '../buffers/messages.ts';
+import type { SmallBody } from '../store/small-bodies.ts';
 import type { Bodies, PieceRequest, Received } from './bodies.ts';
-import type { Body } from './body.ts';
+import { type Body, comesAtOnce } from './body.ts';
 
 /** An upload whose header was judged before. */
 export interface Upload {
@@ -33,17 +34,26 @@ export class Uploads {
     return this.#options.bodies.standing(bodyOf(upload));
   }
 
-  take(upload: Upload, request: PieceRequest): Promise<Received> {
-    return this.#options.bodies.take(bodyOf(upload), request, () => this.#accept(upload));
+  async take(upload: Upload, request: PieceRequest): Promise<Received> {
+    const { bodies } = this.#options;
+    const body = bodyOf(upload);
+    if (comesAtOnce(body, request) && !(await bodies.hasPieces(body)))
+      return bodies.takeSmall(body, request, (small) => this.#accept(upload, small));
+    return bodies.take(body, request, () => this.#accept(upload));
   }
 
-  async #accept({ buffer, header }: Upload): Promise<void> {
+  /** `small`: a body that is not written yet. */
+  async #accept({ buffer, header }: Upload, small?: SmallBody): Promise<void> {
     const { keeper, ports, blobs } = this.#options;
     const { bodyBytes } = layoutOf({ buffer, header });
     const sealing = sealedIn(buffer.descriptor);
     const body = { bytes: bodyBytes, hash: header.bodyHash, isCanonical: true };
-    const answer = await keeper.step(buffer.ctx, (found, now) =>
-      acceptUpload(ports, found, header, body, sealing, now),
+    const more = (_: SecureBuffer, { slots }: SecureBuffer) =>
+      small !== undefined && slots[header.slot]?.status === 'accepted' ? { body: small } : {};
+    const answer = await keeper.step(
+      buffer.ctx,
+      (found, now) => acceptUpload(ports, found, header, body, sealing, now),
+      { more },
     );
     if (answer.kind === 'accepted') return;
     // Only a body that can never be accepted any more is removed; the others are removed with their slot.

@@ -91,9 +91,4 @@ describe('small bodies', () => {
     expect(await blobs.size(keyOf(3))).toBeUndefined();
     await expect(readWhole(blobs, keyOf(3))).rejects.toThrow('missing');
   });
-
-  it('that are longer than they may be are refused', async () => {
-    const staging = await blobs.stage(keyOf(1));
-    await expect(staging.append(new Uint8Array(MOST_ROW_BYTES + 1))).rejects.toThrow('too long');
-  });
 });

@@ -71,6 +71,19 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await begin(nameOf(1), uploadOf(1))).toMatchObject({ shot: { status: 'waiting' } });
     });
 
+    it('are taken with their small bodies at once: new ones, and those that were begun', async () => {
+      const body = { key: 'uploads/1/0/a-row', bytes: bytes(4) };
+      const take = (id: number) =>
+        store.takeShot(task, { name: nameOf(id), upload: uploadOf(id), votes: { first: 40, last: 50 } }, body);
+      await begin(nameOf(1), uploadOf(1));
+      for (const id of [1, 2, 2]) expect(await take(id)).toMatchObject({ kind: 'begun' });
+      const rival = { name: nameOf(3), upload: uploadOf(2, { bodyHash: bytes(9) }), votes: { first: 40, last: 50 } };
+      expect(await store.takeShot(task, rival, body)).toEqual({ kind: 'differs' });
+      store = await reopen();
+      for (const id of [1, 2]) expect(await store.shot(task, nameOf(id))).toMatchObject({ status: 'waiting' });
+      expect(await store.shot(task, nameOf(3))).toBeUndefined();
+    });
+
     it('are one for each tag, and one of a device on each entry until that is refused', async () => {
       await begin(nameOf(1), uploadOf(1));
       const user = bytes(1) as UserId;
@@ -194,7 +207,8 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
     });
 
     it('name epochs that are known until they are of no use', async () => {
-      const body = { task, authority: 0, number: 1, key: bytes(4), opens: millis(1), closes: millis(2) };
+      const keys = { key: bytes(4), kemKey: new Uint8Array(1184).fill(1) };
+      const body = { task, authority: 0, number: 1, ...keys, opens: millis(1), closes: millis(2) };
       const epoch: Epoch = { ...body, signature };
       const statement = epochCodec.statementHash(nodeSuite, epoch);
       await store.addEpoch(statement, epoch, 50);

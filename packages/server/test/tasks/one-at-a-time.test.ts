@@ -25,3 +25,21 @@ it('is done once for all that ask before it begins, and once more for those that
   await looks.settle();
   expect(runs).toBe(2);
 });
+
+it('begins at once after a quiet time, and rests in proportion to how long it took', async () => {
+  const began: number[] = [];
+  const looks = new OneAtATime(
+    async () => {
+      began.push(performance.now());
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    },
+    { restShare: 3 },
+  );
+  const asked = performance.now();
+  await looks.run();
+  await Promise.all([looks.run(), looks.run()]);
+  const [first = 0, second = 0] = began;
+  expect(began.length).toBe(2);
+  expect(first - asked).toBeLessThan(second - first);
+  expect(second - first).toBeGreaterThanOrEqual(20 + 3 * 19);
+});

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { fillBlock, giveBlock, takeBlock } from '../../src/blobs/blocks.ts';
 import { WriteBehind } from '../../src/blobs/write-behind.ts';
 import { BodyHashing } from '../../src/uploads/body-hash.ts';
-import { readBody } from '../../src/uploads/read-body.ts';
+import { readBody, readSmall } from '../../src/uploads/read-body.ts';
 
 const LONG = 1 << 20;
 const bytesOf = (length: number) => Uint8Array.from({ length }, (_, n) => (n * 31) % 251);
@@ -131,5 +131,19 @@ describe('the body of a request', () => {
     const gone = Readable.from([]);
     gone.destroy();
     await expect(readBody(gone, () => undefined)).rejects.toThrow('cut off');
+  });
+
+  it('that is small is read whole, held to its length and to its digest', async () => {
+    const digest = sha256(Uint8Array.of(1, 2, 3));
+    const sent = (...values: readonly number[]): PassThrough => {
+      const body = new PassThrough();
+      for (const value of values) body.write(Uint8Array.of(value));
+      return body.end();
+    };
+    expect([...(await readSmall({ body: sent(1, 2, 3), digest }, 3))]).toEqual([1, 2, 3]);
+    await expect(readSmall({ body: sent(1, 2, 4), digest }, 3)).rejects.toThrow('does not have the digest');
+    await expect(readSmall({ body: sent(1, 2, 3, 4), digest }, 3)).rejects.toMatchObject({
+      document: { type: 'urn:basa:problem:body-too-large' },
+    });
   });
 });

@@ -1,6 +1,6 @@
 /** A mutex: work begins when all earlier work has ended, successfully or not. */
 
-type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
+export type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 export function createQueue(): Queue {
   let last: Promise<unknown> = Promise.resolve();

@@ -2,11 +2,11 @@
 
 import { openUnchecked } from './database.ts';
 import type { SqlDatabase } from './sql.ts';
-import { sqliteDatabase } from './sqlite.ts';
+import { readOnlySqlite } from './sqlite.ts';
 
 export { column } from './sql.ts';
 
 /** For use beside the process that has opened and checked it. */
 export function readEmbedded(folder: string): SqlDatabase {
-  return sqliteDatabase(openUnchecked(folder), Date.now, {}, 'BEGIN');
+  return readOnlySqlite(openUnchecked(folder));
 }

@@ -1,7 +1,8 @@
-/** SQLite behind the SQL port: one connection, one transaction at a time. */
+/** SQLite behind the SQL port: one connection, one transaction after the other, one commit for those that come together. */
 
 import { createQueue } from '../process/queue.ts';
 import type { Database, OpenDatabase } from './database.ts';
+import { SharedCommit } from './shared-commit.ts';
 import { type Dialect, isWrite, type Row, type SqlDatabase, type SqlSession, type SqlWatch } from './sql.ts';
 import { WalFlush } from './wal-flush.ts';
 
@@ -23,57 +24,40 @@ export interface SqliteDatabase extends SqlDatabase {
 }
 
 /**
- * `opened` is closed together with the result. A read-only database begins with `BEGIN`. A transaction is over when its
- * writes, and the writes of others that it read, are durable; the next one begins before that.
+ * `opened` is closed with what is returned. A transaction is over when what it wrote, and what it read of others, is durable; the next one
+ * begins before that. No other process writes, so that nothing is locked for what is only read.
  */
-export function sqliteDatabase(
-  opened: OpenDatabase,
-  clock: () => number,
-  { onCommit }: SqlWatch = {},
-  begin: 'BEGIN' | 'BEGIN IMMEDIATE' = 'BEGIN IMMEDIATE',
-): SqliteDatabase {
+export function sqliteDatabase(opened: OpenDatabase, clock: () => number, { onCommit }: SqlWatch = {}): SqliteDatabase {
   const { db: database } = opened;
-  const statements = new Map<string, Statement>();
-  const prepared = (text: string): Statement => {
-    const statement = statements.get(text) ?? database.prepare(text);
-    statements.set(text, statement);
-    return statement;
-  };
-  let hasWritten = false;
-  const session: SqlSession = {
-    query: async (text, ...values) => {
-      if (!isWrite(text)) return prepared(text).all(...values) as readonly Row[];
-      // Not `all`: its errors do not say that the disk is full.
-      prepared(text).run(...values);
-      hasWritten = true;
-      return [];
-    },
-    now: async () => clock(),
-  };
-  const queue = createQueue();
+  database.exec('PRAGMA synchronous = NORMAL');
   const wal = new WalFlush(opened.file);
-  if (begin === 'BEGIN IMMEDIATE') database.exec('PRAGMA synchronous = NORMAL');
+  const queue = createQueue();
+  const shared = new SharedCommit(database, wal, queue);
+  const session = sessionOf(database, clock, () => shared.beforeWrite());
   const transaction: SqlDatabase['transaction'] = async (work, { mayBeLost = false } = {}) => {
-    let commitBegan: number | undefined;
     const worked = queue(async () => {
-      wal.check();
-      database.exec(begin);
-      hasWritten = false;
-      try {
-        const value = await work(session);
-        if (hasWritten) commitBegan = performance.now();
-        database.exec('COMMIT');
-        if (hasWritten) wal.wrote();
-        return value;
-      } catch (error) {
-        if (database.isTransaction) database.exec('ROLLBACK');
-        throw error;
-      }
+      let value: Awaited<ReturnType<typeof work>> | undefined;
+      const hasWritten = await shared.work(async () => {
+        value = await work(session);
+      });
+      return {
+        value: value as Awaited<ReturnType<typeof work>>,
+        hasWritten,
+        committed: shared.committed,
+        at: performance.now(),
+      };
     });
-    await worked.catch(() => undefined);
-    if (!mayBeLost) await wal.durable(wal.newest);
-    const value = await worked;
-    if (commitBegan !== undefined) onCommit?.((performance.now() - commitBegan) / 1000);
+    const ended = await worked.catch(async (error: unknown) => {
+      // What it was refused for may be what others have just written.
+      if (!mayBeLost) await shared.committed.then((commit) => wal.durable(commit)).catch(() => undefined);
+      throw error;
+    });
+    const { value, hasWritten, committed, at } = ended;
+    if (hasWritten || !mayBeLost) {
+      const commit = await committed;
+      if (!mayBeLost) await wal.durable(commit);
+    }
+    if (hasWritten) onCommit?.((performance.now() - at) / 1000);
     return value;
   };
   return {
@@ -82,15 +66,64 @@ export function sqliteDatabase(
     query: (text, ...values) => transaction(({ query }) => query(text, ...values)),
     peek: (text, ...values) => transaction(({ query }) => query(text, ...values), { mayBeLost: true }),
     now: async () => clock(),
-    checkpoint: () => queue(async () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
+    checkpoint: () =>
+      queue(async () => {
+        shared.commit();
+        database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      }),
     close: () =>
       queue(async () => {
         try {
+          shared.commit();
           await wal.durable(wal.newest);
         } finally {
           opened.close();
           await wal.close();
         }
       }),
+  };
+}
+
+/** To read from, beside a process that may write. `opened` is closed with what is returned. */
+export function readOnlySqlite(opened: OpenDatabase): SqlDatabase {
+  const { db: database } = opened;
+  const session = sessionOf(database, Date.now, () => undefined);
+  const queue = createQueue();
+  const query: SqlDatabase['query'] = (text, ...values) => queue(() => session.query(text, ...values));
+  return {
+    dialect: SQLITE,
+    transaction: (work) =>
+      queue(async () => {
+        database.exec('BEGIN');
+        try {
+          return await work(session);
+        } finally {
+          database.exec('COMMIT');
+        }
+      }),
+    query,
+    peek: query,
+    now: session.now,
+    close: () => queue(async () => opened.close()),
+  };
+}
+
+function sessionOf(database: Database, clock: () => number, beforeWrite: () => void): SqlSession {
+  const statements = new Map<string, { readonly statement: Statement; readonly writes: boolean }>();
+  const prepared = (text: string): { readonly statement: Statement; readonly writes: boolean } => {
+    const known = statements.get(text) ?? { statement: database.prepare(text), writes: isWrite(text) };
+    statements.set(text, known);
+    return known;
+  };
+  return {
+    query: async (text, ...values) => {
+      const { statement, writes } = prepared(text);
+      if (!writes) return statement.all(...values) as readonly Row[];
+      beforeWrite();
+      // Not `all`: its errors do not say that the disk is full.
+      statement.run(...values);
+      return [];
+    },
+    now: async () => clock(),
   };
 }

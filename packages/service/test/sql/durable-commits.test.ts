@@ -8,6 +8,7 @@ import { openDatabase, type SqlDatabase, sqliteDatabase } from '../../src/index.
 
 const OPTIONS = { application: 'server', migrations: ['CREATE TABLE a (x INTEGER)'] } as const;
 let folder = '';
+let opened: ReturnType<typeof openDatabase>;
 let database: SqlDatabase;
 /** The flushes that are under way. */
 const flushes: { resolve(): void; reject(error: Error): void }[] = [];
@@ -23,7 +24,8 @@ beforeEach(async () => {
   vi.spyOn(files, 'datasync').mockImplementation(() =>
     isHeld ? new Promise((resolve, reject) => flushes.push({ resolve, reject })) : Promise.resolve(),
   );
-  database = sqliteDatabase(openDatabase(join(folder, 'data'), OPTIONS), Date.now);
+  opened = openDatabase(join(folder, 'data'), OPTIONS);
+  database = sqliteDatabase(opened, Date.now);
 });
 afterEach(async () => {
   isHeld = false;
@@ -92,4 +94,34 @@ it('a flush that fails is told to all it was for, and nothing is done afterwards
 it('what only reads is not held up where everything is durable', async () => {
   expect(await numbers()).toEqual([]);
   expect(flushes.length).toBe(0);
+});
+
+it('what comes together is committed together, and one that fails is undone by itself', async () => {
+  isHeld = false;
+  const commits = vi.spyOn(opened.db, 'exec');
+  const failing = database
+    .transaction(async ({ query }) => {
+      await query('INSERT INTO a VALUES (2)');
+      throw new Error('not this one');
+    })
+    .catch(String);
+  const ends = await Promise.all([insert(1), failing, insert(3)]);
+  expect(ends[1]).toBe('Error: not this one');
+  expect(await numbers()).toEqual([1, 3]);
+  expect(commits.mock.calls.filter(([text]) => text === 'COMMIT').length).toBe(1);
+});
+
+it('a commit that fails is told to all that share it, and nothing of them is there', async () => {
+  isHeld = false;
+  const real = opened.db.exec.bind(opened.db);
+  vi.spyOn(opened.db, 'exec')
+    .mockImplementationOnce(real)
+    .mockImplementation((text) => {
+      if (text === 'COMMIT') throw new Error('the disk is full');
+      real(text);
+    });
+  const ends = await Promise.all([insert(1), insert(2)].map((one) => one.catch(String)));
+  expect(ends).toEqual(['Error: the disk is full', 'Error: the disk is full']);
+  vi.mocked(opened.db.exec).mockRestore();
+  expect(await numbers()).toEqual([]);
 });

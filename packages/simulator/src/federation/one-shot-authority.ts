@@ -2,7 +2,7 @@
  * An authority of a one-shot federation: the real state machine of its log, the secrets of its epochs, and the uploads
  * it examined since it started.
  */
-import { toHex } from '@basa/masking';
+import { type HolderSecret, toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
   addAuthorityNoise,
@@ -13,6 +13,8 @@ import {
   type Ctx,
   type ExaminedUpload,
   type ExaminePorts,
+  epochKeysOf,
+  epochSecretOf,
   examineUpload,
   type InspectAnswer,
   inspectAnswerCodec,
@@ -25,6 +27,7 @@ import {
   millis,
   type OpenedPart,
   type OutcomeQuestion,
+  oneShotOf,
   openParts,
   type Part,
   packSum,
@@ -75,12 +78,12 @@ export class ShotAuthority {
 
   /** The secret is durable before the statement that names its key. */
   openEpoch(): void {
-    const { task, randomBytes, environment } = this.base.world;
+    const { task, policy, randomBytes, environment } = this.base.world;
     if (!this.base.core.isEpochDue(task, this.now)) return;
     const secret = randomBytes(32);
-    const key = environment.tools.suite.x25519(secret).publicKey;
-    this.secrets.set(toHex(key), secret);
-    this.base.persist(this.base.core.draft().openEpoch(task, key, this.now));
+    const keys = epochKeysOf(environment.tools.suite, oneShotOf(policy).sealing, secret);
+    this.secrets.set(toHex(keys.key), secret);
+    this.base.persist(this.base.core.draft().openEpoch(task, keys, this.now));
   }
 
   standing(): AuthorityStanding | Refused {
@@ -148,9 +151,11 @@ export class ShotAuthority {
 
   get #ports(): ExaminePorts {
     const tools = this.#guardTools;
-    const epochSecret = (statement: Uint8Array): Uint8Array | undefined => {
+    const { sealing } = oneShotOf(this.base.world.policy);
+    const epochSecret = (statement: Uint8Array): HolderSecret | undefined => {
       const live = this.base.core.liveEpochs.find((one) => toHex(one.statement) === toHex(statement));
-      return live && this.secrets.get(toHex(live.epoch.key));
+      const secret = live && this.secrets.get(toHex(live.epoch.key));
+      return secret && epochSecretOf(tools.suite, sealing, secret);
     };
     return { suite: tools.suite, authority: this.base.index, epochSecret, tools };
   }

@@ -1,6 +1,13 @@
 /** A federation of the one-shot mode: the world of `Federation`, whose devices send one message and whose authorities sum masks. */
 import { toHex } from '@basa/masking';
-import { type DeltaCommitment, ENGINE, isRefused, ONE_SHOT_DEFAULTS, type ShotOutcomeOf } from '@basa/protocol';
+import {
+  type DeltaCommitment,
+  ENGINE,
+  isRefused,
+  ONE_SHOT_DEFAULTS,
+  type Sealing,
+  type ShotOutcomeOf,
+} from '@basa/protocol';
 import type { FederationDevice } from './device.ts';
 import { Federation, type FederationOptions } from './federation.ts';
 import { ShotAuthority } from './one-shot-authority.ts';
@@ -16,6 +23,8 @@ export interface OneShotOptions extends Omit<FederationOptions, 'sealings' | 'on
   readonly authorityNoise?: boolean;
   /** H; 1 by default. */
   readonly sumsPerVersion?: number;
+  /** X25519 unless said otherwise. */
+  readonly sealing?: Sealing;
   /** The tools with which authorities expand guard words; by default the same as for everything else. */
   readonly guardTools?: Environment['tools'];
 }
@@ -27,12 +36,19 @@ export class OneShotFederation extends Federation implements OneShotWorld {
 
   constructor(
     environment: Environment,
-    { tolerated = 0, authorityNoise = false, sumsPerVersion = 1, guardTools, ...options }: OneShotOptions,
+    {
+      tolerated = 0,
+      authorityNoise = false,
+      sumsPerVersion = 1,
+      sealing = 'x25519',
+      guardTools,
+      ...options
+    }: OneShotOptions,
   ) {
     super(environment, {
       ...options,
       sealings: sealingsOf(environment, options.council?.authorities ?? 1),
-      oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, sumsPerVersion },
+      oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, authorityNoise, sumsPerVersion, sealing },
     });
     this.keepers = this.authorities.map((authority) => new ShotAuthority(authority, guardTools));
     for (const keeper of this.keepers) keeper.openEpoch();

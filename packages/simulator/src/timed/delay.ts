@@ -9,6 +9,8 @@ export type Delay =
   | { readonly kind: 'half-normal'; readonly scale: number }
   /** Phones: exp(N(ln median, sigma)). */
   | { readonly kind: 'lognormal'; readonly median: number; readonly sigma: number }
+  /** A tail without variance for a shape of 2 or less: least / U^(1 / shape). */
+  | { readonly kind: 'pareto'; readonly least: number; readonly shape: number }
   /** FLSim's: examples times N(mean, deviation), at least `least` each. */
   | { readonly kind: 'per-example'; readonly mean: number; readonly deviation: number; readonly least: number };
 
@@ -25,6 +27,9 @@ export function drawDelay(delay: Delay, stream: RandomStream, examples: number):
       return delay.scale * Math.abs(stream.normal());
     case 'lognormal':
       return delay.median * Math.exp(delay.sigma * stream.normal());
+    case 'pareto':
+      // An exponential draw is -ln U.
+      return delay.least * Math.exp(stream.exponential() / delay.shape);
     case 'per-example':
       return examples * Math.max(delay.mean + delay.deviation * stream.normal(), delay.least);
   }

@@ -30,6 +30,8 @@ export class OneShotScheme implements Scheme {
   readonly #opening = new Station();
   /** The batch that is filling, by version. */
   readonly #open = new Map<number | undefined, Buffer>();
+  /** Opened sums that wait for the others of their version. */
+  #opened: (readonly Included[])[] = [];
 
   constructor(timeline: Timeline, costs: OneShotCosts) {
     this.#timeline = timeline;
@@ -96,10 +98,24 @@ export class OneShotScheme implements Scheme {
     timeline.gate?.became(batch, 'waiting', timeline.now);
     timeline.at(this.#authority.serve(timeline.now, releaseSeconds(accepted.length)), PRIORITY.step, () => {
       timeline.at(this.#opening.serve(timeline.now, openSeconds(accepted.length)), PRIORITY.finish, () => {
-        timeline.publish(accepted);
+        this.#publishWith(accepted);
         timeline.gate?.became(batch, 'over', timeline.now);
         for (const version of this.#open.keys()) this.#closeWhenQuiet(version);
       });
     });
+  }
+
+  /** Several sums of a version count by their age at its step, as the server weighs them. */
+  #publishWith(sum: readonly Included[]): void {
+    const { fleet, version: newest } = this.#timeline;
+    const { sumsPerVersion = 1, weightOf } = fleet;
+    if (this.#opened.push(sum) < sumsPerVersion) return;
+    const sums = this.#opened;
+    this.#opened = [];
+    this.#timeline.publish(
+      sumsPerVersion === 1
+        ? sum
+        : sums.flat().map((update) => ({ ...update, weight: weightOf(newest - update.trip.version) })),
+    );
   }
 }

@@ -21,6 +21,7 @@ import {
 } from '@basa/simulator';
 import { Charges } from '../costs/charges.ts';
 import { type Costs, priced } from '../costs/costs.ts';
+import type { OneShotName } from '../costs/councils.ts';
 import type { CostNeeds } from '../costs/needs.ts';
 import { PROFILED_NAMES, type ProfileRequest } from '../costs/profiles.ts';
 import type { ExperimentTask } from '../tasks/tasks.ts';
@@ -32,6 +33,7 @@ export const PROTOCOLS = [
   'BASA sealed (CP-ABE)',
   'BASA sealed (slot keys)',
   'BASA one-shot',
+  'BASA one-shot (3 of 4)',
   'SecAgg',
   'SecAgg+',
   'LSA sync',
@@ -56,6 +58,8 @@ export interface Cell<Task extends ScheduledTask = ExperimentTask> {
   readonly bufferSize: number;
   /** The versions in a sealed buffer: one, as in new tasks, or mixed as in the paper. One-shot batches never mix them. */
   readonly versions: Versions;
+  /** H: sums that make a version in the one-shot mode; 1 by default. */
+  readonly sumsPerVersion?: number;
   readonly seed: number;
   /** `closed` keeps this many users training; otherwise users come at a rate, and at most this many train. */
   readonly arrivals: Arrivals;
@@ -124,7 +128,11 @@ function admissionOf(cell: Cell<ScheduledTask>): Pick<Fleet, 'admission'> {
 }
 
 function isOneVersion({ protocol, versions }: Pick<Cell, 'protocol' | 'versions'>): boolean {
-  return protocol === 'BASA one-shot' || (versions === 'one' && protocol.startsWith('BASA sealed'));
+  return isOneShot(protocol) || (versions === 'one' && protocol.startsWith('BASA sealed'));
+}
+
+function isOneShot(protocol: ProtocolName): protocol is OneShotName {
+  return protocol.startsWith('BASA one-shot');
 }
 
 /** All examples of a user are charged, even if a smaller network learns only a part of them. */
@@ -147,6 +155,7 @@ export function scheduleCell(
     modelBytes: 4 * task.dimension,
     weightOf: agedWeight,
     bufferSize: cell.bufferSize,
+    ...(cell.sumsPerVersion !== undefined && { sumsPerVersion: cell.sumsPerVersion }),
     ...(isOneVersion(cell) && { versions: 'one', minimum: defaultMinimum(cell.bufferSize, 0) }),
     ...admissionOf(cell),
     seed: cell.seed,
@@ -183,7 +192,8 @@ function schemeOf(cell: Cell<ScheduledTask>, timeline: Timeline, charges: Charge
     case 'BASA sealed (slot keys)':
       return new SealedScheme(timeline, charges.sealed(protocol, bufferSize, openers));
     case 'BASA one-shot':
-      return new OneShotScheme(timeline, charges.oneShot(bufferSize, openers));
+    case 'BASA one-shot (3 of 4)':
+      return new OneShotScheme(timeline, charges.oneShot(protocol, bufferSize, openers));
     case 'LSA async':
       return new LightSecAggScheme(timeline, charges.lightSecAggBuffered(concurrency, bufferSize, 'sequential'));
     case 'LSA async, barrier':
@@ -219,7 +229,7 @@ export function needsOf({
   const profiles = PROFILED_NAMES.filter((name) => name === protocol).flatMap((name): ProfileRequest[] => {
     const users = name.startsWith('BASA') ? bufferSize : concurrency;
     // In these two a drop-out costs no one else anything.
-    const isAlone = name === 'BASA paper' || name === 'BASA one-shot';
+    const isAlone = name === 'BASA paper' || isOneShot(name);
     return (isAlone || dropouts === 0 ? [0] : [0, 1]).map((leaving) => ({ name, users, leaving }));
   });
   const isLightSecAgg = protocol.startsWith('LSA');

@@ -9,6 +9,7 @@ import {
   secAggPlus,
 } from '@basa/baselines';
 import { basaOneShot, basaSealed, unsafeBasaPaper } from '@basa/simulator';
+import { THREE_OF_FOUR } from '../costs/councils.ts';
 import { nodeTools } from '../costs/needs.ts';
 import { nodeEnvironment } from '../simulation/environment.ts';
 import type { ProtocolName } from './cell.ts';
@@ -26,6 +27,8 @@ export function partiesOf(protocol: ProtocolName, users: number): AggregationPro
       return basaSealed(nodeEnvironment);
     case 'BASA one-shot':
       return basaOneShot(nodeEnvironment);
+    case 'BASA one-shot (3 of 4)':
+      return basaOneShot(nodeEnvironment, THREE_OF_FOUR);
     case 'SecAgg':
       return secAgg(tools);
     case 'SecAgg+':

@@ -2,6 +2,7 @@
 import { publishedCode, SYNCHRONISATION_READINGS } from '@basa/baselines';
 import type { LightSecAggCosts, OneShotCosts, PaperCosts, PlainCosts, RoundCosts, SealedCosts } from '@basa/simulator';
 import type { Costs, LightSecAggPrices, Share } from './costs.ts';
+import { COUNCILS, type OneShotName } from './councils.ts';
 import type { ProfiledName } from './profiles.ts';
 import { type ModulusKind, type Phase, Tariff } from './tariff.ts';
 
@@ -92,9 +93,10 @@ export class Charges {
     };
   }
 
-  /** One authority. Nothing of a device's work depends on K; the authority expands every mask of a batch. */
-  oneShot(bufferSize: number, openers: number): OneShotCosts {
-    const { upload, close } = this.#tariff.phases('BASA one-shot', bufferSize, 0);
+  /** Nothing of a device's work depends on K; authorities expand every mask of a batch, each of them its share and all at the same time. */
+  oneShot(name: OneShotName, bufferSize: number, openers: number): OneShotCosts {
+    const { upload, close } = this.#tariff.phases(name, bufferSize, 0);
+    const { authorities, parts, sums } = COUNCILS[name];
     const { durable } = this.#tariff;
     const each = (share: Share): number => this.#tariff.seconds(share, 'seal') / bufferSize;
     const device = mean(upload.users.map((share) => this.#tariff.ofDevice(share, 'seal')));
@@ -102,11 +104,12 @@ export class Charges {
       deviceSeconds: this.#tariff.vectors('quantise') + this.#framing + device + durable,
       uploadBytes: this.#tariff.withVector(mean(upload.up)),
       intakeSeconds: each(upload.server) + this.#tariff.receiving + durable,
-      inspectSeconds: each(upload.authority),
-      releaseSeconds: (size) => size * each(close.authority) + this.#tariff.vectors('pack', 'hashBody') + durable,
+      inspectSeconds: each(upload.authority) / authorities,
+      releaseSeconds: (size) =>
+        (size * each(close.authority) + sums * this.#tariff.vectors('pack', 'hashBody')) / authorities + durable,
       openSeconds: (size) =>
         size * each(close.server) +
-        (this.#summing(size + 1) + this.#tariff.vectors('judge', 'dequantise')) / this.#shards(openers),
+        (this.#summing(size + parts) + this.#tariff.vectors('judge', 'dequantise')) / this.#shards(openers),
     };
   }
 
@@ -208,11 +211,11 @@ export class Charges {
       return { user: this.#tariff.vectors('quantise') + copy, upload: this.#tariff.vectors('add'), sum: 0 };
     if (name === 'SecAgg' || name === 'SecAgg+')
       return { user: this.#tariff.vectors('pack') + copy, upload: this.#tariff.vectors('unpack', 'add'), sum: 0 };
-    if (name === 'BASA one-shot')
+    if (name === 'BASA one-shot' || name === 'BASA one-shot (3 of 4)')
       return {
         user: this.#framing,
         upload: this.#tariff.vectors('hashBody', 'unpack', 'add'),
-        sum: this.#tariff.vectors('unpack', 'add', 'judge', 'dequantise'),
+        sum: COUNCILS[name].parts * this.#tariff.vectors('unpack', 'add') + this.#tariff.vectors('judge', 'dequantise'),
       };
     return {
       user: this.#tariff.vectors('quantise') + this.#tariff.words('hashInput') + this.#tariff.masking,

@@ -7,6 +7,7 @@ import { nodeEnvironment } from '../simulation/environment.ts';
 import type { SealingSizes } from '../simulation/padded-sealings.ts';
 import { slotKeySealings } from '../simulation/real-sealings.ts';
 import type { Profile, Share } from './costs.ts';
+import { THREE_OF_FOUR } from './councils.ts';
 import { countedSealings } from './counted-sealings.ts';
 import { type Account, accountIn, Meter } from './meter.ts';
 import { summary } from './sampling.ts';
@@ -21,6 +22,7 @@ export const PROFILED_NAMES = [
   'BASA sealed (CP-ABE)',
   'BASA sealed (slot keys)',
   'BASA one-shot',
+  'BASA one-shot (3 of 4)',
 ] as const;
 export type ProfiledName = (typeof PROFILED_NAMES)[number];
 
@@ -74,6 +76,7 @@ function oneProfile(
     'BASA sealed (slot keys)': () => basaSealed(environment, { sealings: slotKeySealings() }),
     // Guard words are a few words of a mask: they are timed, and not counted as masks.
     'BASA one-shot': () => basaOneShot(environment, { guardTools: tools.masks }),
+    'BASA one-shot (3 of 4)': () => basaOneShot(environment, { guardTools: tools.masks, ...THREE_OF_FOUR }),
   };
   const protocol = protocols[name]();
   const upload = protocol.phases.find((phase) => phase.name === 'upload' || phase.name === 'masked-input')?.name;

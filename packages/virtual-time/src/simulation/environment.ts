@@ -1,6 +1,7 @@
 /** The environment of a simulated federation, on Node. */
 import { createCipheriv } from 'node:crypto';
 import { type Keystream, type MaskTools, plainVectorKernel, type RandomWords } from '@basa/masking';
+import { withKem } from '@basa/runtime/kem';
 import { createNodeKeystream, createNodeSigner, createWasmVectorKernel, nodeSuite } from '@basa/runtime/node';
 import type { Environment } from '@basa/simulator';
 
@@ -16,7 +17,7 @@ export function seededWords(seed: number): RandomWords {
 }
 
 const tools: MaskTools<Keystream> = {
-  suite: nodeSuite,
+  suite: withKem(nodeSuite),
   kernel: createWasmVectorKernel() ?? plainVectorKernel(),
   keystream: createNodeKeystream(),
 };

@@ -7,7 +7,7 @@ import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
 import { loadMnist, noProgress } from '@basa/datasets';
 import { createServerStep, encodeDataset, logisticRegression, manifestText, modelJson } from '@basa/learning';
 import { ascii, dequantizeSum, RING_32 } from '@basa/masking';
-import { ENGINE, ONE_SHOT_DEFAULTS } from '@basa/protocol';
+import { ENGINE, ONE_SHOT_DEFAULTS, type Sealing } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { freePort } from '@basa/service/free-port';
 import { bundleProcesses } from '../processes/bundle.ts';
@@ -27,7 +27,7 @@ export class TestPages {
     this.processes = processes;
   }
 
-  static async open(engine: number = ENGINE.slotKeys): Promise<TestPages> {
+  static async open(engine: number = ENGINE.slotKeys, sealing: Sealing = 'x25519'): Promise<TestPages> {
     const folder = mkdtempSync(join(tmpdir(), 'basa-web-'));
     const { train, test } = await loadMnist({ progress: noProgress });
     await writeShares(folder, train);
@@ -39,7 +39,7 @@ export class TestPages {
       policy: {
         name: ascii('MNIST'),
         engine,
-        ...(engine === ENGINE.oneShot && { oneShot: ONE_SHOT_DEFAULTS }),
+        ...(engine === ENGINE.oneShot && { oneShot: { ...ONE_SHOT_DEFAULTS, sealing } }),
         dimension: model.dimension,
         bufferSize: BUFFER_SIZE,
         minimum: BUFFER_SIZE,

@@ -2,6 +2,7 @@
 import { abeVectors } from './abe.ts';
 import { baselineVectors } from './baselines.ts';
 import { maskingVectors } from './masking.ts';
+import { networkVectors } from './networks.ts';
 import { policyVectors } from './policies.ts';
 import { protocolVectors } from './protocol.ts';
 import { slotKeyVectors } from './slot-keys.ts';
@@ -10,6 +11,7 @@ export const VECTOR_FILES: Readonly<Record<string, () => object | Promise<object
   'abe.json': () => abeVectors(),
   'baselines.json': baselineVectors,
   'masking.json': maskingVectors,
+  'networks.json': networkVectors,
   'policies.json': policyVectors,
   'protocol.json': protocolVectors,
   'slot-keys.json': slotKeyVectors,

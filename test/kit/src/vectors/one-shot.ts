@@ -14,6 +14,7 @@ import {
   modelEntryCodec,
   releaseAnswerCodec,
   releaseRequestCodec,
+  type Sealing,
   shotOutcomeCodec,
   shotUploadCodec,
   standingsCodec,
@@ -29,8 +30,8 @@ import { ShotWorld } from '../core/one-shot/shot-world.ts';
 /** The records that only this mode has. */
 const RECORDS: readonly string[] = ['epoch-opened', 'epoch-ended', 'batch-voted', 'batch-final', 'upload-expired'];
 
-export function oneShotVector(name: string, count: 1 | 4): object {
-  const world = new ShotWorld({ count, dimension: 4, minimum: 2, seed: 45 });
+export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x25519'): object {
+  const world = new ShotWorld({ count, dimension: 4, minimum: 2, seed: 45, shot: { sealing } });
   const { server, policy, task, environment } = world;
   const { suite } = environment.tools;
   const standings = standingsCodec.encode({ standings: world.standings() });

@@ -71,7 +71,7 @@ export function policyVectors(): PolicyVectors {
     cases.map(([why, changes]) => ({ why, refusal, policy: written(changes) }));
   return {
     about:
-      'Policies in hex. Every client refuses the first, accepts the second, and holds the third to its own floor. Written by `npm run write -- vectors`; checked by test/policy-vectors.test.ts and examples/python/check_policies.py.',
+      'Policies in hex. Every client refuses the first, accepts the second, and holds the third to its own floor. Written by `npm run write -- vectors`; checked by test/policy-vectors.test.ts and clients/python.',
     refused: [
       ...malformedPolicies(GOOD_POLICY, GOOD_PRIVACY).map(([why, policy]) => ({
         why,

@@ -54,7 +54,7 @@ export async function protocolVectors(): Promise<object> {
   const six: readonly Step[] = ['key', 'upload', 'upload', 'deposit', 'upload'];
   return {
     about:
-      'Written by `npm run write -- vectors`; checked by conformance/vectors/check_protocol.py, what needs a pairing by examples/python.',
+      'Written by `npm run write -- vectors`; checked by conformance/vectors/check_protocol.py, what needs a pairing by clients/python.',
     sealed: [
       sealedVector('slot keys, full', slotKeys, { bufferSize: 3, modulus: RING_32 }, ['upload', 'upload', 'upload']),
       sealedVector(
@@ -80,7 +80,11 @@ export async function protocolVectors(): Promise<object> {
       sealedVector(`CP-ABE, ring of 20 bits, ${OF_SIX}`, cpAbe, { bufferSize: 6, modulus: ring(20) }, six),
     ],
     paper: [paperVector()],
-    oneShot: [oneShotVector('one authority', 1), oneShotVector('3 of 4 authorities, of which one may collude', 4)],
+    oneShot: [
+      oneShotVector('one authority', 1),
+      oneShotVector('3 of 4 authorities, of which one may collude', 4),
+      oneShotVector('ML-KEM, with one authority', 1, 'x25519+mlkem768'),
+    ],
     log: [logVector()],
   };
 }

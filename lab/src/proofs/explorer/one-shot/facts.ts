@@ -5,6 +5,7 @@ import {
   batchVoteRequestCodec,
   type Ctx,
   type Endorsement,
+  type EpochName,
   heldParts,
   isRefused,
   joined,
@@ -85,8 +86,8 @@ export class Facts {
     const { header } = shotUploadCodec.decode(bytes);
     const { world, colluding } = this.#oracle;
     const name = toHex(uploadNameOf(world.environment.tools.suite, header));
-    const isOpened = (holders: readonly number[]): boolean =>
-      holders.some((index) => colluding.some(({ base }) => base.index === index));
+    const isOpened = (holders: readonly EpochName[]): boolean =>
+      holders.some(({ authority }) => colluding.some(({ base }) => base.index === authority));
     const opened = heldParts(world.policy, header.epochs).flatMap(({ holders }, n) =>
       update === undefined || isOpened(holders) ? [this.#masks[n]?.seed ?? ''] : [],
     );

@@ -21,7 +21,7 @@ import {
   type TaskPolicy,
   taskIdOf,
 } from '@basa/protocol';
-import type { MaskResult, MaskTask, UploadsTask } from './tasks.ts';
+import { type MaskResult, type MaskTask, type UploadsTask, wipeSecrets } from './tasks.ts';
 
 type Of<Kind extends MaskTask['kind']> = Extract<MaskTask, { readonly kind: Kind }>;
 type Tools = MaskTools<Keystream>;
@@ -31,7 +31,7 @@ export function workOn(task: MaskTask, tools: Tools): MaskResult {
   try {
     return task.kind === 'examine' ? examine(task, tools) : sum(task, tools);
   } finally {
-    for (const { secret } of task.secrets) secret.fill(0);
+    wipeSecrets(task.secrets);
   }
 }
 
@@ -88,7 +88,7 @@ function taskOf(bytes: Uint8Array, { suite }: Tools): ExaminedTask {
 }
 
 function portsOf({ authority, secrets }: UploadsTask, tools: Tools): ExaminePorts {
-  const known = new Map(secrets.map(({ statement, secret }) => [toHex(statement), secret]));
+  const known = new Map(secrets.map((secret) => [toHex(secret.statement), secret]));
   return { suite: tools.suite, authority, tools, epochSecret: (statement) => known.get(toHex(statement)) };
 }
 

@@ -1,11 +1,17 @@
 /** The tasks of the threads of the one-shot mode, as plain data. Requests travel as bytes and are decoded in the thread. */
+import type { HolderSecret } from '@basa/masking';
 import type { Ctx, GuardWords, Part, Refused } from '@basa/protocol';
 
-/** The secret of one live epoch of this authority, by the hash of its statement. */
-interface EpochSecret {
+/** The secrets of one live epoch of this authority, by the hash of its statement. The thread overwrites them when it is done. */
+interface EpochSecret extends HolderSecret {
   readonly statement: Uint8Array;
-  /** Overwritten by the thread when it is done. */
-  readonly secret: Uint8Array;
+}
+
+export function wipeSecrets(secrets: readonly EpochSecret[]): void {
+  for (const { agreement, decapsulation } of secrets) {
+    agreement.fill(0);
+    decapsulation?.fill(0);
+  }
 }
 
 /** Some uploads of a request, and the secrets that open their parts. */

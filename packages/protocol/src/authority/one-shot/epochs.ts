@@ -18,6 +18,7 @@ import { declined, type Transition, unchanged } from '../../wire/transition.ts';
 import type { AuthorityRecord } from '../records.ts';
 import type { AuthorityTask } from '../task.ts';
 import type { EpochBook, LiveEpoch } from './epoch-book.ts';
+import type { EpochKeys } from './epoch-keys.ts';
 
 export type OneShotTaskPolicy = TaskPolicy & { readonly oneShot: OneShotPolicy };
 
@@ -32,12 +33,12 @@ export function isEpochDue(book: EpochBook, { id, policy }: AuthorityTask, now: 
   return newest === undefined || book.at(now) >= newest.epoch.closes - policy.oneShot.epochMs / 2;
 }
 
-/** `key` is new. Its secret must be durable no later than the record. */
+/** The keys are new. Their secret must be durable no later than the record. */
 export function openEpoch(
   signer: Signer,
   book: EpochBook,
   task: AuthorityTask,
-  key: Uint8Array,
+  keys: EpochKeys,
   now: Millis,
 ): Transition<AuthorityTask, AuthorityRecord, { readonly kind: 'opened' | 'not-due' }> {
   const { id, policy } = task;
@@ -49,7 +50,7 @@ export function openEpoch(
     authority: indexOf(policy, signer.publicKey) as number,
     // Also by the time: after a restore the next number is beyond those that devices have seen and the log has lost.
     number: Math.max(book.nextNumber(id), Math.floor(opens / 1000)),
-    key,
+    ...keys,
     opens,
     closes: millis(opens + policy.oneShot.epochMs),
   };

@@ -5,11 +5,9 @@
 import {
   applyMasksInPlace,
   equalBytes,
-  isSlotKey,
+  type HolderSecret,
   type Keystream,
-  keysAtOnce,
   type MaskTools,
-  openWithSlotKeys,
   type Suite,
   toHex,
 } from '@basa/masking';
@@ -18,8 +16,8 @@ import { certificateCodec, userIdOf } from '../../wire/certificate.ts';
 import { isEndorsed } from '../../wire/council.ts';
 import { type Epoch, epochCodec, isEpochOf } from '../../wire/one-shot/epoch.ts';
 import type { GuardWords, ShownUpload } from '../../wire/one-shot/messages.ts';
-import { partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
-import { isHolder, type Part } from '../../wire/one-shot/parts.ts';
+import { openPart, partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
+import { isHolder, oneShotOf, type Part } from '../../wire/one-shot/parts.ts';
 import { heldParts, type ShotHeader, shotHeaderCodec, splitParts, uploadNameOf } from '../../wire/one-shot/upload.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { GUARDS } from '../../wire/prefix.ts';
@@ -31,7 +29,7 @@ export interface ExaminePorts {
   /** The index of this authority in the task. */
   readonly authority: number;
   /** Of an epoch of this authority; undefined once it is destroyed. */
-  epochSecret(statement: Uint8Array): Uint8Array | undefined;
+  epochSecret(statement: Uint8Array): HolderSecret | undefined;
   readonly tools: MaskTools<Keystream>;
 }
 
@@ -62,9 +60,7 @@ export interface OpenedPart {
 
 /** Invalid statements are left out: an upload that names one is then bad. */
 export function shownEpochs(suite: Suite, { id, policy }: ExaminedTask, epochs: readonly Epoch[]): ShownEpochs {
-  const good = epochs.filter(
-    (epoch) => equalBytes(epoch.task, id) && isEpochOf(suite, policy, epoch) && isSlotKey(epoch.key),
-  );
+  const good = epochs.filter((epoch) => equalBytes(epoch.task, id) && isEpochOf(suite, policy, epoch));
   return new Map(good.map((epoch) => [toHex(epochCodec.statementHash(suite, epoch)), epoch]));
 }
 
@@ -122,6 +118,7 @@ export function openParts(
   const own = header.epochs.find((name) => name.authority === authority);
   const secret = own && epochSecret(own.statement);
   if (secret === undefined) return refused('epoch-over');
+  const { sealing } = oneShotOf(policy);
   const held = heldParts(policy, header.epochs);
   const pieces = splitParts(held, sealed);
   if (pieces === undefined) return refused('body-mismatch');
@@ -129,9 +126,7 @@ export function openParts(
   for (const [n, one] of held.entries()) {
     if (!isHolder(one.part, authority)) continue;
     const binding = partBinding(suite, header, one, named as readonly Epoch[]);
-    const secrets = one.holders.map((index) => (index === authority ? secret : undefined));
-    const entry = { sealed: pieces[n] as Uint8Array, binding };
-    const [seed] = keysAtOnce(suite, openWithSlotKeys(suite, binding, secrets, [entry])) ?? [];
+    const seed = openPart(suite, sealing, { sealed: pieces[n] as Uint8Array, binding }, authority, secret);
     if (seed === undefined) {
       for (const { seed: other } of opened) other.fill(0);
       return refused('part-invalid');

@@ -4,7 +4,7 @@ import type { Ctx, TaskId } from '../../wire/brands.ts';
 import { type Endorsement, isEndorsedByOne } from '../../wire/council.ts';
 import { namedByAll } from '../../wire/one-shot/batch-rules.ts';
 import { type MaskSum, maskSumCodec, type WantedSum } from '../../wire/one-shot/messages.ts';
-import { isHolder, type Part, taskParts } from '../../wire/one-shot/parts.ts';
+import { isHolder, oneShotOf, type Part, taskParts } from '../../wire/one-shot/parts.ts';
 import { vouchersOf } from '../../wire/one-shot/policy.ts';
 import type { ShotHeaderBody } from '../../wire/one-shot/upload.ts';
 import { type Vote, voteCodec } from '../../wire/outcome.ts';
@@ -50,8 +50,7 @@ export function sumPlan(
   turn: number,
   without: readonly number[] = [],
 ): readonly AskedSums[] | undefined {
-  const { oneShot } = policy;
-  if (oneShot === undefined) throw new Error('the task is not of the one-shot mode');
+  const oneShot = oneShotOf(policy);
   const able = namedByAll(headers).filter((index) => !without.includes(index));
   const asked = new Map<number, WantedSum[]>();
   for (const [n, part] of taskParts(policy).entries()) {

@@ -7,7 +7,7 @@ import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
 import { batchProblem } from '../../wire/one-shot/batch-rules.ts';
 import type { Epoch } from '../../wire/one-shot/epoch.ts';
 import type { GuardWords, Verdict } from '../../wire/one-shot/messages.ts';
-import { taskParts } from '../../wire/one-shot/parts.ts';
+import { oneShotOf, taskParts } from '../../wire/one-shot/parts.ts';
 import { vouchersOf } from '../../wire/one-shot/policy.ts';
 import { type ShotUpload, shotHeaderCodec } from '../../wire/one-shot/upload.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
@@ -71,8 +71,7 @@ export type GuardVerdict =
  * authorities, about this upload.
  */
 export function guardVerdict(policy: TaskPolicy, firstWords: Uint32Array, verdicts: readonly Verdict[]): GuardVerdict {
-  const { oneShot } = policy;
-  if (oneShot === undefined) throw new Error('the task is not of the one-shot mode');
+  const oneShot = oneShotOf(policy);
   const bad = verdicts.filter(({ verdict }) => verdict === 'bad');
   const [worst] = bad;
   if (worst !== undefined && bad.length > oneShot.tolerated)

@@ -10,13 +10,13 @@ import {
   type MaskPlan,
   packVector,
   SEED_BYTES,
-  sealToSlots,
 } from '@basa/masking';
 import type { JoinTag } from '../../wire/brands.ts';
 import { type Certificate, userIdOf } from '../../wire/certificate.ts';
 import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
 import { type Epoch, epochNameOf } from '../../wire/one-shot/epoch.ts';
-import { partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
+import { partBinding, partTerm, sealParts } from '../../wire/one-shot/part-sealing.ts';
+import { oneShotOf } from '../../wire/one-shot/parts.ts';
 import { heldParts, type ShotHeaderBody, shotHeaderCodec } from '../../wire/one-shot/upload.ts';
 import { type TaskPolicy, taskIdOf } from '../../wire/policy.ts';
 import { isRefused, type Refused } from '../../wire/refusals.ts';
@@ -77,15 +77,11 @@ function* freezeShot(ports: ShotPorts, device: Device, given: ShotStart): Steps<
   const epochs = given.epochs.map((epoch) => epochNameOf(suite, epoch));
   const held = heldParts(policy, epochs);
   const seeds = held.map(() => randomBytes(SEED_BYTES));
-  const bindings = held.map((part) => partBinding(suite, name, part, given.epochs));
-  const sealed = concatBytes(
-    ...(yield* keysAsked(
-      sealToSlots(
-        suite,
-        seeds.map((seed, n) => ({ seed, binding: bindings[n] as never })),
-      ),
-    )),
-  );
+  const toSeal = held.map((part, n) => ({
+    seed: seeds[n] as Uint8Array,
+    binding: partBinding(suite, name, part, given.epochs),
+  }));
+  const sealed = concatBytes(...(yield* keysAsked(sealParts(suite, oneShotOf(policy).sealing, toSeal))));
   const body: ShotHeaderBody = {
     ...name,
     version: entry.version,

@@ -3,7 +3,7 @@
  * model. The server chooses which statements it shows, so each must be signed, fresh by the device's own clock, and
  * never older than one that was seen before.
  */
-import { equalBytes, isSlotKey, type Suite } from '@basa/masking';
+import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis, TaskId } from '../../wire/brands.ts';
 import { isEndorsed } from '../../wire/council.ts';
 import { type HeadBody, type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
@@ -83,8 +83,7 @@ function standingProblem(
 ): Refused | undefined {
   const key = policy.authorities[authority];
   const isSame = epoch.authority === authority && beacon.authority === authority && equalBytes(epoch.task, task);
-  if (key === undefined || !isSame || !isEpochOf(suite, policy, epoch) || !isSlotKey(epoch.key))
-    return refused('epoch-invalid');
+  if (key === undefined || !isSame || !isEpochOf(suite, policy, epoch)) return refused('epoch-invalid');
   const { entry, head, at } = beacon;
   const isLogged =
     isSigned(suite, beaconCodec, beacon, key) &&

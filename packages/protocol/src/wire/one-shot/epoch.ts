@@ -1,16 +1,17 @@
 /** Statements of one authority that devices rely on in the one-shot mode: its epoch key, and its knowledge at a certain time. */
-import type { Suite } from '@basa/masking';
+import { isKemKey, isSlotKey, KEM_KEY_BYTES, type Suite } from '@basa/masking';
 import { type Millis, millis, type TaskId } from '../brands.ts';
 import { type Codec, message, nested } from '../codec.ts';
 import { byRisingIndex, type Council } from '../council.ts';
-import { fixed, record, u8, u53 } from '../fields.ts';
+import { fixed, optional, record, u8, u53 } from '../fields.ts';
 import { KIND } from '../kinds.ts';
 import { type HeadBody, headField, MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../model-log.ts';
 import { field, STATEMENT_BYTES } from '../named-fields.ts';
 import { isSigned, type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import type { OneShotPolicy } from './policy.ts';
+import { isHybrid } from './sealings.ts';
 
-/** Seeds may be sealed to this key until `closes`. The statement is identified by its hash, never only by its number. */
+/** Seeds may be sealed to these keys until `closes`. The statement is known by its hash, never by its number alone. */
 export interface EpochBody {
   readonly task: TaskId;
   /** The index of the authority. */
@@ -18,6 +19,8 @@ export interface EpochBody {
   readonly number: number;
   /** X25519. */
   readonly key: Uint8Array;
+  /** ML-KEM-768, if the task seals with it. */
+  readonly kemKey: Uint8Array | undefined;
   readonly opens: Millis;
   readonly closes: Millis;
 }
@@ -28,9 +31,13 @@ export const epochCodec: SignedCodec<EpochBody> = signedMessage(KIND.epoch, 'epo
   authority: u8,
   number: u53,
   key: fixed(32),
+  kemKey: optional(fixed(KEM_KEY_BYTES)),
   opens: field.millis,
   closes: field.millis,
 });
+
+/** Bytes that fit an epoch. */
+export const EPOCH_BYTES: number = STATEMENT_BYTES + KEM_KEY_BYTES;
 
 /** An epoch as an upload names it. */
 export interface EpochName {
@@ -47,14 +54,20 @@ export function epochNameOf(suite: Suite, epoch: EpochBody): EpochName {
 
 /** The parts of a policy on which its epochs depend. */
 interface EpochRules extends Pick<Council, 'authorities'> {
-  readonly oneShot: Pick<OneShotPolicy, 'epochMs'> | undefined;
+  readonly oneShot: Pick<OneShotPolicy, 'epochMs' | 'sealing'> | undefined;
 }
 
-/** True if the authority that it names signed it, and it lasts as long as the policy says. */
+/** Whether the authority that it names signed it, it lasts as long as the policy says, and its keys are good ones of the policy's sealing. */
 export function isEpochOf(suite: Suite, { authorities, oneShot }: EpochRules, epoch: Epoch): boolean {
   const key = authorities[epoch.authority];
-  const isLong = epoch.closes - epoch.opens === oneShot?.epochMs;
-  return key !== undefined && isLong && isSigned(suite, epochCodec, epoch, key);
+  if (key === undefined || oneShot === undefined) return false;
+  const isLong = epoch.closes - epoch.opens === oneShot.epochMs;
+  return isLong && hasGoodKeys(oneShot, epoch) && isSigned(suite, epochCodec, epoch, key);
+}
+
+/** Everybody must judge the keys alike: one that only some take for good would split the holders of a part. */
+function hasGoodKeys({ sealing }: Pick<OneShotPolicy, 'sealing'>, { key, kemKey }: EpochBody): boolean {
+  return isSlotKey(key) && (isHybrid(sealing) ? kemKey !== undefined && isKemKey(kemKey) : kemKey === undefined);
 }
 
 /** The time at which its secret is destroyed: two further epochs after it closed, so that a batch has time to be released. */
@@ -95,14 +108,14 @@ export interface Standings {
 
 const standingField = record<AuthorityStanding>({
   authority: u8,
-  epoch: nested(epochCodec, STATEMENT_BYTES),
+  epoch: nested(epochCodec, EPOCH_BYTES),
   beacon: nested(beaconCodec, BEACON_BYTES),
 });
 
 /** authority -> server: the same for one authority. */
 export const standingCodec: Codec<AuthorityStanding> = message<AuthorityStanding>(KIND.standing, 'standing', {
   authority: u8,
-  epoch: nested(epochCodec, STATEMENT_BYTES),
+  epoch: nested(epochCodec, EPOCH_BYTES),
   beacon: nested(beaconCodec, BEACON_BYTES),
 });
 

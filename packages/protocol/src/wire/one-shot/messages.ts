@@ -14,7 +14,7 @@ import { reasonField } from '../reason-field.ts';
 import type { RefusalReason } from '../refusals.ts';
 import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import { BATCH_BYTES, type Batch, batchCodec } from './batch.ts';
-import { type Epoch, epochCodec } from './epoch.ts';
+import { EPOCH_BYTES, type Epoch, epochCodec } from './epoch.ts';
 import type { Part } from './parts.ts';
 import { MAX_PARTS } from './policy.ts';
 import { SEALED_PARTS_BYTES, SHOT_HEADER_BYTES, type ShotHeader, shotHeaderCodec } from './upload.ts';
@@ -48,7 +48,7 @@ const MAX_EPOCHS = EPOCHS_AT_ONCE * MAX_AUTHORITIES;
 const MAX_MODELS = 64;
 
 const statementFields = {
-  epochs: list(MAX_EPOCHS, nested(epochCodec, STATEMENT_BYTES)),
+  epochs: list(MAX_EPOCHS, nested(epochCodec, EPOCH_BYTES)),
   models: list(MAX_MODELS, nested(modelEntryCodec, MODEL_ENTRY_BYTES)),
 };
 

@@ -19,9 +19,14 @@ interface PartedTask {
 }
 
 /** The parts of a task. Throws if it is not in the one-shot mode. */
-export function taskParts({ authorities, oneShot }: PartedTask): readonly Part[] {
+export function taskParts(task: PartedTask): readonly Part[] {
+  return partsOf(task.authorities.length, oneShotOf(task).tolerated);
+}
+
+/** The lines of a policy that only the one-shot mode has. Throws if there are none. */
+export function oneShotOf<Lines>({ oneShot }: { readonly oneShot: Lines | undefined }): Lines {
   if (oneShot === undefined) throw new Error('the task is not of the one-shot mode');
-  return partsOf(authorities.length, oneShot.tolerated);
+  return oneShot;
 }
 
 /** True if the authority with this index holds the seed of the part. */

@@ -3,6 +3,7 @@ import type { Council } from '../council.ts';
 import { checked, type Field, flag, oneOf, optional, record, u8, u32 } from '../fields.ts';
 import { MAX_SUMS } from '../limits.ts';
 import { partsOf } from './parts.ts';
+import { SEALINGS, type Sealing } from './sealings.ts';
 
 /**
  * The combination of the means of the batches that make one version: `mean` weights them by examples and age; `trimmed`
@@ -31,6 +32,8 @@ export interface OneShotPolicy {
   /** H: the number of batches that make one version, unless no more of them come. */
   readonly sumsPerVersion: number;
   readonly combine: Combination;
+  /** How devices seal the seeds of their masks to the authorities. */
+  readonly sealing: Sealing;
 }
 
 export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
@@ -42,6 +45,7 @@ export const ONE_SHOT_DEFAULTS: OneShotPolicy = {
   freshMs: 300_000,
   sumsPerVersion: 1,
   combine: 'mean',
+  sealing: 'x25519',
 };
 
 /** Limits the work of a device that seals and of every authority that expands. */
@@ -61,6 +65,7 @@ export const oneShotField: Field<OneShotPolicy | undefined> = optional(
     freshMs: duration,
     sumsPerVersion: sumCount,
     combine: oneOf(COMBINATIONS),
+    sealing: oneOf(SEALINGS),
   }),
 );
 

@@ -1,5 +1,5 @@
 /** The only message of a device in the one-shot mode: a signed header, the masked vector and the sealed seeds of its masks. */
-import { packedLength, type Suite, slotSealedBytes } from '@basa/masking';
+import { packedLength, type Suite } from '@basa/masking';
 import type { Ctx, JoinTag, TaskId, UserId } from '../brands.ts';
 import { type Certificate, certificateCodec } from '../certificate.ts';
 import { type Codec, message, nested } from '../codec.ts';
@@ -11,8 +11,9 @@ import type { TaskPolicy } from '../policy.ts';
 import { prefixElements } from '../prefix.ts';
 import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import { type EpochName, epochNamesField } from './epoch.ts';
-import { isHolder, type Part, taskParts } from './parts.ts';
+import { isHolder, oneShotOf, type Part, taskParts } from './parts.ts';
 import { MAX_PARTS } from './policy.ts';
+import { sealedPartBytes } from './sealings.ts';
 
 export interface ShotHeaderBody {
   readonly task: TaskId;
@@ -49,7 +50,7 @@ export const shotHeaderCodec: SignedCodec<ShotHeaderBody> = signedMessage(
 );
 
 /** Bytes that fit the sealed parts of any upload. */
-export const SEALED_PARTS_BYTES: number = MAX_PARTS * slotSealedBytes(MAX_AUTHORITIES);
+export const SEALED_PARTS_BYTES: number = MAX_PARTS * sealedPartBytes('x25519+mlkem768', MAX_AUTHORITIES);
 
 /** Bytes that fit a header. */
 export const SHOT_HEADER_BYTES: number = STATEMENT_BYTES;
@@ -76,8 +77,9 @@ export function uploadNameOf(suite: Suite, header: ShotHeaderBody): Ctx {
 /** A part with the named authorities that hold it. */
 export interface HeldPart {
   readonly part: Part;
-  /** Rising indices. */
-  readonly holders: readonly number[];
+  /** By rising index. */
+  readonly holders: readonly EpochName[];
+  readonly sealedBytes: number;
 }
 
 /** The sealed parts of an upload that names these authorities, in their order in the body. */
@@ -85,8 +87,11 @@ export function heldParts(
   policy: Pick<TaskPolicy, 'authorities' | 'oneShot'>,
   epochs: readonly EpochName[],
 ): readonly HeldPart[] {
-  const named = epochs.map(({ authority }) => authority);
-  return taskParts(policy).map((part) => ({ part, holders: named.filter((index) => isHolder(part, index)) }));
+  const { sealing } = oneShotOf(policy);
+  return taskParts(policy).map((part) => {
+    const holders = epochs.filter(({ authority }) => isHolder(part, authority));
+    return { part, holders, sealedBytes: sealedPartBytes(sealing, holders.length) };
+  });
 }
 
 /** The positions of all parts in the body. */
@@ -100,15 +105,15 @@ export interface ShotLayout {
 export function shotLayout(policy: TaskPolicy, epochs: readonly EpochName[]): ShotLayout {
   const elements = policy.dimension + prefixElements(policy);
   const vectorBytes = packedLength(elements, policy.modulus);
-  const partsBytes = heldParts(policy, epochs).reduce((sum, { holders }) => sum + slotSealedBytes(holders.length), 0);
+  const partsBytes = heldParts(policy, epochs).reduce((sum, { sealedBytes }) => sum + sealedBytes, 0);
   return { elements, vectorBytes, partsBytes, bodyBytes: vectorBytes + partsBytes };
 }
 
 /** The sealed bytes of each part, as views; undefined if the length is wrong. */
 export function splitParts(parts: readonly HeldPart[], sealed: Uint8Array): readonly Uint8Array[] | undefined {
   let start = 0;
-  const pieces = parts.map(({ holders }) => {
-    const end = start + slotSealedBytes(holders.length);
+  const pieces = parts.map(({ sealedBytes }) => {
+    const end = start + sealedBytes;
     const piece = sealed.subarray(start, end);
     start = end;
     return piece;

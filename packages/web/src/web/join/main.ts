@@ -8,7 +8,15 @@ import { LinePlot } from '../shared/line-plot.ts';
 import { type Watched, watchTask } from '../shared/live.ts';
 import { fragment, showLink, startPage } from '../shared/page.ts';
 import { lossOf, scoreAxis, scoreWords } from '../shared/score.ts';
-import { authoritiesOf, chosenTask, type ServerFacts, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
+import {
+  authoritiesOf,
+  chosenTask,
+  type ServerFacts,
+  sealingOf,
+  serverFacts,
+  type TaskFacts,
+} from '../shared/server-facts.ts';
+import { SEALING_WORDS } from '../shared/words.ts';
 import type { DeviceData, FromDevice, ToDevice } from './device-messages.ts';
 import { clearError, type OwnPlace, showCosts, showError, showNews, status } from './device-view.ts';
 import { Enrolment } from './enrolment.ts';
@@ -59,6 +67,8 @@ function offer(server: ServerFacts, chosen: TaskFacts): void {
       ? `${keys} and the task were pinned by the link you followed.`
       : `${keys} ${come} from this server. A link from your operator would pin ${them}.`,
   );
+  const sealing = sealingOf(chosen);
+  if (sealing !== undefined) say(element('sealing'), SEALING_WORDS[sealing].sentence);
   const shares = element<HTMLSelectElement>('share');
   shares.append(...server.settings.shares.map((address, n) => make('option', { value: address }, `share ${n + 1}`)));
   const preferred = Number(asked.get('share') ?? Math.floor(Math.random() * server.settings.shares.length));

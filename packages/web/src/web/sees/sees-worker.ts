@@ -5,6 +5,7 @@ import { ONE_SHOT_ATTACKS } from '@basa/lab/attacks/one-shot/registry.ts';
 import type { ShotAttack } from '@basa/lab/attacks/one-shot/shot-scene.ts';
 import { ATTACKS } from '@basa/lab/attacks/registry.ts';
 import { REFUSALS, type RefusalReason } from '@basa/protocol';
+import { webSuiteWithKem } from '@basa/runtime/web';
 import type { Environment } from '@basa/simulator';
 import { loadAbeSealings, pageEnvironment, slotKeySealings } from '../shared/simulation.ts';
 import { runBuffer } from './run-buffer.ts';
@@ -29,7 +30,7 @@ async function run(pictures: readonly Float32Array[]): Promise<void> {
 }
 
 async function playAttacks(): Promise<void> {
-  const environment = pageEnvironment();
+  const environment = pageEnvironment(await webSuiteWithKem());
   for (const attack of ONE_SHOT_ATTACKS) tell({ kind: 'attack', attack: playOneShot(attack, environment) });
   const setting = { environment, sealings: slotKeySealings, paperSealings: await loaded };
   for (const attack of ATTACKS) tell({ kind: 'attack', attack: playSealed(attack, setting) });

@@ -1,6 +1,6 @@
 /** A page's first questions to its server: the addresses of the authorities, and the tasks. */
 import { equalBytes, fromHex } from '@basa/masking';
-import { decodePolicy, type PageSettings, SERVER_PATH } from '@basa/protocol';
+import { decodePolicy, type PageSettings, SERVER_PATH, type Sealing } from '@basa/protocol';
 
 /** A task as the server describes it (docs/http.md). */
 export interface TaskFacts {
@@ -49,6 +49,11 @@ export function authoritiesOf(
   const { authorities: keys, threshold } = decodePolicy(bytesOf(policy));
   const places = keys.flatMap((key) => authorities.filter((place) => equalBytes(place.key, key)));
   return { places, needed: threshold };
+}
+
+/** How a one-shot task seals seeds; undefined in the other modes. */
+export function sealingOf({ policy }: TaskFacts): Sealing | undefined {
+  return decodePolicy(bytesOf(policy)).oneShot?.sealing;
 }
 
 function bytesOf(hex: string): Uint8Array {

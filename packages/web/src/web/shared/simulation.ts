@@ -1,6 +1,6 @@
 /** The environment of a federation that runs in a page: real cryptography, and randomness that repeats within one visit. */
 import { abeIssuer, abeSealing, createMclGroup, decodePublicKey, setup } from '@basa/abe';
-import { plainVectorKernel, type RandomWords } from '@basa/masking';
+import { plainVectorKernel, type RandomWords, type Suite } from '@basa/masking';
 import { ENGINE, slotKeyIssuer, slotSealing } from '@basa/protocol';
 import {
   createPlainKeystream,
@@ -13,10 +13,10 @@ import type { Environment, PaperSealings, Sealings } from '@basa/simulator';
 
 const BLOCK_BYTES = 16;
 
-export function pageEnvironment(): Environment {
+export function pageEnvironment(suite: Suite = webSuite): Environment {
   const secret = webRandomBytes(32);
   const keystream = createPlainKeystream();
-  const tools = { suite: webSuite, kernel: createWasmVectorKernel() ?? plainVectorKernel(), keystream };
+  const tools = { suite, kernel: createWasmVectorKernel() ?? plainVectorKernel(), keystream };
   const randomWords = (seed: number): RandomWords => {
     const key = webSuite
       .sha256(

@@ -1,4 +1,5 @@
 /** Words that pages explain: on hover, on focus, and to screen readers. */
+import type { Sealing } from '@basa/protocol';
 import { make } from './dom.ts';
 
 const WORDS = {
@@ -18,6 +19,8 @@ const WORDS = {
     'In sealed mode devices leave sealed seeds for each other and wait for nobody. In “one-shot” mode a device sends one message, whatever the size of the sum. “paper” is the protocol as it was published.',
   'one-shot':
     'A device masks its update, seals the secret of the mask for the authorities and sends both to the server in one message. The authorities give out only the sum of the masks of a whole group.',
+  sealing:
+    'How devices encrypt the seeds of their masks for the authorities. With ML-KEM-768 as well, somebody who records the uploads today cannot open them with a quantum computer later.',
   refusal: 'Requests that the server refused, by their reason. Devices that wait for a place are not counted here.',
   authority: 'The second party. It releases the keys of a buffer once, for its sum, and never sees an update.',
   log: 'Every key that the authority issued is a record in a list that only grows. Its head is signed, so nobody can shorten it unseen.',
@@ -31,6 +34,19 @@ const WORDS = {
   pin: 'The key that this device believes over whatever a server tells it. A link from the operator brings it.',
   staleness: 'How many versions the model moved on between fetching it and using the update. Old updates count less.',
 } as const;
+
+/** How a task seals seeds, for readers. */
+export const SEALING_WORDS: Readonly<Record<Sealing, { readonly name: string; readonly sentence: string }>> = {
+  x25519: {
+    name: 'X25519',
+    sentence: 'The seeds of your masks are sealed with X25519, which a quantum computer could open later.',
+  },
+  'x25519+mlkem768': {
+    name: 'X25519 and ML-KEM-768',
+    sentence:
+      'The seeds of your masks are sealed with X25519 and ML-KEM-768: they stay closed while either is unbroken.',
+  },
+};
 
 /** Every element with `data-word` gets its explanation beside it. */
 export function explainWords(): void {

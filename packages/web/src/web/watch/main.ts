@@ -5,7 +5,8 @@ import { count, plural } from '../shared/format.ts';
 import { type Watched, watchTask } from '../shared/live.ts';
 import { addressOfTask, fragment, showLink, startPage } from '../shared/page.ts';
 import { scoreAxis, scoreWords } from '../shared/score.ts';
-import { authoritiesOf, chosenTask, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
+import { authoritiesOf, chosenTask, sealingOf, serverFacts, type TaskFacts } from '../shared/server-facts.ts';
+import { SEALING_WORDS } from '../shared/words.ts';
 import { drawBufferCard } from './buffer-card.ts';
 import { drawCharts } from './charts.ts';
 import { drawDeviceMetrics } from './device-metrics.ts';
@@ -31,6 +32,7 @@ if (task === undefined) {
 
 function watch(chosen: TaskFacts, operator: OperatorControls): void {
   drawPrivacy(chosen);
+  drawSealing(chosen);
   const axis = scoreAxis(chosen);
   say(element('score-name'), axis.y[0]?.toUpperCase() + axis.y.slice(1));
   const plot = new ScorePlot(axis);
@@ -58,6 +60,12 @@ function drawPrivacy({ privacy }: TaskFacts): void {
   const { epsilon, delta, participations } = privacy;
   const times = plural(participations, 'participation', 'participations');
   say(element('privacy'), `epsilon ${epsilon.toFixed(1)} at delta ${delta}, ${times} a device`);
+}
+
+function drawSealing(chosen: TaskFacts): void {
+  const sealing = sealingOf(chosen);
+  element('sealing-figure').hidden = sealing === undefined;
+  if (sealing !== undefined) say(element('sealing'), SEALING_WORDS[sealing].name);
 }
 
 function refuse(): void {

@@ -7,6 +7,7 @@ import {
   decodeAuthorityRecord,
   decodePolicy,
   deviceRecordCodec,
+  type Epoch,
   encodeAuthorityRecord,
   encodePolicy,
   epochCodec,
@@ -49,6 +50,7 @@ export function shotSamples(): readonly SampleMessage[] {
   return [
     sample({ name: 'one-shot policy', encode: encodePolicy, decode: decodePolicy }, world.policy),
     sample(epochCodec, standing.epoch),
+    sample({ ...epochCodec, name: 'epoch with ML-KEM' }, hybridEpoch()),
     sample(beaconCodec, standing.beacon),
     sample(standingCodec, standing),
     sample(standingsCodec, { standings: world.standings() }),
@@ -68,6 +70,11 @@ export function shotSamples(): readonly SampleMessage[] {
     ...recordSamples(world, upload.header),
     ...device.records.map((entry) => sample({ ...deviceRecordCodec, name: `device ${entry.kind}` }, entry)),
   ];
+}
+
+function hybridEpoch(): Epoch {
+  const world = new ShotWorld({ count: 1, shot: { sealing: 'x25519+mlkem768' } });
+  return granted(world.authority(0).standing()).epoch;
 }
 
 function questionOf({ user, joinTag, epochs }: ShotHeader, index: number) {

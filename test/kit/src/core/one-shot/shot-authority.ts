@@ -1,5 +1,5 @@
 /** An authority of a one-shot task in memory: the real core with its log, the secrets of its epochs and the uploads that it examined. */
-import { type Signer, type Suite, toHex } from '@basa/masking';
+import { type HolderSecret, type Signer, type Suite, toHex } from '@basa/masking';
 import {
   AttributeAuthority,
   type AuthorityPorts,
@@ -17,6 +17,8 @@ import {
   type ExaminedUpload,
   type ExaminePorts,
   encodeAuthorityRecord,
+  epochKeysOf,
+  epochSecretOf,
   examineUpload,
   type InspectAnswer,
   type InspectRequest,
@@ -26,6 +28,7 @@ import {
   type MaskSum,
   maskSumCodec,
   type OpenedPart,
+  oneShotOf,
   openParts,
   packSum,
   type Refused,
@@ -33,6 +36,7 @@ import {
   type ReleaseRequest,
   releaseAnswerCodec,
   releaseRequestCodec,
+  type Sealing,
   type ShotOutcome,
   shotLayout,
   shotOutcomeCodec,
@@ -85,7 +89,8 @@ export class ShotAuthority {
   openEpoch(): Epoch {
     const { world, ports, core } = this;
     const secret = world.randomBytes(32);
-    granted(this.persist(core.openEpoch(world.task, ports.suite.x25519(secret).publicKey, world.now)) as object);
+    const keys = epochKeysOf(ports.suite, this.#sealing, secret);
+    granted(this.persist(core.openEpoch(world.task, keys, world.now)) as object);
     const { epoch, statement } = core.liveEpochs.at(-1) as (typeof core.liveEpochs)[number];
     if (!this.secrets.has(toHex(statement))) this.secrets.set(toHex(statement), secret);
     return epoch;
@@ -97,8 +102,18 @@ export class ShotAuthority {
 
   get #ports(): ExaminePorts {
     const { suite } = this.ports;
-    const epochSecret = (statement: Uint8Array) => this.secrets.get(toHex(statement));
+    const epochSecret = (statement: Uint8Array): HolderSecret | undefined => this.opening(statement);
     return { suite, authority: this.index, epochSecret, tools: this.world.environment.tools };
+  }
+
+  /** What opens the parts that are sealed to an epoch. */
+  opening(statement: Uint8Array): HolderSecret | undefined {
+    const secret = this.secrets.get(toHex(statement));
+    return secret && epochSecretOf(this.ports.suite, this.#sealing, secret);
+  }
+
+  get #sealing(): Sealing {
+    return oneShotOf(this.world.policy).sealing;
   }
 
   inspect(bytes: Uint8Array): InspectAnswer | Refused {

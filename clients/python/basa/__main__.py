@@ -1,0 +1,118 @@
+"""`python3 -m basa`: contributes one update to a task. Settings come from the variables of docs/conformance.md."""
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Dict, Optional, Sequence
+
+import numpy as np
+
+from .client import Client
+from .errors import BasaError, SettingsError, Unreachable
+from .floor import Floor, PrivacyFloor
+from .settings import Contribution, Floats, Model, Update
+from .softmax import SoftmaxTrainer
+from .trainer import Bound
+
+REFUSED, USAGE, UNDECIDED = 1, 2, 3
+
+
+def main() -> int:
+    parser = _parser()
+    options = parser.parse_args()
+    update = options.update or _path("BASA_UPDATE")
+    if update is None and options.examples is None:
+        parser.error("--update, BASA_UPDATE or --examples says what to contribute")
+    try:
+        floor = _floor(parser, options)
+        told = _metrics(options.metric)
+        with Client.from_environment(options.identity, floor=floor) as client:
+            made = _contributed(client, options.examples, update, told)
+    except Unreachable as error:
+        print(error, file=sys.stderr)
+        return UNDECIDED
+    except BasaError as no:
+        print(f"not accepted: {no}", file=sys.stderr)
+        return USAGE if no.code == "wrong-settings" else REFUSED
+    print(f"accepted: {made.place}")
+    return 0
+
+
+def _contributed(client: Client, examples: Optional[Path], update: Optional[Path], told: Dict[str, float]) -> Contribution:
+    """One update of the newest model, whichever that is by the time that it is taken."""
+    with client._device() as device:
+        if update is not None and examples is None:
+            floats = _floats(update)
+            return device.contribute(lambda model: Update(floats, metrics=told), asks_place=False)
+        assert examples is not None
+        bound = Bound(SoftmaxTrainer.of_csv(examples), device.policy, device.network)
+
+        def train(model: Model) -> Update:
+            made, _ = bound(model)
+            return Update(made.delta, metrics={**made.metrics, **told}, blocks=made.blocks)
+
+        return device.contribute(train)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python3 -m basa", description=__doc__)
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--update", type=Path, help="a file of float32 to contribute (BASA_UPDATE)")
+    source.add_argument("--examples", type=Path, help="a CSV file to train on: the class, then the features")
+    parser.add_argument("--metric", action="append", default=[], help="name=value, for a task that asks for it")
+    parser.add_argument("--minimum", type=int, help="take part if a sum holds at least this many updates (BASA_MINIMUM, 2)")
+    parser.add_argument(
+        "--max-staleness", type=int, help="take part if updates are at most this many versions behind (BASA_MAX_STALENESS, 15)"
+    )
+    parser.add_argument("--checked-sums", action="store_true", help="take part if at least two authorities vouch for every sum")
+    parser.add_argument("--device-noise", action="store_true", help="take part in private tasks if the devices add the noise")
+    parser.add_argument(
+        "--unsafe-mixed-versions", action="store_true", help="take part though sums mix versions of the model, which tells a server more"
+    )
+    parser.add_argument("--max-epsilon", type=float, help="take part only in a private task whose whole budget is at most this")
+    parser.add_argument("--delta", type=float, help="what that epsilon is reckoned for, whatever the task names (1e-6)")
+    parser.add_argument("--colluders", type=int, help="the number of colluding users that the noise must withstand (0)")
+    parser.add_argument("--identity", type=Path, help="the device's folder (BASA_IDENTITY)")
+    return parser
+
+
+def _floats(path: Path) -> Floats:
+    """Raw little-endian float32."""
+    data = path.read_bytes()
+    if len(data) % 4:
+        raise SettingsError(f"{path} is not a file of float32")
+    return np.frombuffer(data, "<f4")
+
+
+def _metrics(given: Sequence[str]) -> Dict[str, float]:
+    try:
+        return {name: float(value) for name, _, value in (text.partition("=") for text in given)}
+    except ValueError:
+        raise SettingsError("--metric takes name=value, and the value is a number") from None
+
+
+def _floor(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Floor:
+    minimum, staleness = (
+        int(os.environ.get(variable, usual)) if given is None else given
+        for given, variable, usual in (
+            (asked.minimum, "BASA_MINIMUM", Floor.minimum),
+            (asked.max_staleness, "BASA_MAX_STALENESS", Floor.max_staleness),
+        )
+    )
+    private: Optional[PrivacyFloor] = None
+    if asked.max_epsilon is not None:
+        private = PrivacyFloor(asked.max_epsilon, 1e-6 if asked.delta is None else asked.delta, asked.colluders or 0)
+    elif asked.delta is not None or asked.colluders is not None:
+        parser.error("--delta and --colluders say what --max-epsilon is reckoned for: give that as well")
+    return Floor(minimum, staleness, private, asked.unsafe_mixed_versions, asked.checked_sums, asked.device_noise)
+
+
+def _path(variable: str) -> Optional[Path]:
+    value = os.environ.get(variable)
+    return Path(value) if value else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""Asks several authorities and takes the first good answers: a wrong one counts as none, and nobody is waited for once there are enough."""
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from typing import Callable, List, Optional, Sequence, TypeVar
+
+from .errors import Refused, Unreachable
+
+One = TypeVar("One")
+Reply = TypeVar("Reply")
+Good = TypeVar("Good")
+Result = TypeVar("Result")
+#: After which the next one is asked too, or enough has been waited for those that are slow.
+SILENCE_S = 2.0
+
+
+class Unagreed(Exception):
+    """Enough answered, and they do not say the same."""
+
+
+def ask_several(
+    asked: Sequence[One],
+    ask: Callable[[One], Reply],
+    judge: Callable[[One, Reply], Good],
+    enough: Callable[[Sequence[Good]], Optional[Result]],
+    needed: int,
+    *,
+    late: Optional[Callable[[Sequence[Good]], Result]] = None,
+    one_by_one: bool = False,
+) -> Result:
+    """`judge` raises if an answer does not count; whatever it raises, the others are still asked.
+
+    `enough` is None of too few good answers. With `late`, only a little time is spent on more good answers than one. With
+    `one_by_one` the next one is asked when those before it failed, or were silent for a while.
+    """
+    told: "queue.Queue[tuple[One, object]]" = queue.Queue()
+    waiting = list(asked)
+    good: List[Good] = []
+    failures: List[Exception] = []
+    ends_at: Optional[float] = None
+
+    def run(one: One) -> None:
+        try:
+            told.put((one, ask(one)))
+        except Exception as failure:
+            told.put((one, failure))
+
+    def start_next() -> None:
+        threading.Thread(target=run, args=(waiting.pop(0),), daemon=True).start()
+
+    while len(good) + len(failures) < len(asked):
+        nobody_is_asked = len(waiting) + len(good) + len(failures) == len(asked)
+        if waiting and (nobody_is_asked or not one_by_one):
+            start_next()
+            continue
+        left = None if ends_at is None else max(0.0, ends_at - time.monotonic())
+        try:
+            one, reply = told.get(timeout=SILENCE_S if waiting else left)
+        except queue.Empty:
+            if not waiting:
+                break
+            start_next()
+            continue
+        try:
+            if isinstance(reply, Exception):
+                raise reply
+            good.append(judge(one, reply))  # type: ignore[arg-type]
+        except Exception as failure:
+            failures.append(failure)
+            continue
+        result = enough(good)
+        if result is not None:
+            return result
+        if late is not None and ends_at is None:
+            ends_at = time.monotonic() + SILENCE_S
+    if late is not None and good:
+        return late(good)
+    if len(good) >= needed:
+        raise Unagreed()
+    raise _worst(failures, len(asked), needed)
+
+
+def _worst(failures: Sequence[Exception], asked: int, needed: int) -> Exception:
+    """A no that stands, if too few are left without one; else whatever may pass: a later run may meet enough of them."""
+    final = [one for one in failures if not isinstance(one, Unreachable) and not getattr(one, "is_passing", False)]
+    passing = [one for one in failures if one not in final]
+    if final and asked - len(final) < needed:
+        return final[0]
+    return passing[0] if passing else Refused("malformed", "the authorities say different things")

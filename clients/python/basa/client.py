@@ -1,0 +1,185 @@
+"""`basa.Client`: a device in a task, for programs that train in Python."""
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from .accountant import epsilon_of, inclusion_cost
+from .device import Device
+from .errors import SettingsError
+from .fields import Message
+from .floor import Floor
+from .network import Network
+from .progress import Listener, Progress
+from .rounds import Rounds, RunSummary, Weight
+from .settings import Contribution, Model, Settings, Update
+from .trainer import Bound, Trainer, TrainFunction, trainer_of
+
+Texts = Union[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Of a private task: the sums that this device may be in, those it may be in already, and what they tell of it."""
+
+    spent: int
+    participations: int
+    epsilon: float
+    delta: float
+
+
+class Client:
+    """Connects when it is first used. Its calls wait for each other: a device has one contribution at a time.
+
+    You may end the process at any moment. Every step is on disk before its bytes leave, and the next process goes on
+    with the same bytes.
+    """
+
+    def __init__(
+        self,
+        server: str,
+        authority: Texts,
+        authority_key: Texts,
+        task: str,
+        folder: Union[str, Path] = "my-device",
+        *,
+        token: Optional[str] = None,
+        floor: Floor = Floor(),
+        on_event: Optional[Listener] = None,
+        piece_bytes: int = 1 << 20,
+        unsafe_allow_plain_http: bool = False,
+    ) -> None:
+        """`authority` and `authority_key` of several authorities are lists, or texts with commas; keys and task are in hex."""
+        self._progress = Progress(on_event)
+        self._settings = Settings(
+            server, _texts(authority), [_from_hex(key, "authority_key") for key in _texts(authority_key)],
+            _from_hex(task, "task"), Path(folder), token, piece_bytes, floor, unsafe_allow_plain_http, self._progress,
+        )
+        self._lock = threading.RLock()
+        self._connected: Optional[Device] = None
+
+    @classmethod
+    def from_environment(cls, folder: Union[str, Path, None] = None, **more: Any) -> "Client":
+        """With the variables that `basa dev` prints: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY and BASA_TASK."""
+        names = {name: f"BASA_{name.upper()}" for name in ("server", "authority", "authority_key", "task")}
+        missing = [variable for variable in names.values() if variable not in os.environ]
+        if missing:
+            raise SettingsError(f"the variable {missing[0]} is needed; `npm run basa -- dev` prints it")
+        given: Dict[str, Any] = {name: os.environ[variable] for name, variable in names.items()}
+        usual = {
+            "folder": folder or os.environ.get("BASA_IDENTITY", "my-device"),
+            "token": os.environ.get("BASA_ENROLMENT_TOKEN"),
+            "piece_bytes": int(os.environ.get("BASA_PIECE_BYTES", 1 << 20)),
+            "unsafe_allow_plain_http": os.environ.get("BASA_UNSAFE_PLAIN_HTTP") == "1",
+        }
+        return cls(**given, **{**usual, **more})
+
+    def __enter__(self) -> "Client":
+        with self._device():
+            return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def policy(self) -> Message:
+        """The pinned policy of the task, line by line."""
+        with self._device() as device:
+            return device.policy
+
+    @property
+    def budget(self) -> Optional[Budget]:
+        """None in a task that is not private."""
+        with self._device() as device:
+            private = device.policy.privacy
+            if private is None:
+                return None
+            epsilon = epsilon_of(device.spent * inclusion_cost(private.noise), private.delta) if device.spent else 0.0
+            return Budget(device.spent, private.participations, epsilon, private.delta)
+
+    def network(self) -> Optional[Network]:
+        """The network of the task, if the server knows it; it was held to the hash in the policy."""
+        with self._device() as device:
+            return device.network()
+
+    def model(self) -> Model:
+        """The newest model of the authorities' log."""
+        with self._device() as device:
+            return device.model()
+
+    def contribute(
+        self,
+        update: npt.ArrayLike,
+        *,
+        trained_on: Optional[Model] = None,
+        weight: float = 1.0,
+        metrics: Optional[Mapping[str, float]] = None,
+        network: Optional[Network] = None,
+    ) -> Contribution:
+        """Offers one update: the parameters before the training minus those after it, as one vector.
+
+        `trained_on` is the model that it was trained on, the newest one unless you say so. With `network`, an update that
+        vanishes on one of its tensors is refused. The same numbers offered again are the same update.
+        """
+        delta = np.asarray(update, np.float32)
+        offered = Update(delta, weight, metrics or {}, None if network is None else network.blocks)
+        with self._device() as device:
+            return device.offer(trained_on or device.model(), offered)
+
+    def resume(self) -> Optional[Contribution]:
+        """Goes on with a contribution that was interrupted; None if there is none. `contribute` and `run` do so by themselves."""
+        with self._device() as device:
+            return device.resume()
+
+    def run(
+        self,
+        trainer: Union[Trainer, TrainFunction],
+        rounds: Optional[int] = None,
+        *,
+        weight: Weight = 1.0,
+        patience_s: float = 60.0,
+    ) -> RunSummary:
+        """Fetches, trains and contributes until the rounds are done or the task ends.
+
+        A device with nothing new waits `patience_s` for a newer version; then a run with `rounds` ends.
+        """
+        with self._device() as device:
+            bound = Bound(trainer_of(trainer), device.policy, device.network)
+            return Rounds(device, bound, self._progress, weight).run(rounds, patience_s)
+
+    def stop(self) -> None:
+        """From another thread: the call under way raises `Stopped` soon, and what was begun is kept."""
+        self._progress.stop()
+
+    def close(self) -> None:
+        """Gives the folder back. The client may be used again: it connects anew."""
+        with self._lock:
+            device, self._connected = self._connected, None
+            if device is not None:
+                device.__exit__()
+
+    @contextmanager
+    def _device(self) -> Iterator[Device]:
+        with self._lock:
+            self._progress.resume()
+            if self._connected is None:
+                self._connected = Device(self._settings).__enter__()
+            yield self._connected
+
+
+def _texts(given: Texts) -> Sequence[str]:
+    return given.split(",") if isinstance(given, str) else list(given)
+
+
+def _from_hex(text: str, name: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise SettingsError(f"{name} is not in hexadecimal") from None

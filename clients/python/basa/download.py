@@ -1,0 +1,50 @@
+"""Fetches a model piece by piece into a file: a lost connection costs one piece at most, and so does a process that ends."""
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from .errors import Malformed
+from .link import ServiceLink
+from .suite import sha256
+
+PIECE_BYTES = 4 << 20
+_PARTIAL = "model-"
+
+
+def download(link: ServiceLink, target: str, size: int, digest: bytes, folder: Path) -> bytes:
+    """`digest` names the model. Whether the bytes have it is for the caller to check; those that do not are not kept."""
+    partial = folder / f"{_PARTIAL}{digest.hex()}"
+    _remove_others(folder, partial)
+    with open(partial, "a+b") as file:
+        at = min(file.tell(), size)
+        while at < size:
+            at = _fetch(link, target, file, at, size)
+            link.progress.tell("model", done=at, total=size)
+        file.seek(0)
+        data = file.read(size)
+    if sha256(data) != digest:
+        partial.unlink()
+    return data
+
+
+def _fetch(link: ServiceLink, target: str, file, at: int, size: int) -> int:  # type: ignore[no-untyped-def]
+    """A whole model, if the service does not know ranges; else the next piece."""
+    end = min(size, at + PIECE_BYTES)
+    headers = {} if (at, end) == (0, size) else {"Range": f"bytes={at}-{end - 1}"}
+    answer = link.call("GET", target, headers=headers, most=size)
+    start, stop = (at, end) if answer.status == 206 else (0, size)
+    if len(answer.body) != stop - start:
+        raise Malformed(f"{len(answer.body)} bytes of a model instead of {stop - start}")
+    file.truncate(start)
+    file.write(answer.body)
+    file.flush()
+    os.fsync(file.fileno())
+    return stop
+
+
+def _remove_others(folder: Path, kept: Path) -> None:
+    """Versions that are not the newest any more."""
+    for path in folder.glob(f"{_PARTIAL}*"):
+        if path != kept:
+            path.unlink()

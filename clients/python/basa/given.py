@@ -1,0 +1,86 @@
+"""What this device gave away: an update goes to one buffer or upload, at most one goes out on each version, and a private budget ends.
+
+Every mark is durable, and only the signed word of t authorities lifts one.
+"""
+from __future__ import annotations
+
+from typing import Optional
+
+from .authorities import Authorities
+from .fields import Message
+from .layouts import ONE_VERSION
+from .errors import Refused
+from .state import DeviceState, Json
+from .suite import sha256
+
+_OUTCOMES = ("unknown", "open", "aborted", "closed")
+_SHOT_OUTCOMES = ("unknown", "pending", "included", "expired")
+#: The update is in no sum, and never will be in one of what has it.
+_FREE = {"aborted", "excluded", "expired"}
+
+
+def check_version_free(state: DeviceState, task: Message, delta_id: Optional[str] = None) -> None:
+    """Training is nearly deterministic: sums over overlapping groups on one model would give single updates by subtraction.
+
+    `task` names the version, as a descriptor does; `delta_id` is the update that is to be given.
+    """
+    if task.versions == ONE_VERSION and state.given_on(task.version, but=delta_id):
+        raise Refused("version-given", f"version {task.version}; train again on the next one")
+
+
+class Given:
+    def __init__(self, state: DeviceState, authorities: Authorities, policy: Message) -> None:
+        self._state, self._authorities, self._policy = state, authorities, policy
+
+    def free_or_refuse(self, name: str) -> None:
+        """An update that some buffer may have goes elsewhere only if it is in no sum."""
+        given = self._state.given(name)
+        if given is None:
+            return
+        status = self._outcome_of(given)
+        if status not in _FREE:
+            raise Refused("delta-committed", f"it was given before, and is {status}")
+        self._state.release(name)
+
+    def version_or_refuse(self, version: int, name: Optional[str] = None) -> None:
+        """The outcome of the earlier update of this version is asked for first: one that is in no sum does not count."""
+        if self._policy.versions == ONE_VERSION:
+            for other, given in self._state.given_on(version, but=name).items():
+                self._release_if_free(other, given)
+        check_version_free(self._state, Message(versions=self._policy.versions, version=version), name)
+
+    def budget_or_refuse(self) -> None:
+        """A private task: a charge is the mark of an update that was given away."""
+        private = self._policy.privacy
+        if private is None:
+            return
+        for name, given in self._state.all_given().items():
+            if len(self._state.all_given()) < private.participations:
+                return
+            self._release_if_free(name, given)
+        spent = len(self._state.all_given())
+        if spent >= private.participations:
+            raise Refused("budget-spent", f"{spent} of {private.participations} inclusions")
+
+    def _release_if_free(self, name: str, given: Json) -> None:
+        if self._outcome_of(given) in _FREE:
+            self._state.release(name)
+
+    def _outcome_of(self, given: Json) -> str:
+        """By the signed word of t authorities."""
+        if "epochs" in given:
+            return self._shot_outcome_of(given)
+        ctx, tag = bytes.fromhex(given["ctx"]), bytes.fromhex(given["tag"])
+        outcome = self._authorities.outcome(ctx)
+        if outcome is None:
+            return "undecided"
+        status = _OUTCOMES[outcome.status]
+        is_excluded = status == "closed" and all(entry.tag != tag for entry in outcome.accepted)
+        return "excluded" if is_excluded else status
+
+    def _shot_outcome_of(self, given: Json) -> str:
+        """One-shot: of one upload, at the authorities whose epochs it names."""
+        statements = {int(index): bytes.fromhex(statement) for index, statement in given["epochs"].items()}
+        task, user, tag = sha256(self._policy.raw), sha256(self._state.signer.public), bytes.fromhex(given["tag"])
+        status = self._authorities.shot_outcome(task, user, tag, statements)
+        return "undecided" if status is None else _SHOT_OUTCOMES[status]

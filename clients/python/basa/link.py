@@ -1,0 +1,200 @@
+"""The way to one service: signs requests, sends them again where that helps, and turns a no into a `Problem`."""
+from __future__ import annotations
+
+import base64
+import http.client
+import ipaddress
+import json
+import os
+import random
+import re
+import time
+from typing import Callable, Dict, Mapping, Optional, TypeVar
+from urllib.parse import urlsplit
+
+from .clock import is_possible
+from .errors import BasaError, SettingsError, Unreachable, row_of
+from .exchange import Answer, Request, exchange
+from .layouts import REQUEST
+from .progress import Progress
+from .suite import Signer, sha256
+
+ATTEMPTS = 6
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 15.0
+MAX_WAIT_S = 3600.0
+_LATEST_MS = 2**53
+_RETRYABLE_STATUS = {408, 425, 429, 500, 502, 503, 504}
+_PREFIX = "urn:basa:problem:"
+Result = TypeVar("Result")
+
+
+class Problem(BasaError):
+    """A service said no, with a problem document or without."""
+
+    def __init__(self, status: int, document: Mapping[str, object], headers: Mapping[str, str]) -> None:
+        kind = str(document.get("type", ""))
+        title = document.get("title", f"status {status}")
+        is_known = kind.startswith(_PREFIX) and row_of(kind[len(_PREFIX) :])
+        code = kind[len(_PREFIX) :] if is_known else "unknown-problem"
+        super().__init__(code, str(document.get("detail", "")) if is_known else f"status {status}: {title}")
+        self.status = status
+        wait = document.get("retryAfterMs")
+        self.wait_s = _seconds(wait, 1000) if wait is not None else _seconds(headers.get("retry-after"), 1)
+        offset = headers.get("upload-offset", "")
+        self.upload_offset = int(offset) if re.fullmatch("[0-9]{1,16}", offset) else None
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same request may be answered later."""
+        return "resend" in row_of(self.code) if self.code != "unknown-problem" else self.status in _RETRYABLE_STATUS
+
+    @property
+    def is_undecided(self) -> bool:
+        """It says nothing about the update: what was begun waits for a later run."""
+        return self.code == "unknown-problem" or self.is_passing
+
+
+def _seconds(said: object, scale: int) -> float:
+    """A wait that a service asks for: none where it is no number, and an hour at most."""
+    try:
+        wait = float(said) / scale  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return min(wait, MAX_WAIT_S) if wait > 0 else 0.0
+
+
+class ServiceLink:
+    """`audience` is the public key of the service, which signed requests name."""
+
+    def __init__(
+        self,
+        url: str,
+        signer: Signer,
+        audience: bytes,
+        allows_plain_http: bool = False,
+        progress: Optional[Progress] = None,
+    ) -> None:
+        parts, self.progress = urlsplit(url), progress or Progress()
+        if parts.scheme not in ("http", "https") or parts.hostname is None or parts.path not in ("", "/"):
+            raise SettingsError(f"an address is http(s)://host[:port] without a path, got {url}")
+        if parts.scheme == "http" and not _is_loopback(parts.hostname) and not allows_plain_http:
+            raise SettingsError(f"{url} is plain http to another machine; use https, or allow it if the way is yours")
+        self._parts, self._signer, self._audience = parts, signer, audience
+        #: The service's clock less the device's, as it told it last; nobody signed that.
+        self.offset_ms: Optional[int] = None
+
+    def note_clock(self, told: object) -> None:
+        """Takes in what the service says is the time, whatever it is."""
+        if type(told) is int and 0 <= told < _LATEST_MS:
+            self.offset_ms = told - int(time.time() * 1000)
+
+    def now_ms(self) -> int:
+        """The time as the service sees it, as far as it told a time that can be."""
+        offset = self.offset_ms or 0
+        return int(time.time() * 1000) + (offset if is_possible(offset) else 0)
+
+    def call(
+        self,
+        method: str,
+        target: str,
+        body: Optional[bytes] = None,
+        *,
+        signed: bool = False,
+        kind: str = "application/octet-stream",
+        headers: Mapping[str, str] = {},
+        most: int = 1 << 20,
+        seen: Callable[[Answer], None] = lambda answer: None,
+    ) -> Answer:
+        """`seen` is shown every answer, also a no."""
+
+        def attempt() -> Answer:
+            answer = self._send(method, target, body, signed, kind, headers, most)
+            seen(answer)
+            return _checked(answer)
+
+        return self._retrying(lambda: self._with_right_clock(attempt))
+
+    def _with_right_clock(self, attempt: Callable[[], Result]) -> Result:
+        try:
+            return attempt()
+        except Problem as problem:
+            digits = re.search("[0-9]{10,16}", problem.detail)
+            if problem.code != "clock-skew" or digits is None:
+                raise
+            self.note_clock(int(digits.group()))
+            if self.offset_ms is None or not is_possible(self.offset_ms):
+                raise
+            return attempt()
+
+    def _retrying(self, attempt: Callable[[], Result]) -> Result:
+        for failures in range(1, ATTEMPTS + 1):
+            asked = 0.0
+            try:
+                return attempt()
+            except Problem as problem:
+                if not problem.is_passing or failures == ATTEMPTS or problem.wait_s > LONGEST_WAIT_S:
+                    raise
+                asked, why = problem.wait_s, problem.sentence
+            except (OSError, http.client.HTTPException) as error:
+                if failures == ATTEMPTS:
+                    raise Unreachable(f"{self._parts.netloc}: {error}") from None
+                why = str(error)
+            wait_s = asked + random.random() * min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (failures - 1))
+            self.progress.tell("retry", wait_s=wait_s, detail=f"{self._parts.netloc}: {why}")
+            self.progress.sleep(wait_s)
+        raise AssertionError("unreachable")
+
+    def _send(
+        self,
+        method: str,
+        target: str,
+        body: Optional[bytes],
+        signed: bool,
+        kind: str,
+        more: Mapping[str, str],
+        most: int,
+    ) -> Answer:
+        digest = sha256(body or b"")
+        headers: Dict[str, str] = dict(more)
+        if body is not None:
+            headers["Content-Type"] = kind
+            headers["Content-Digest"] = f"sha-256=:{base64.b64encode(digest).decode()}:"
+        if signed:
+            headers.update(self._signature(method, target, digest))
+        return exchange(self._parts, Request(method, target, headers, body, most))
+
+    def _signature(self, method: str, target: str, digest: bytes) -> Dict[str, str]:
+        at, nonce = self.now_ms(), os.urandom(16)
+        statement = REQUEST.statement(
+            audience=self._audience, method=method.encode(), target=target.encode(), digest=digest, at=at, nonce=nonce
+        )
+        return {
+            "Basa-Device": self._signer.public.hex(),
+            "Basa-Time": str(at),
+            "Basa-Nonce": nonce.hex(),
+            "Basa-Signature": self._signer.sign(statement).hex(),
+        }
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _checked(answer: Answer) -> Answer:
+    if answer.status < 400:
+        return answer
+    raise Problem(answer.status, document_of(answer.body) or {}, answer.headers)
+
+
+def document_of(body: bytes) -> Optional[Mapping[str, object]]:
+    """The JSON object that it is, or None. One that is nested too deeply is none either."""
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None

@@ -1,0 +1,136 @@
+"""The named tensors of a network: how its parameters lie in one vector, and the hash that a task names it by."""
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from .checks import Block
+from .errors import SettingsError
+from .layers import Shape, layer_lines, layer_tensors
+from .settings import Floats
+
+Arrays = Dict[str, Floats]
+
+
+class Tensor(NamedTuple):
+    name: str
+    shape: Tuple[int, ...]
+    offset: int
+
+    @property
+    def length(self) -> int:
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Network:
+    """Make it with `of_shapes`, or read it with `read`."""
+
+    name: str
+    #: Height, width and channels of one example.
+    input: Shape
+    #: All that decides what the network computes, as lines of canonical JSON.
+    architecture: Tuple[str, ...]
+    tensors: Tuple[Tensor, ...]
+
+    @classmethod
+    def of_shapes(
+        cls,
+        name: str,
+        shapes: Mapping[str, Sequence[int]],
+        architecture: Sequence[str] = ('{"kind":"arrays"}',),
+        input: Shape = (1, 1, 1),
+    ) -> "Network":
+        """In the order of the mapping."""
+        tensors: List[Tensor] = []
+        offset = 0
+        for tensor, shape in shapes.items():
+            tensors.append(Tensor(tensor, tuple(int(size) for size in shape), offset))
+            offset += tensors[-1].length
+        return cls(name, input, tuple(architecture), tuple(tensors))
+
+    @classmethod
+    def of_json(cls, value: Mapping[str, Any]) -> "Network":
+        """A list of layers, as `basa task create --model net.json` takes it, or the tensors that `save` wrote."""
+        try:
+            name, sizes = str(value.get("name", "model")), value["input"]
+            shape = (int(sizes.get("height", 1)), int(sizes.get("width", 1)), int(sizes["channels"]))
+            if "tensors" in value:
+                shapes = {tensor["name"]: tensor["shape"] for tensor in value["tensors"]}
+                return cls.of_shapes(name, shapes, value["architecture"], shape)
+            return cls.of_shapes(name, layer_tensors(shape, value["layers"]), layer_lines(value["layers"]), shape)
+        except (AttributeError, KeyError, TypeError, ValueError) as problem:
+            raise SettingsError(f"a network that cannot be read: {problem!r}", "wrong-layout") from None
+
+    @classmethod
+    def read(cls, path: Union[str, Path]) -> "Network":
+        return cls.of_json(json.loads(Path(path).read_text()))
+
+    def save(self, path: Union[str, Path], initial: Optional[Mapping[str, Any]] = None) -> None:
+        """For `basa task create --model`. The parameters that the task begins with go to a file beside it, for `--initial`."""
+        height, width, channels = self.input
+        document: Dict[str, Any] = {
+            "name": self.name,
+            "input": {"height": height, "width": width, "channels": channels},
+            "architecture": list(self.architecture),
+            "tensors": [{"name": tensor.name, "shape": list(tensor.shape)} for tensor in self.tensors],
+        }
+        Path(path).write_text(json.dumps(document, indent=1) + "\n")
+        if initial is not None:
+            Path(path).with_suffix(".safetensors").write_bytes(self._safetensors(self.join(initial)))
+
+    def _safetensors(self, parameters: Floats) -> bytes:
+        rows = {
+            tensor.name: {
+                "dtype": "F32", "shape": list(tensor.shape), "data_offsets": [4 * tensor.offset, 4 * (tensor.offset + tensor.length)],
+            }
+            for tensor in self.tensors
+        }
+        header = json.dumps(rows).encode()
+        header += b" " * (-len(header) % 8)
+        return len(header).to_bytes(8, "little") + header + parameters.astype("<f4").tobytes()
+
+    @property
+    def dimension(self) -> int:
+        return sum(tensor.length for tensor in self.tensors)
+
+    @property
+    def blocks(self) -> List[Block]:
+        return [(tensor.offset, tensor.length) for tensor in self.tensors]
+
+    @property
+    def manifest_hash(self) -> bytes:
+        """docs/wire-format.md: what the policy of a task names the network by."""
+        rows = [json.dumps([t.name, list(t.shape), t.offset], separators=(",", ":")) for t in self.tensors]
+        size = "x".join(map(str, self.input))
+        lines = ["basa-manifest-2", f"d {self.dimension}", f"input {size}", *self.architecture, *rows, ""]
+        return hashlib.sha256("\n".join(lines).encode("ascii")).digest()
+
+    def split(self, parameters: Floats) -> Arrays:
+        """Copies, by name: yours to change."""
+        if parameters.shape != (self.dimension,):
+            raise SettingsError(f"{parameters.shape} parameters instead of {self.dimension}", "wrong-layout")
+        return {
+            tensor.name: parameters[tensor.offset : tensor.offset + tensor.length].reshape(tensor.shape).copy()
+            for tensor in self.tensors
+        }
+
+    def join(self, arrays: Mapping[str, Any]) -> Floats:
+        """One vector, after every name and every shape was checked."""
+        named = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
+        for tensor in self.tensors:
+            if tensor.name not in named:
+                raise SettingsError(f"there is no tensor {tensor.name}", "wrong-layout")
+            if named[tensor.name].shape != tensor.shape:
+                told = f"{tensor.name} has the shape {named[tensor.name].shape} instead of {tensor.shape}"
+                raise SettingsError(told, "wrong-layout")
+        strange = sorted(set(named) - {tensor.name for tensor in self.tensors})
+        if strange:
+            raise SettingsError(f"the network has no tensor {strange[0]}", "wrong-layout")
+        return np.concatenate([named[tensor.name].ravel() for tensor in self.tensors])

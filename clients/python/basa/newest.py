@@ -1,0 +1,106 @@
+"""The newest model: its hash from the authorities' logs, its bytes from the server, and nothing older than what was seen before."""
+from __future__ import annotations
+
+import os
+from typing import List, Optional, Tuple
+
+import numpy as np
+
+from .authorities import Authorities
+from .checks import check_model, check_newest
+from .download import download
+from .errors import Refused
+from .fields import Message
+from .link import Problem
+from .services import Server
+from .settings import Model
+from .standings import Gathered, Seen, check_standings
+from .state import DeviceState
+from .suite import sha256
+
+#: The authority knows a version a moment before the server's record does.
+_MAX_LOOKS = 5
+_FIRST_WAIT_S = 0.2
+#: Statements that came with a place are as good as an answer for this long.
+_HANDED_MS = 5_000
+
+
+class Newest:
+    def __init__(self, policy: Message, state: DeviceState, server: Server, authorities: Authorities) -> None:
+        self._policy, self._state, self._server, self._authorities = policy, state, server, authorities
+        self._task = sha256(policy.raw)
+        self._model: Optional[Model] = None
+        self._handed: Tuple[List[Message], int] = ([], 0)
+        self._gathered: Optional[Gathered] = None
+        self._gathered_ms = 0
+
+    @property
+    def known_version(self) -> int:
+        return -1 if self._model is None else self._model.version
+
+    def model(self) -> Model:
+        """One that the server does not have yet is looked for again."""
+        for looks in range(_MAX_LOOKS - 1):
+            try:
+                return self._fetch()
+            except Problem as problem:
+                if problem.code != "not-found":
+                    raise
+                self._server.link.progress.sleep(_FIRST_WAIT_S * 2**looks)
+        return self._fetch()
+
+    def _fetch(self) -> Model:
+        entry = self._entry()
+        self.see(entry.version, entry.model)
+        known = self._model
+        if known is not None and (known.version, known.hash) == (entry.version, entry.model):
+            return known
+        target = f"/v1/tasks/{self._task.hex()}/models/{entry.version}"
+        data = download(self._server.link, target, 4 * self._policy.dimension, entry.model, self._state.folder)
+        version = check_model(entry, data)
+        self._server.link.progress.tell("model", version=version, done=len(data), total=len(data))
+        self._model = Model(version, entry.model, np.frombuffer(data, "<f4"), sha256(entry.statement))
+        return self._model
+
+    def _entry(self) -> Message:
+        if self._policy.one_shot is not None:
+            return self._gather().entry
+        told = self._authorities.newest_entries(self._task, os.urandom(16))
+        return check_newest(told, self._state.seen_model)
+
+    def hand(self, standings: List[Message]) -> None:
+        """One-shot: what the authorities said last came with a place."""
+        self._handed = (standings, self._authorities.now_ms() + _HANDED_MS)
+
+    def fresh(self) -> Gathered:
+        """One-shot: what was gathered last, unless an upload that names it could come too late."""
+        now_ms, fresh_ms = self._authorities.now_ms(), self._policy.one_shot.fresh_ms
+        last = self._gathered
+        is_fresh = last is not None and now_ms - self._gathered_ms <= fresh_ms / 4
+        if last is not None and is_fresh and all(epoch.closes - now_ms >= fresh_ms for epoch in last.epochs):
+            return last
+        return self._gather()
+
+    def _gather(self) -> Gathered:
+        """One-shot: what the server hands on of the authorities, with a place or by itself."""
+        (handed, until_ms), self._handed = self._handed, ([], 0)
+        if handed and self._authorities.now_ms() <= until_ms:
+            try:
+                return self._believe(handed)
+            except Refused:
+                pass  # the server is asked for newer ones
+        return self._believe(self._server.standings(self._task))
+
+    def _believe(self, told: List[Message]) -> Gathered:
+        """What is newer than anything seen before is durable before it is believed."""
+        state = self._state
+        seen = Seen(state.seen_model, state.seen_epochs, self._authorities.has_left)
+        gathered = self._authorities.by_clock(lambda now_ms: check_standings(told, self._policy, now_ms, seen))
+        state.see_epochs({epoch.authority: epoch.number for epoch in gathered.epochs})
+        self.see(gathered.entry.version, gathered.entry.model)
+        self._gathered, self._gathered_ms = gathered, self._authorities.now_ms()
+        return gathered
+
+    def see(self, version: int, model_hash: bytes) -> None:
+        if version > self._state.seen_model[0]:
+            self._state.see_model(version, model_hash)

@@ -1,0 +1,74 @@
+"""What a device is told: the addresses of the services, what it believes over them, and what it contributes."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable, Mapping, Optional, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from .checks import Block
+from .floor import Floor
+from .progress import Progress
+
+#: The parameters of a model, or an update: one number for each parameter.
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Addresses, and what the device believes over any service: the authorities' keys and the task."""
+
+    server: str
+    #: In the order of their keys.
+    authorities: Sequence[str]
+    authority_keys: Sequence[bytes]
+    task: bytes
+    folder: Path
+    token: Optional[str] = None
+    piece_bytes: int = 1 << 20
+    #: This application's own floor, whatever the task says.
+    floor: Floor = Floor()
+    #: Plain http to another machine: anybody on the way can read and change what is said.
+    unsafe_allow_plain_http: bool = False
+    progress: Progress = field(default_factory=Progress)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A version of the model. Copy the parameters before you change them."""
+
+    version: int
+    #: As the authorities logged it.
+    hash: bytes
+    parameters: Floats
+    #: The hash of its entry in the log.
+    entry: bytes = bytes(32)
+
+
+@dataclass(frozen=True, repr=False)
+class Update:
+    """The parameters before the training minus those after it, and what is told with them."""
+
+    delta: Floats
+    #: In (0, 1]: how much it counts; always 1 in a private task.
+    weight: float = 1.0
+    #: The numbers that the task asks for by name.
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    #: The tensors of the model, none of which may vanish; without them the whole update is one.
+    blocks: Optional[Sequence[Block]] = None
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """An update that the server has. It is in a version of the model once enough others have come."""
+
+    #: The slot of its buffer, or the name of its upload.
+    place: str
+    #: The version of the model that it was trained on.
+    version: int
+
+
+#: Makes an update of the newest model.
+Training = Callable[[Model], Update]

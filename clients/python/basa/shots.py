@@ -1,0 +1,60 @@
+"""The one message of a device in the one-shot mode, as functions of bytes: a seed for each part, sealed to the epoch keys of its holders."""
+from __future__ import annotations
+
+from typing import NamedTuple, Sequence
+
+from .fields import Message
+from .layouts import SHOT_HEADER, header
+from .parts import holders_of, task_parts
+from .slot_keys import Part, seal
+from .suite import sha256
+from .vectors import Words, mask, pack
+
+
+class ShotName(NamedTuple):
+    """One upload of one device."""
+
+    task: bytes
+    #: g: random, new for every upload.
+    tag: bytes
+    user: bytes
+
+
+def part_context(name: ShotName, part: int) -> bytes:
+    """Binds task, tag, user and part: a seed that another device copies into its own upload opens nowhere."""
+    return header(73) + name.task + name.tag + name.user + part.to_bytes(2, "little")
+
+
+def seal_parts(policy: Message, name: ShotName, epochs: Sequence[Message], seeds: Sequence[bytes]) -> bytes:
+    """A copy of each seed for each holder of its part that is named; `epochs` were checked."""
+    keys = {epoch.authority: epoch.key for epoch in epochs}
+    sealed = b""
+    for part, seed in zip(task_parts(policy), seeds):
+        context = part_context(name, part)
+        holders = [Part(index, keys[index]) for index in holders_of(part, sorted(keys))]
+        sealed += seal(seed, holders, 1, sha256(context), context)
+    return sealed
+
+
+def shot_body(policy: Message, name: ShotName, x: Words, seeds: Sequence[bytes], sealed: bytes) -> bytes:
+    """y = x' + the masks of all parts, packed; then the sealed parts. The salt holds the part, so that no two share a stream."""
+    y = x
+    for part, seed in zip(task_parts(policy), seeds):
+        y = mask(y, [(1, seed)], sha256(part_context(name, part)), policy.group)
+    return pack(y, policy.group) + sealed
+
+
+def shot_statement(
+    name: ShotName, version: int, entry: bytes, epochs: Sequence[Message], body: bytes, sealed: bytes
+) -> bytes:
+    """The header without its signature; the upload is named by its hash. `entry` is the hash of the entry of the model log."""
+    return SHOT_HEADER.statement(
+        task=name.task,
+        tag=name.tag,
+        user=name.user,
+        version=version,
+        entry=entry,
+        epochs=[Message(authority=epoch.authority, epoch=sha256(epoch.statement)) for epoch in epochs],
+        body_hash=sha256(body),
+        parts_hash=sha256(sealed),
+    )

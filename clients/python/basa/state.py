@@ -1,0 +1,212 @@
+"""What a device keeps: its key, and one JSON file that is wholly there after a crash or not at all.
+
+    identity.key  the Ed25519 secret key, 32 bytes
+    vector-...    x' of the session, apart because it is large
+    model-...     the newest model, as far as it has come
+    state.json    certificate, newest head of each authority's log, newest model and epochs seen, buffers ever entered, updates given away, and the session under way
+
+Every step of a session is on disk before its bytes leave. The file holds seeds while a session runs; it is overwritten when
+another takes its place.
+"""
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import StateProblem
+from .suite import Secret, Signer
+
+Json = Dict[str, Any]
+Words = npt.NDArray[np.uint32]
+_VECTOR = "vector-"
+
+
+class DeviceState:
+    """Holds the lock of its folder until `close`: one update is never given away twice by two processes."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder = folder
+        #: Authorities are asked at once, and each answer may bring a head.
+        self.lock = threading.RLock()
+        self._folder_lock = open(folder / "lock", "w")
+        try:
+            fcntl.flock(self._folder_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StateProblem("folder-in-use", str(folder)) from None
+        self.signer = self._load_signer()
+        self._data: Json = self._load()
+        #: Whether the session is one that an earlier process began.
+        self.is_resumed = self.session is not None
+        self._remove_vectors()
+
+    @property
+    def session(self) -> Optional[Json]:
+        return self._data.get("session")
+
+    def get(self, name: str) -> Optional[bytes]:
+        """A certificate or head, as bytes."""
+        text = self._data.get(name)
+        return None if text is None else bytes.fromhex(text)
+
+    def note(self, name: str, value: bytes) -> None:
+        """Goes to disk along with the next step, or when the device closes."""
+        self._data[name] = value.hex()
+
+    def keep(self, name: str, value: bytes) -> None:
+        self.note(name, value)
+        self._write()
+
+    def is_past_branch(self, authority_key: bytes, branch: bytes) -> bool:
+        return branch.hex() in self._past(authority_key)
+
+    def note_past_branch(self, authority_key: bytes, branch: bytes) -> None:
+        """Like `note`."""
+        past = [*self._past(authority_key), branch.hex()]
+        self._data["past"] = {**self._data.get("past", {}), authority_key.hex(): past}
+
+    def _past(self, authority_key: bytes) -> List[str]:
+        """Every log starts in the branch of zeros: each authority has its own."""
+        found: List[str] = self._data.get("past", {}).get(authority_key.hex(), [])
+        return found
+
+    @property
+    def seen_model(self) -> Tuple[int, bytes]:
+        """The newest version that was ever seen signed, with its hash; -1 before the first."""
+        seen = self._data.get("seen", {"version": -1, "hash": ""})
+        return int(seen["version"]), bytes.fromhex(seen["hash"])
+
+    def see_model(self, version: int, model_hash: bytes) -> None:
+        """Durable: no older version is trained on after it."""
+        self._data["seen"] = {"version": version, "hash": model_hash.hex()}
+        self._write()
+
+    @property
+    def seen_epochs(self) -> Dict[int, int]:
+        """One-shot: the newest epoch that was ever seen of each authority, by index."""
+        return {int(index): number for index, number in self._data.get("epochs", {}).items()}
+
+    def see_epochs(self, numbers: Dict[int, int]) -> None:
+        """Durable: no older epoch is sealed to after it."""
+        newest = {**self.seen_epochs, **numbers}
+        self._data["epochs"] = {str(index): number for index, number in newest.items()}
+        self._write()
+
+    def was_entered(self, ctx: bytes) -> bool:
+        return ctx.hex() in self._data["entered"]
+
+    def begin(self, ctx: bytes, session: Json, x: Words) -> None:
+        """A buffer is entered once, ever."""
+        session = {**session, "input": self._keep_vector(x)}
+        self._data["entered"].append(ctx.hex())
+        self._data["session"], self.is_resumed = session, False
+        self._write()
+
+    def begin_shot(self, delta_id: str, mark: Json, session: Json, x: Words) -> None:
+        """One-shot: the session and the mark that its update is given, in one step."""
+        session = {**session, "input": self._keep_vector(x)}
+        self._data["given"][delta_id] = mark
+        self._data["session"], self.is_resumed = session, False
+        self._write()
+
+    def vector(self) -> Words:
+        """x' of the session."""
+        words: Words = np.fromfile(self.folder / self._data["session"]["input"], "<u4")
+        return words
+
+    def _keep_vector(self, x: Words) -> str:
+        """The file is whole before the session names it; one that no session names is removed."""
+        name = f"{_VECTOR}{os.urandom(8).hex()}"
+        _write_whole(self.folder / name, np.asarray(x, "<u4").tobytes())
+        return name
+
+    def _remove_vectors(self) -> None:
+        kept = (self.session or {}).get("input")
+        for path in self.folder.glob(f"{_VECTOR}*"):
+            if path.name != kept:
+                _overwrite(path)
+                path.unlink()
+
+    def advance(self, **more: Any) -> None:
+        self._data["session"].update(more)
+        self._write()
+
+    def freeze(self, delta_id: str, ctx: bytes, tag: bytes, version: int, **more: Any) -> None:
+        """From now on these bytes leave for this buffer, or none: the update is marked in the same step, with the buffer's version."""
+        self._data["given"][delta_id] = {"ctx": ctx.hex(), "tag": tag.hex(), "version": version}
+        self.advance(**more)
+
+    def end_session(self) -> None:
+        self._data.pop("session", None)
+        self._write()
+        self._remove_vectors()
+
+    def given(self, delta_id: str) -> Optional[Json]:
+        mark: Optional[Json] = self._data["given"].get(delta_id)
+        return mark
+
+    def all_given(self) -> Dict[str, Json]:
+        """Every update that some buffer may have: in a private task each is a charge."""
+        return dict(self._data["given"])
+
+    def given_on(self, version: int, but: Optional[str] = None) -> Dict[str, Json]:
+        """Every update that a buffer of this version may have, besides this one."""
+        return {name: given for name, given in self.all_given().items() if given["version"] == version and name != but}
+
+    def release(self, delta_id: str) -> None:
+        self._data["given"].pop(delta_id)
+        self._write()
+
+    def close(self) -> None:
+        self._write()
+        self._folder_lock.close()
+
+    def _load_signer(self) -> Signer:
+        path = self.folder / "identity.key"
+        if not path.exists():
+            _replace(path, os.urandom(32))
+        secret = Secret(path.read_bytes())
+        signer = Signer(secret)
+        secret.wipe()
+        return signer
+
+    def _load(self) -> Json:
+        path = self.folder / "state.json"
+        return json.loads(path.read_text()) if path.exists() else {"entered": [], "given": {}}
+
+    def _write(self) -> None:
+        with self.lock:
+            _replace(self.folder / "state.json", json.dumps(self._data).encode())
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _overwrite(path: Path) -> None:
+    with open(path, "r+b") as file:
+        file.write(bytes(os.fstat(file.fileno()).st_size))
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """The new content in one step; what was there before is overwritten, as far as the disk allows."""
+    new = path.with_name(path.name + ".new")
+    _write_whole(new, data)
+    old = open(path, "r+b") if path.exists() else None
+    os.rename(new, path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+    if old is not None:
+        with old:
+            old.write(bytes(os.fstat(old.fileno()).st_size))

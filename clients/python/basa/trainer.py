@@ -1,0 +1,126 @@
+"""Trainers: anything that takes the parameters of the newest model and gives those after training on the device's own data."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable, Mapping, Optional, Protocol, Tuple, Union
+
+from .errors import SettingsError
+from .fields import Message
+from .network import Arrays, Network
+from .settings import Model, Update
+
+LOSSES = ("own", "softmaxCrossEntropy", "binaryCrossEntropy", "mse")
+
+
+@dataclass(frozen=True)
+class TaskTraining:
+    """How the policy of the task has devices train. No server can change it."""
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    #: `softmaxCrossEntropy`, `binaryCrossEntropy`, `mse`, or `own`: whatever your program minimises.
+    loss: str
+    #: The version of the model that is trained on.
+    version: int
+    #: The names of the metrics that the task asks for.
+    metrics: Tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Trained:
+    """The parameters after training, the number of examples, and numbers for the metrics of the task."""
+
+    arrays: Mapping[str, Any]
+    examples: int = 0
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+class Trainer(Protocol):
+    def network(self) -> Optional[Network]:
+        """The tensors that it trains; None for those of the task, whatever they are."""
+
+    def train(self, arrays: Arrays, training: TaskTraining) -> Trained: ...
+
+
+#: Arrays by name in, arrays by name out, by themselves or with metrics.
+TrainFunction = Callable[[Arrays, TaskTraining], Union[Mapping[str, Any], Trained]]
+
+
+class FunctionTrainer:
+    """Any function of arrays."""
+
+    def __init__(self, function: TrainFunction, network: Optional[Network] = None) -> None:
+        self._function, self._network = function, network
+
+    def network(self) -> Optional[Network]:
+        return self._network
+
+    def train(self, arrays: Arrays, training: TaskTraining) -> Trained:
+        result = self._function(arrays, training)
+        return result if isinstance(result, Trained) else Trained(result)
+
+
+def trainer_of(given: Union[Trainer, TrainFunction]) -> Trainer:
+    return given if hasattr(given, "train") else FunctionTrainer(given)  # type: ignore[return-value]
+
+
+class Bound:
+    """A trainer in a task, after its tensors were held to the network that the policy names.
+
+    `served` gives the network as the server shows it, which hashes to the policy. Tensors whose names differ are taken in
+    their order; windows of convolutions that a trainer has channels first are turned.
+    """
+
+    def __init__(self, trainer: Trainer, policy: Message, served: Callable[[], Optional[Network]]) -> None:
+        self._trainer, self._policy = trainer, policy
+        own = trainer.network()
+        self._task = _network_of_task(own, policy, served)
+        self._own = own or self._task
+        if self._task.dimension != policy.dimension:
+            told = f"the task has {policy.dimension} parameters, {self._task.name} has {self._task.dimension}"
+            raise SettingsError(told, "wrong-layout")
+        is_turned = own is not self._task and getattr(trainer, "channels_first", False)
+        self._turned = _turned(self._task, self._own, is_turned)
+
+    def __call__(self, model: Model) -> "tuple[Update, Trained]":
+        parts = self._task.split(model.parameters).values()
+        rows = zip(self._own.tensors, parts, self._turned)
+        arrays = {tensor.name: part.transpose(0, 3, 1, 2).copy() if turn else part for tensor, part, turn in rows}
+        trained = self._trainer.train(arrays, self.training_on(model.version))
+        after = self._own.split(self._own.join(trained.arrays)).values()
+        back = zip(self._task.tensors, after, self._turned)
+        ended = {tensor.name: part.transpose(0, 2, 3, 1) if turn else part for tensor, part, turn in back}
+        told = {"examples": float(trained.examples), **trained.metrics} if trained.examples else dict(trained.metrics)
+        return Update(model.parameters - self._task.join(ended), metrics=told, blocks=self._task.blocks), trained
+
+    def training_on(self, version: int) -> TaskTraining:
+        said = self._policy.training
+        names = tuple(metric.name.decode() for metric in self._policy.metrics)
+        return TaskTraining(said.epochs, said.batch_size, said.learning_rate, LOSSES[said.loss], version, names)
+
+
+def _network_of_task(own: Optional[Network], policy: Message, served: Callable[[], Optional[Network]]) -> Network:
+    """The policy names it by its hash, or leaves it to the application."""
+    is_free = not any(policy.manifest)
+    if own is not None and (is_free or own.manifest_hash == policy.manifest):
+        return own
+    shown = served()
+    if shown is not None:
+        return shown
+    if own is None:
+        return Network.of_shapes("model", {"parameters": (policy.dimension,)})
+    raise SettingsError(f"{own.name} has tensors of other names or shapes than the network of the task", "wrong-layout")
+
+
+def _turned(task: Network, own: Network, channels_first: bool) -> Tuple[bool, ...]:
+    """Of each tensor, whether the trainer has it as [outputs, inputs, height, width]."""
+    if len(task.tensors) != len(own.tensors):
+        raise SettingsError(f"{len(own.tensors)} tensors instead of {len(task.tensors)}", "wrong-layout")
+    turned = tuple(channels_first and len(tensor.shape) == 4 for tensor in task.tensors)
+    for mine, theirs, turn in zip(own.tensors, task.tensors, turned):
+        wanted = tuple(theirs.shape[k] for k in (0, 3, 1, 2)) if turn else theirs.shape
+        if mine.shape != wanted:
+            told = f"{mine.name} has the shape {mine.shape}, {theirs.name} of the task {wanted}"
+            raise SettingsError(told, "wrong-layout")
+    return turned

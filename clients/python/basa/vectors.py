@@ -1,0 +1,172 @@
+"""Vectors in the group of a task: masks, packing, and the quantiser. All of it runs on numpy arrays of 32-bit words."""
+from __future__ import annotations
+
+import math
+from typing import Any, Iterable, List, Mapping, Sequence, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import Refused
+from .fields import Message
+from .layouts import MIXED_VERSIONS
+from .noise import noisy_update
+from .privacy import Randomness
+from .suite import Keystream, hkdf
+from .task_numbers import FIELD, modulus, staleness_weight
+
+#: Elements of the group, as words of 32 bits.
+Words = npt.NDArray[np.uint32]
+#: Elements that are worked on at a time: they stay in the cache of the processor.
+_PIECE = 1 << 16
+
+
+def expand(seed: bytes, ctx: bytes, group: int, count: int) -> Words:
+    """PRG(seed): the mask vector."""
+    return mask(np.zeros(count, np.uint32), [(1, seed)], ctx, group)
+
+
+def mask(vector: npt.ArrayLike, terms: Iterable[Tuple[int, bytes]], ctx: bytes, group: int) -> Words:
+    """vector + the sum of sign * PRG(seed)."""
+    masked = np.array(vector, np.uint32)
+    buffer = bytearray(4 * _PIECE)
+    streams = [(sign, _Stream(seed, ctx, group, buffer)) for sign, seed in terms]
+    add = _add_in_ring if group else _add_in_field
+    for at in range(0, len(masked), _PIECE):
+        add(masked[at : at + _PIECE], at, streams)
+    if group:
+        masked &= np.uint32(modulus(group) - 1)
+    return masked
+
+
+class _Stream:
+    """The elements of one mask, one after the other. What `next` gives is good until the next call with this buffer."""
+
+    def __init__(self, seed: bytes, ctx: bytes, group: int, buffer: bytearray) -> None:
+        self._seed, self._ctx, self._buffer = seed, ctx, buffer
+        self._width = -(-group // 8) if group else 4
+        self._keystream = _keystream_of(seed, ctx, b"mask")
+
+    def next(self, count: int) -> Words:
+        """In a ring, words whose higher bits are not of the mask: they vanish when the sum is cut to the bits of the ring."""
+        self._keystream.into(memoryview(self._buffer)[: self._width * count])
+        return np.ndarray((count,), "<u4", self._buffer, strides=(self._width,))
+
+    def next_of_field(self, at: int, count: int) -> Words:
+        """Words that are no element of the field are drawn again, from streams of their own."""
+        words = self.next(count)
+        for k in np.flatnonzero(words >= FIELD):
+            words[k] = self._drawn_again(at + int(k))
+        return words
+
+    def _drawn_again(self, k: int) -> int:
+        for n in range(1, 256):
+            stream = _keystream_of(self._seed, self._ctx, b"mask-reject" + bytes([n]))
+            word = int.from_bytes(stream.take(4 * k + 4)[-4:], "little")
+            if word < FIELD:
+                return word
+        raise ValueError("the keystream is not random")
+
+
+def _keystream_of(seed: bytes, ctx: bytes, info: bytes) -> Keystream:
+    okm = hkdf(seed, ctx, info, 32)
+    return Keystream(okm[:16], okm[16:])
+
+
+def _add_in_ring(part: Words, _: int, streams: Sequence[Tuple[int, _Stream]]) -> None:
+    for sign, stream in streams:
+        (np.add if sign > 0 else np.subtract)(part, stream.next(len(part)), out=part)
+
+
+def _add_in_field(part: Words, at: int, streams: Sequence[Tuple[int, _Stream]]) -> None:
+    total = part.astype(np.uint64)
+    for sign, stream in streams:
+        words = stream.next_of_field(at, len(part))
+        total += words if sign > 0 else FIELD - words
+    part[:] = total % FIELD
+
+
+def pack(vector: npt.ArrayLike, group: int) -> bytes:
+    """Bits of the ring each, the low bit first."""
+    words, bits = np.asarray(vector, "<u4"), group or 32
+    if bits % 8 == 0:
+        return words.view(np.uint8).reshape(-1, 4)[:, : bits // 8].tobytes()
+    # Eight elements fill whole bytes: each byte is made of the few elements that reach into it.
+    lanes = np.zeros((8, -(-len(words) // 8)), np.uint32)
+    for k in range(8):
+        part = words[k::8]
+        lanes[k, : len(part)] = part
+    packed = np.zeros((lanes.shape[1], bits), np.uint8)
+    for byte in range(bits):
+        packed[:, byte] = _byte_of(lanes, byte, bits)
+    return packed.tobytes()[: -(-len(words) * bits // 8)]
+
+
+def _byte_of(lanes: Words, byte: int, bits: int) -> npt.NDArray[np.uint8]:
+    first, last = 8 * byte // bits, (8 * byte + 7) // bits
+    value = np.zeros(lanes.shape[1], np.uint32)
+    for k in range(first, last + 1):
+        shift = bits * k - 8 * byte
+        value |= lanes[k] << np.uint32(shift) if shift >= 0 else lanes[k] >> np.uint32(-shift)
+    return value.astype(np.uint8)
+
+
+def quantize(
+    values: npt.ArrayLike, level: int, clip: float, group: int, weight: float, words: npt.NDArray[Any]
+) -> Words:
+    """X = floor(c x) + (r < c x - floor(c x)) of the clipped and weighted values."""
+    doubles = np.asarray(values, np.float64)
+    if not np.isfinite(doubles).all():
+        raise Refused("not-finite")
+    scaled = np.clip(doubles, -clip, clip)
+    scaled *= weight
+    scaled *= level
+    below = np.floor(scaled)
+    scaled -= below
+    below += words * 2.0**-32 < scaled
+    whole = below.astype(np.int64)
+    if group:
+        return whole.astype(np.uint32) & np.uint32(modulus(group) - 1)
+    return (whole % FIELD).astype(np.uint32)
+
+
+def metric_word(metric: Message, value: float, scale: int) -> int:
+    """The place of a value in its range, 0 .. scale."""
+    clipped = min(metric.high, max(metric.low, value))
+    return int(math.floor((clipped - metric.low) / (metric.high - metric.low) * scale + 0.5))
+
+
+def build_input(
+    descriptor: Message,
+    delta: npt.ArrayLike,
+    trained_on: int,
+    randomness: Randomness,
+    metrics: Mapping[str, float],
+    own_weight: float = 1.0,
+) -> Words:
+    """x' = [1, 0, 0, 0 | w | metrics | x], with mixed versions [1, 0, 0, 0 | w | v | metrics | x].
+
+    With one version a buffer the server weighs the whole sum by its age. In a private task every update has the same weight.
+    """
+    values = np.asarray(delta, np.float32)
+    is_mixed, scale = descriptor.versions == MIXED_VERSIONS, descriptor.weight_scale
+    staleness = max(0, descriptor.version - trained_on)
+    alpha = staleness_weight(descriptor.staleness, staleness) if is_mixed else 1.0
+    if descriptor.privacy is None:
+        alpha *= own_weight
+    weight = min(scale, max(1, math.floor(alpha * scale + 0.5)))
+    if descriptor.privacy is None:
+        words = np.frombuffer(randomness(4 * len(values)), "<u4")
+        x = quantize(values, descriptor.level, descriptor.clip, descriptor.group, weight / scale, words)
+    else:
+        x = (noisy_update(descriptor, values, weight / scale, randomness) % modulus(descriptor.group)).astype(np.uint32)
+    told = [metric_word(metric, metrics[metric.name.decode()], scale) for metric in descriptor.metrics]
+    prefix = [1, 0, 0, 0, weight, *_version_word(descriptor, trained_on), *told]
+    return np.concatenate([np.array(prefix, np.uint32), x])
+
+
+def _version_word(descriptor: Message, trained_on: int) -> List[int]:
+    if descriptor.versions != MIXED_VERSIONS:
+        return []
+    oldest = descriptor.max_staleness
+    return [min(2 * oldest, max(0, trained_on - descriptor.version + oldest))]

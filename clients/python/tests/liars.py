@@ -1,0 +1,127 @@
+"""Authorities on this machine that lie, each in its way: for the self-check."""
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List
+
+from basa.services import Authority
+from basa.state import DeviceState
+
+from .councilcheck import SIGNERS, ZEROS, small_policy
+
+HOUR_MS = 3_600_000
+TEN_YEARS_MS = 10 * 365 * 24 * HOUR_MS
+POLICY_BYTES = small_policy().raw
+#: A slow answer takes a minute: a test that waits for it fails, and does end.
+BYTE_EVERY_S, SLOW_BYTES = 0.02, 3000
+#: Nobody sets it: what waits for it waits until the program ends.
+NEVER = threading.Event()
+
+
+class Told:
+    """What a service answers: a status, headers and a body, all at once or byte by byte."""
+
+    def __init__(self, body: bytes, status: int = 200, slow: str = "", missing: int = 0, **headers: str) -> None:
+        self.body, self.status, self.slow, self.missing, self.headers = body, status, slow, missing, headers
+
+
+#: By the path that was asked for, and the place of the authority.
+Says = Callable[[str, int], Told]
+
+
+def honest(path: str, place: int) -> Told:
+    if path == "/v1/authority":
+        return about(place)
+    return Told(POLICY_BYTES)
+
+
+def about(place: int, ahead_ms: int = 0, **more: Any) -> Told:
+    said = {"publicKey": SIGNERS[place].public.hex(), "time": int(time.time() * 1000) + ahead_ms}
+    return Told(json.dumps({**said, **more}).encode())
+
+
+def but(at: str, lie: Callable[[int], Told]) -> Says:
+    """Honest, except where the path ends so."""
+    return lambda path, place: lie(place) if path.endswith(at) else honest(path, place)
+
+
+def skewed(detail: str) -> Says:
+    document = {"type": "urn:basa:problem:clock-skew", "detail": detail}
+    return lambda path, place: Told(json.dumps(document).encode(), 401)
+
+
+LIES: Dict[str, Says] = {
+    "another policy": but("/policy", lambda _: Told(small_policy(minimum=1).raw)),
+    "a policy that is none": but("/policy", lambda _: Told(POLICY_BYTES[:-1])),
+    "no policy": but("/policy", lambda _: Told(b"", 404)),
+    "a policy without end": but("/policy", lambda _: Told(bytes(1 << 22))),
+    "a policy byte by byte": but("/policy", lambda _: Told(POLICY_BYTES, slow="body")),
+    "another key": but("/authority", lambda place: about(place, publicKey=ZEROS.hex())),
+    "no key": but("/authority", lambda place: about(place, publicKey=7)),
+    "no hexadecimal": but("/authority", lambda place: about(place, publicKey="key")),
+    "no JSON": but("/authority", lambda _: Told(b"{")),
+    "a list": but("/authority", lambda _: Told(b"[]")),
+    "a deep list": but("/authority", lambda _: Told(b"[" * 500_000)),
+    "a head that is none": but("/authority", lambda _: Told(b"{}", Basa_Head="head")),
+    "headers byte by byte": but("/authority", lambda _: Told(b"{}", slow="headers")),
+    "ten years ahead": but("/authority", lambda place: about(place, TEN_YEARS_MS)),
+    "ten years behind": but("/authority", lambda place: about(place, -TEN_YEARS_MS)),
+    "an hour ahead": but("/authority", lambda place: about(place, HOUR_MS)),
+    "a time that is none": but("/authority", lambda place: about(place, time="now")),
+    "an endless time": but("/authority", lambda place: about(place, time=10**400)),
+}
+
+
+@contextmanager
+def authorities_that(says: List[Says]) -> Iterator[List[Authority]]:
+    with services_that(says) as urls, tempfile.TemporaryDirectory() as folder:
+        state = DeviceState(Path(folder))
+        yield [Authority(url, state, SIGNERS[place].public) for place, url in enumerate(urls)]
+        state.close()
+
+
+@contextmanager
+def services_that(says: List[Says]) -> Iterator[List[str]]:
+    services = [_service(one, place) for place, one in enumerate(says)]
+    for service in services:
+        threading.Thread(target=service.serve_forever, args=(0.01,), daemon=True).start()
+    yield [f"http://127.0.0.1:{service.server_address[1]}" for service in services]
+    for service in services:
+        service.shutdown()
+        service.socket.close()
+
+
+def _service(says: Says, place: int) -> ThreadingHTTPServer:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            told = says(self.path, place)
+            lines = [f"HTTP/1.0 {told.status} -", f"Content-Length: {len(told.body) + told.missing}"]
+            lines += ["Filler: " + "-" * SLOW_BYTES] if told.slow == "headers" else []
+            lines += [f"{name.replace('_', '-')}: {value}" for name, value in told.headers.items()]
+            self._write("\r\n".join(lines).encode(), told.slow == "headers")
+            self._write(b"\r\n\r\n", False)
+            self._write(told.body, told.slow == "body")
+
+        do_POST = do_GET
+
+        def _write(self, data: bytes, is_slow: bool) -> None:
+            try:
+                for byte in data if is_slow else b"":
+                    self.wfile.write(bytes([byte]))
+                    NEVER.wait(BYTE_EVERY_S)
+                self.wfile.write(b"" if is_slow else data)
+            except OSError:
+                pass  # nobody listens any more
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    service = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    service.daemon_threads = True
+    return service

@@ -1,0 +1,214 @@
+"""What one authority of several can do by lying, or by being slow: nothing. Part of the self-check."""
+from __future__ import annotations
+
+import threading
+import time
+from http.client import HTTPException
+from typing import Any, Callable, Dict, List, Optional, Tuple
+from urllib.parse import urlsplit
+
+from basa import asking
+from basa.authorities import Authorities, policy_of
+from basa.clock import council_offset_ms
+from basa.council import Council
+from basa.errors import Malformed
+from basa.errors import Refused
+from basa.exchange import Request, exchange
+from basa.fields import Message
+from basa.link import Problem, ServiceLink
+from basa.suite import sha256
+
+from .councilcheck import COUNCIL, SIGNERS, ZEROS, certificate_of
+from .liars import (
+    HOUR_MS, LIES, NEVER, POLICY_BYTES, SLOW_BYTES, TEN_YEARS_MS, Told, about, authorities_that, honest, services_that,
+    skewed,
+)
+from .rulecheck import refusal
+
+Vector = Dict[str, Any]
+
+
+def check_policy_of(v: Vector) -> None:
+    """One of four lies in its way, and the others give the policy and the time."""
+    says = [LIES[v["lie"]] if place == v["place"] else honest for place in range(4)]
+    with authorities_that(says) as members:
+        assert policy_of(members, sha256(POLICY_BYTES)).raw == POLICY_BYTES
+        ahead = Authorities(members, COUNCIL).now_ms() - time.time() * 1000
+        assert abs(ahead) < HOUR_MS / 2, f"the clock is {ahead} ms off"
+
+
+def check_alone(v: Vector) -> None:
+    """The only authority has nobody beside it: its lie is refused."""
+    with authorities_that([LIES[v["lie"]]]) as members:
+        alone = Council(COUNCIL.keys[:1], 1)
+
+        def connect() -> None:
+            try:
+                policy_of(members, sha256(POLICY_BYTES))
+            except Malformed:
+                raise Refused("malformed") from None
+            Authorities(members, alone).now_ms()
+
+        assert refusal(connect) == v["refused"]
+
+
+def check_asking(v: Vector) -> None:
+    """All at once, or one by one: then the next one is asked if those before it fail or are silent, and else it is not."""
+    asked: List[str] = []
+    meeting = threading.Barrier(len(v["they"]) if v.get("meet") else 1)
+
+    def ask(does: str) -> str:
+        asked.append(does)
+        meeting.wait(60)
+        if does == "silent":
+            NEVER.wait()
+        return does
+
+    def judge(_: str, told: str) -> str:
+        if told == "wrong":
+            raise Refused("wrong")
+        return told
+
+    asking.SILENCE_S, usual = v["silence"], asking.SILENCE_S
+    try:
+        result = asking.ask_several(v["they"], ask, judge, lambda good: good[0], 1, one_by_one="meet" not in v)
+    finally:
+        asking.SILENCE_S = usual
+    assert result == "good" and len(asked) == v["asked"]
+
+
+def check_skew(v: Vector) -> None:
+    """`clock-skew` moves the clock for a service by what a wrong clock can be off."""
+    told = int(time.time() * 1000) + v["ahead"]
+    with services_that([skewed(v.get("detail", str(told)))]) as [url]:
+        link = ServiceLink(url, SIGNERS[0], ZEROS)
+        try:
+            link.call("POST", "/v1/nothing", b"", signed=True)
+        except Problem as problem:
+            assert problem.code == "clock-skew"
+        moved = link.now_ms() - time.time() * 1000
+        assert abs(moved - v["moves"]) < HOUR_MS / 2, f"{moved} ms"
+
+
+def check_clocks(v: Vector) -> None:
+    hours = [HOUR_MS * hour for hour in v["hours"]]
+    if v["agreed"] is None:
+        assert refusal(lambda: council_offset_ms(v["t"], hours)) == "wrong-clock"
+    else:
+        assert council_offset_ms(v["t"], hours) == v["agreed"] * HOUR_MS
+
+
+def check_clocks_anew(v: Vector) -> None:
+    """The clock of a device that was set meanwhile: what the authorities told before is asked for again."""
+    ahead = [HOUR_MS * v["before"]]
+    with authorities_that([lambda path, place: about(place, ahead[0])] * 4) as members:
+        authorities = Authorities(members, COUNCIL)
+        for hours in (v["before"], v["after"]):
+            ahead[0] = HOUR_MS * hours
+            authorities.read_clocks()
+            assert abs(authorities.now_ms() - time.time() * 1000 - ahead[0]) < HOUR_MS / 2
+
+
+def check_answer(v: Vector) -> None:
+    """An answer that comes byte by byte comes to an end, which is not its own; one that breaks off or has no end is none."""
+    with services_that([lambda path, place: Told(bytes(SLOW_BYTES), **v["told"])]) as [url]:
+        try:
+            exchange(urlsplit(url), Request("GET", "/", {}, most=v.get("most", SLOW_BYTES)), timeout_s=v.get("seconds", 30))
+            failure = None
+        except (OSError, HTTPException, Malformed) as error:
+            failure = error
+        assert v["fails"] is None if failure is None else isinstance(failure, v["fails"] or ()), failure
+
+
+def check_enrolment(v: Vector) -> None:
+    """Three of four sign the same words, whatever the fourth does. The lot says who is asked first, so it is tried often."""
+    for _ in range(v.get("times", 12)):
+        members = [_Enrols(place, "honest" if place in v["honest"] else v["lie"]) for place in range(4)]
+        try:
+            certificate = Authorities(members, COUNCIL).enrol(ZEROS, None, ZEROS)  # type: ignore[arg-type]
+            assert v["good"] and certificate.issued_at == _Enrols.WORDS and len(certificate.endorsements) == 3
+        except (Refused, Problem):
+            assert not v["good"]
+
+
+class _Enrols:
+    """An authority that signs a certificate: honest ones sign the words of another one if they are the usual ones."""
+
+    WORDS = 5
+
+    def __init__(self, place: int, does: str) -> None:
+        self._place, self._does = place, does
+
+    def enrol(self, task: bytes, token: Optional[str], like: Optional[Message]) -> Message:
+        if self._does == "silent":
+            NEVER.wait()
+        if self._does == "fails":
+            raise KeyError("an answer that nobody thought of")
+        if self._does == "honest" and like is not None and like.issued_at != self.WORDS:
+            raise Problem(400, {"type": "urn:basa:problem:malformed"}, {})
+        signer = self._place if self._does != "foreign" else self._place - 1
+        return certificate_of(signer, self.WORDS if self._does != "words" else 6)
+
+
+LIE_RULES: List[Tuple[str, Callable[[Vector], None], List[Vector]]] = [
+    ("an authority that lies, of four", check_policy_of, [
+        {"lie": lie, "place": place} for lie in LIES for place in (0, 3)
+    ]),
+    ("an authority that lies, alone", check_alone, [
+        {"lie": "another policy", "refused": "wrong-policy"},
+        {"lie": "another key", "refused": "wrong-authority"},
+        {"lie": "ten years ahead", "refused": "wrong-clock"},
+        {"lie": "an hour ahead", "refused": None},
+        {"lie": "an endless time", "refused": None},
+        {"lie": "a time that is none", "refused": None},
+        {"lie": "no key", "refused": "malformed"},
+        {"lie": "no hexadecimal", "refused": "malformed"},
+        {"lie": "no JSON", "refused": "malformed"},
+        {"lie": "a list", "refused": "malformed"},
+        {"lie": "a deep list", "refused": "malformed"},
+        {"lie": "a head that is none", "refused": "malformed"},
+        {"lie": "a policy without end", "refused": "malformed"},
+    ]),
+    ("several that are asked", check_asking, [
+        {"they": ["good", "good"], "silence": 3600, "asked": 1},
+        {"they": ["wrong", "good", "good"], "silence": 3600, "asked": 2},
+        {"they": ["silent", "good"], "silence": 0.1, "asked": 2},
+        {"they": ["silent", "wrong", "good"], "silence": 3600, "meet": True, "asked": 3},
+    ]),
+    ("clocks that a service sets", check_skew, [
+        {"ahead": HOUR_MS, "moves": HOUR_MS},
+        {"ahead": -5 * HOUR_MS, "moves": -5 * HOUR_MS},
+        {"ahead": TEN_YEARS_MS, "moves": 0},
+        {"ahead": -TEN_YEARS_MS, "moves": 0},
+        {"ahead": 0, "detail": "9" * 400, "moves": 0},
+        {"ahead": 0, "detail": "\u00b2" * 13, "moves": 0},
+        {"ahead": 0, "detail": "", "moves": 0},
+    ]),
+    ("clocks of several authorities", check_clocks, [
+        {"t": 3, "hours": [0, 0, 0, 90_000], "agreed": 0},
+        {"t": 3, "hours": [23, 0, 0, 0], "agreed": 0},
+        {"t": 3, "hours": [1, 2, 3, 4], "agreed": 2},
+        {"t": 3, "hours": [-24, -24, 24], "agreed": -24},
+        {"t": 3, "hours": [5, 5], "agreed": 0},
+        {"t": 1, "hours": [24], "agreed": 24},
+        {"t": 1, "hours": [25], "agreed": None},
+        {"t": 3, "hours": [48, 48, 48, 0], "agreed": None},
+        {"t": 3, "hours": [48, 48, 0, 0], "agreed": 0},
+    ]),
+    ("clocks that are read anew", check_clocks_anew, [{"before": 0, "after": 20}, {"before": -20, "after": 0}]),
+    ("answers that are slow, short or long", check_answer, [
+        {"told": {}, "fails": None},
+        {"told": {"slow": "headers"}, "seconds": 0.5, "fails": OSError},
+        {"told": {"slow": "body"}, "seconds": 0.5, "fails": OSError},
+        {"told": {"missing": 1}, "fails": HTTPException},
+        {"told": {}, "most": SLOW_BYTES - 1, "fails": Malformed},
+    ]),
+    ("enrolments beside one that lies", check_enrolment, [
+        {"honest": [0, 1, 2, 3], "lie": "", "good": True},
+        {"honest": [1, 2, 3], "lie": "words", "good": True},
+        {"honest": [1, 2, 3], "lie": "foreign", "good": True},
+        {"honest": [0, 1, 2], "lie": "fails", "good": True},
+        {"honest": [0, 2, 3], "lie": "silent", "good": True, "times": 2},
+        {"honest": [0, 1], "lie": "foreign", "good": False},
+    ]),
+]

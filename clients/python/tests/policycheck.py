@@ -1,0 +1,68 @@
+"""Policies, floors and budgets against conformance/vectors/policies.json: part of the self-check, and without any package but Python's own."""
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from basa.accountant import epsilon_budget, epsilon_of
+from basa.errors import Malformed
+from basa.errors import Refused
+from basa.fields import Message
+from basa.floor import Floor, PrivacyFloor
+from basa.layouts import POLICY
+from basa.policy import check_policy
+
+Vector = Dict[str, Any]
+_ANY = Floor(minimum=0, max_staleness=2**32, unsafe_mixed_versions=True)
+
+
+def verdict(policy: str, floor: Floor = _ANY) -> Optional[str]:
+    try:
+        check_policy(POLICY.decode(bytes.fromhex(policy)), floor)
+    except Malformed:
+        return "malformed"
+    except Refused as no:
+        return no.reason
+    return None
+
+
+def check_refused(v: Vector) -> None:
+    got = verdict(v["policy"])
+    assert got == v["refusal"], f"{v['why']}: {got}"
+
+
+def check_accepted(v: Vector) -> None:
+    got = verdict(v["policy"])
+    assert got is None, f"{v['what']}: {got}"
+
+
+def check_floor(v: Vector) -> None:
+    floor, private = v["floor"], v["floor"].get("privacy")
+    own = Floor(
+        floor["minimum"],
+        floor["maxStaleness"],
+        None if private is None else PrivacyFloor(**private),
+        floor.get("unsafeMixedVersions", False),
+        floor.get("checkedSums", False),
+        floor.get("deviceNoise", False),
+    )
+    assert verdict(v["policy"], own) == ("below-floor" if v["isBelow"] else None)
+
+
+def check_budget(v: Vector) -> None:
+    private = Message(noise=v["noiseMultiplier"], participations=v["participations"])
+    assert math.isclose(epsilon_budget(private, v["delta"]), v["epsilon"], rel_tol=1e-9)
+
+
+def check_epsilon(v: Vector) -> None:
+    assert math.isclose(epsilon_of(v["rho"], v["delta"]), v["epsilon"], rel_tol=1e-9)
+
+
+def policy_checks(policies: Vector, masking: Vector) -> List[Tuple[str, Callable[[Vector], None], List[Vector]]]:
+    return [
+        ("refused policies", check_refused, policies["refused"]),
+        ("accepted policies", check_accepted, policies["accepted"]),
+        ("floors", check_floor, policies["floors"]),
+        ("privacy budgets", check_budget, policies["budgets"]),
+        ("privacy costs", check_epsilon, masking["accountant"]),
+    ]

@@ -1,0 +1,113 @@
+"""What this device refuses by itself, case by case: part of the self-check."""
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from basa.checks import check_blocks, check_newest, check_newest_of
+from basa.council import Council
+from basa.errors import Refused
+from basa.fields import ENDORSEMENTS, Message
+from basa.layouts import MODEL_ENTRY, NEWEST_MODEL, Layout
+from basa.link import Problem, ServiceLink
+from basa.suite import Secret, Signer
+
+Vector = Dict[str, Any]
+
+
+def refusal(check: Callable[[], Any]) -> Optional[str]:
+    try:
+        check()
+    except Refused as no:
+        return no.reason
+    return None
+
+
+def check_vanishing(v: Vector) -> None:
+    """An update that vanishes on a block is refused, after quantising and against the floor."""
+    descriptor = Message(level=4, group=32, block_floor=v["floor"])
+    x = [v["value"] % 2**32 if n in range(*v["range"]) else 1 for n in range(200)]
+    assert refusal(lambda: check_blocks(x, descriptor, v["blocks"])) == v["refused"]
+
+
+def check_replay(v: Vector) -> None:
+    """An answer about the newest model is one to this question, and goes back behind nothing."""
+    signer = Signer(Secret(bytes(range(32))))
+    council = Council([signer.public], 1)
+    zeros = bytes(32)
+    entry = endorsed([signer], MODEL_ENTRY, task=zeros, version=v["version"], model=zeros, sums=[], spoilt=[], previous=zeros)
+    head = Message(branch=bytes(16), sequence=7, revocations=0, hash=bytes(32))
+    answer = _signed(signer, NEWEST_MODEL, nonce=b"n" * 16, entry=entry, head=head)
+    seen = (v["seen"], bytes([v.get("hash", 0)]) * 32)
+    asked = (v.get("nonce", "n") * 16).encode()
+    past = v.get("past", False)
+
+    def judge() -> Message:
+        return check_newest([check_newest_of(answer, council, 0, zeros, asked, past)], seen)
+
+    assert refusal(judge) == v["refused"]
+
+
+def _signed(signer: Signer, layout: Layout, **fields: Any) -> Message:
+    statement = layout.statement(**fields)
+    return layout.decode(statement + signer.sign(statement))
+
+
+def endorsed(signers: Sequence[Signer], layout: Layout, **fields: Any) -> Message:
+    """Signed by these, which are the first of their council."""
+    statement = layout.statement(**fields)
+    signatures = [Message(authority=index, signature=one.sign(statement)) for index, one in enumerate(signers)]
+    return layout.decode(statement + ENDORSEMENTS.write(signatures))
+
+
+def check_wait(v: Vector) -> None:
+    headers = {} if v["header"] is None else {"retry-after": v["header"]}
+    assert Problem(429, {} if v["said"] is None else {"retryAfterMs": v["said"]}, headers).wait_s == v["seconds"]
+
+
+def check_address(v: Vector) -> None:
+    try:
+        ServiceLink(v["url"], Signer(Secret(bytes(32))), bytes(32))
+        allowed = True
+    except ValueError:
+        allowed = False
+    assert allowed == v["allowed"]
+
+
+_TWO = [(0, 100), (100, 100)]
+RULES: List[Tuple[str, Callable[[Vector], None], List[Vector]]] = [
+    ("vanishing blocks", check_vanishing, [
+        {"value": 0, "range": (100, 200), "blocks": _TWO, "floor": 0, "refused": "zero-block"},
+        {"value": 0, "range": (100, 199), "blocks": _TWO, "floor": 0, "refused": None},
+        {"value": -1, "range": (0, 200), "blocks": _TWO, "floor": 2.5, "refused": None},
+        {"value": -1, "range": (0, 200), "blocks": _TWO, "floor": 2.6, "refused": "zero-block"},
+        {"value": 0, "range": (190, 200), "blocks": [(0, 190), (190, 10)], "floor": 0, "refused": None},
+        {"value": 0, "range": (0, 190), "blocks": [(0, 190), (190, 10)], "floor": 0, "refused": "zero-block"},
+        {"value": 0, "range": (0, 200), "blocks": [(0, 10)], "floor": 0, "refused": "zero-block"},
+    ]),
+    ("replays", check_replay, [
+        {"version": 1, "seen": 1, "refused": None},
+        {"version": 1, "seen": -1, "refused": None},
+        {"version": 0, "seen": 1, "refused": "model-stale"},
+        {"version": 1, "seen": 1, "nonce": "o", "refused": "model-stale"},
+        {"version": 1, "seen": 1, "past": True, "refused": "model-stale"},
+        {"version": 1, "seen": 1, "hash": 1, "refused": "other-model"},
+    ]),
+    ("waits", check_wait, [
+        {"said": 250, "header": None, "seconds": 0.25},
+        {"said": 1e300, "header": None, "seconds": 3600.0},
+        {"said": float("inf"), "header": None, "seconds": 3600.0},
+        {"said": float("nan"), "header": None, "seconds": 0.0},
+        {"said": -5, "header": None, "seconds": 0.0},
+        {"said": "soon", "header": None, "seconds": 0.0},
+        {"said": None, "header": "2", "seconds": 2.0},
+        {"said": None, "header": "Wed, 21 Oct 2065 07:28:00 GMT", "seconds": 0.0},
+    ]),
+    ("addresses", check_address, [
+        {"url": "http://127.0.0.1:7800", "allowed": True},
+        {"url": "http://localhost", "allowed": True},
+        {"url": "http://[::1]:1", "allowed": True},
+        {"url": "http://192.0.2.1", "allowed": False},
+        {"url": "http://localhost.example", "allowed": False},
+        {"url": "https://basa.example", "allowed": True},
+    ]),
+]

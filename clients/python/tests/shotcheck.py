@@ -1,0 +1,222 @@
+"""The one-shot mode: uploads against the vectors, statements that a device must refuse, and what is kept of an update. Part of the self-check."""
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from basa.authorities import Authorities
+from basa.council import council_of
+from basa.errors import StateProblem
+from basa.fields import Message
+from basa.floor import Floor
+from basa.given import Given
+from basa.layouts import BEACON, EPOCH, MODEL_ENTRY, POLICY, SHOT_HEADER, SHOT_OUTCOME, SHOT_UPLOAD, STANDINGS, Layout
+from basa.policy import X25519, check_policy
+from basa.shot_session import Shot, ShotSession, freeze_shot
+from basa.shots import ShotName, seal_parts, shot_body, shot_statement
+from basa.standings import Gathered, Seen, check_standings
+from basa.state import DeviceState
+from basa.suite import Secret, Signer, sha256
+
+from .rulecheck import endorsed, refusal
+
+Vector = Dict[str, Any]
+Case = Tuple[str, Callable[[Vector], None], List[Vector]]
+_NOW, _EPOCH, _VERSION = 1_700_000_000_000, 7, 3
+_UNKNOWN, _PENDING, _INCLUDED, _EXPIRED = range(4)
+_ANY = Floor(minimum=0, max_staleness=2**32)
+
+
+def _nothing(version: int = -1, epochs: Optional[Dict[int, int]] = None, left: Sequence[int] = ()) -> Seen:
+    return Seen((version, b"\1" * 32), epochs or {}, lambda head, authority: authority in left)
+
+
+def check_shots(v: Vector) -> None:
+    """Every upload comes out of its seeds byte by byte, sealed to the keys of the statements. A task that seals with ML-KEM is refused."""
+    policy = POLICY.decode(bytes.fromhex(v["policy"]))
+    if policy.one_shot.sealing != X25519:
+        assert refusal(lambda: check_policy(policy, _ANY)) == "unknown-sealing"
+        return
+    policy = check_policy(policy, _ANY)
+    standings = STANDINGS.decode(bytes.fromhex(v["standings"])).standings
+    gathered = check_standings(standings, policy, standings[0].beacon.at, _nothing())
+    assert gathered.entry.raw.hex() == v["entry"]
+    for user in v["users"]:
+        upload, seeds = SHOT_UPLOAD.decode(bytes.fromhex(user["upload"])), [bytes.fromhex(one) for one in user["seeds"]]
+        name = ShotName(bytes.fromhex(v["task"]), upload.header.tag, sha256(bytes.fromhex(user["deviceKey"])))
+        sealed = seal_parts(policy, name, gathered.epochs, seeds)
+        body = shot_body(policy, name, user["input"], seeds, sealed)
+        assert body.hex() == user["body"]
+        entry = sha256(gathered.entry.statement)
+        assert shot_statement(name, gathered.entry.version, entry, gathered.epochs, body, sealed) == upload.header.statement
+        assert SHOT_UPLOAD.encode(certificate=upload.certificate, header=upload.header).raw == upload.raw
+
+
+class _Council:
+    """Four authorities of which three are needed and one may collude, or one; they say what a case wants."""
+
+    def __init__(self, count: int) -> None:
+        self.signers = [Signer(Secret(bytes([index + 1]) * 32)) for index in range(count)]
+        tolerated = 0 if count == 1 else 1
+        zeros, long_ms = bytes(32), 3_600_000
+        self.policy = check_policy(POLICY.encode(
+            name=b"one-shot", authorities=[one.public for one in self.signers], threshold=1 if count == 1 else 3,
+            unsafe_threshold=0, engine=4, size=3, minimum=2, dimension=4, group=32, level=8, clip=1.0, block_floor=0.0,
+            one_shot=Message(
+                tolerated=tolerated, unchecked_sums=0, authority_noise=0, epoch_ms=long_ms, vote_ms=900_000, fresh_ms=300_000,
+                sums_per_version=1, combine=0, sealing=0,
+            ),
+            versions=0, staleness=(0,), max_staleness=4, tiny_weights=0, metrics=[], privacy=None, manifest=zeros,
+            training=Message(epochs=1, batch_size=1, learning_rate=1.0, loss=0), server=zeros, upload_lease_ms=long_ms,
+            open_ms=long_ms, close_ms=long_ms,
+        ), _ANY)
+        self.task = sha256(self.policy.raw)
+
+    def standing(self, index: int, **lie: Any) -> Message:
+        signer, stranger = self.signers[index], Signer(Secret(b"s" * 32))
+        task, fewer = lie.get("task", self.task), lie.get("endorsements", len(self.signers))
+        entry = endorsed(
+            self.signers[:fewer], MODEL_ENTRY, task=lie.get("entry_task", self.task), version=lie.get("version", _VERSION),
+            model=lie.get("model", b"\1" * 32), sums=[], spoilt=[], previous=bytes(32),
+        )
+        epoch = _signed(
+            stranger if "forged_epoch" in lie else signer, EPOCH, task=task, authority=lie.get("named", index),
+            number=lie.get("number", _EPOCH), key=lie.get("key", b"\x09" + bytes(31)), kem_key=lie.get("kem_key"),
+            opens=lie.get("opens", _NOW - 1000),
+            closes=lie.get("closes", _NOW + 3_600_000),
+        )
+        head = Message(branch=bytes(16), sequence=7, revocations=0, hash=bytes(32))
+        beacon = _signed(
+            stranger if "forged_beacon" in lie else signer, BEACON, authority=lie.get("named", index), entry=entry, head=head,
+            at=lie.get("at", _NOW),
+        )
+        return Message(authority=index, epoch=epoch, beacon=beacon)
+
+    def gathered(self, lies: Sequence[int], lie: Vector, seen: Seen) -> Gathered:
+        """So many of them say what is wrong, the others the truth."""
+        silent = lie.get("silent", 0)
+        told = [self.standing(n, **(lie if n in lies else {})) for n in range(silent, len(self.signers))]
+        return check_standings(told, self.policy, _NOW, seen)
+
+
+def _signed(signer: Signer, layout: Layout, **fields: Any) -> Message:
+    statement = layout.statement(**fields)
+    return layout.decode(statement + signer.sign(statement))
+
+
+def check_statements(v: Vector) -> None:
+    """What is wrong at one authority alone, or at two of four, is refused; what is wrong at one of four is left out."""
+    lie, seen = v["lie"], _nothing(**v.get("seen", {}))
+    assert refusal(lambda: _Council(1).gathered([0], lie, seen)) == v["refused"]
+    four = _Council(4)
+    assert refusal(lambda: four.gathered([1, 2], lie, seen)) == v["refused"]
+    if v["refused"] is not None and "seen" not in v:
+        assert [epoch.authority for epoch in four.gathered([2], lie, seen).epochs] == [0, 1, 3]
+
+
+def check_enough(v: Vector) -> None:
+    assert refusal(lambda: _Council(4).gathered([], {"silent": v["silent"]}, _nothing())) == v["refused"]
+
+
+def check_frozen(v: Vector) -> None:
+    """One update a version, one upload an update, and the same bytes in the next process."""
+    council = _Council(v["authorities"])
+    epochs = council.gathered([], {}, _nothing()).epochs
+    def shot(name: str, version: int) -> Shot:
+        return Shot(council.policy, Message(), epochs, version, bytes(32), name, np.arange(9, dtype=np.uint32))
+
+    with tempfile.TemporaryDirectory() as folder:
+        state = DeviceState(Path(folder))
+        freeze_shot(state, shot("first", _VERSION))
+        state.close()
+        state = DeviceState(Path(folder))
+        assert state.is_resumed and state.given("first") is not None
+        assert refusal(lambda: freeze_shot(state, shot("first", _VERSION + 1))) == "delta-committed"
+        assert refusal(lambda: freeze_shot(state, shot("second", _VERSION))) == "version-given"
+        # It ends with an error if the bytes do not come out again as they were frozen.
+        header = SHOT_HEADER.decode(bytes.fromhex(state.session["header"]) + bytes(64))  # type: ignore[index]
+        session = ShotSession(state, council.policy, _Server())  # type: ignore[arg-type]
+        assert sha256(session._body(header)) == header.body_hash
+        (Path(folder) / state.session["input"]).write_bytes(bytes(36))  # type: ignore[index]
+        try:
+            session._body(header)
+        except StateProblem:
+            state.close()
+            return
+    raise AssertionError("another input was sent under the same header")
+
+
+class _Server:
+    """It is not asked."""
+
+    link = Message(progress=None)
+
+
+class _Telling:
+    """An authority that says this of every upload."""
+
+    def __init__(self, signer: Signer, status: int, lie: Vector) -> None:
+        self._signer, self._status, self._lie = signer, status, lie
+
+    def shot_outcome(self, task: bytes, user: bytes, tag: bytes, statement: bytes) -> Message:
+        said = {"task": task, "user": user, "tag": tag, "epoch": statement, "status": self._status, **self._lie}
+        return _signed(self._signer, SHOT_OUTCOME, **said)
+
+
+def check_outcome(v: Vector) -> None:
+    """Three of four that say "expired" of this upload free its update, and nothing else does."""
+    council = _Council(4)
+    members = [_Telling(one, said, v.get("lie", {})) for one, said in zip(council.signers, v["said"])]
+    authorities = Authorities(members, council_of(council.policy))  # type: ignore[arg-type]
+    epochs = council.gathered([], {}, _nothing()).epochs
+    with tempfile.TemporaryDirectory() as folder:
+        state = DeviceState(Path(folder))
+        freeze_shot(state, Shot(council.policy, Message(), epochs, _VERSION, bytes(32), "first", np.ones(9, np.uint32)))
+        given = Given(state, authorities, council.policy)
+        got = refusal(lambda: given.free_or_refuse("first"))
+        assert (got, state.given("first") is None) == (v["refused"], v["refused"] is None)
+        state.close()
+
+
+SHOT_RULES: List[Case] = [
+    ("statements of the one-shot mode", check_statements, [
+        {"lie": {}, "refused": None},
+        {"lie": {"forged_epoch": True}, "refused": "epoch-invalid"},
+        {"lie": {"task": b"t" * 32}, "refused": "epoch-invalid"},
+        {"lie": {"named": 9}, "refused": "epoch-invalid"},
+        {"lie": {"key": bytes(32)}, "refused": "epoch-invalid"},
+        {"lie": {"kem_key": bytes(1184)}, "refused": "epoch-invalid"},
+        {"lie": {"key": b"\1" + bytes(31)}, "refused": "epoch-invalid"},
+        {"lie": {"forged_beacon": True}, "refused": "model-not-logged"},
+        {"lie": {"entry_task": b"t" * 32}, "refused": "model-not-logged"},
+        {"lie": {"endorsements": 0}, "refused": "model-not-logged"},
+        {"lie": {"at": _NOW - 300_001}, "refused": "standings-stale"},
+        {"lie": {"at": _NOW + 300_001}, "refused": "standings-stale"},
+        {"lie": {"at": _NOW - 300_000}, "refused": None},
+        {"lie": {"closes": _NOW}, "refused": "epoch-over"},
+        {"lie": {"opens": _NOW + 300_001}, "refused": "epoch-over"},
+        {"lie": {}, "seen": {"epochs": dict.fromkeys(range(4), _EPOCH + 1)}, "refused": "standings-stale"},
+        {"lie": {}, "seen": {"epochs": dict.fromkeys(range(4), _EPOCH)}, "refused": None},
+        {"lie": {}, "seen": {"left": range(4)}, "refused": "model-stale"},
+        {"lie": {}, "seen": {"version": _VERSION + 1}, "refused": "model-stale"},
+        {"lie": {}, "seen": {"version": _VERSION}, "refused": None},
+    ]),
+    ("authorities that are heard", check_enough, [
+        {"silent": 0, "refused": None}, {"silent": 1, "refused": None}, {"silent": 2, "refused": "standings-stale"},
+    ]),
+    ("uploads that are frozen", check_frozen, [{"authorities": 1}, {"authorities": 4}]),
+    ("outcomes of uploads", check_outcome, [
+        {"said": [_EXPIRED] * 4, "refused": None},
+        {"said": [_PENDING, _EXPIRED, _EXPIRED, _EXPIRED], "refused": None},
+        {"said": [_EXPIRED, _EXPIRED, _PENDING, _PENDING], "refused": "delta-committed"},
+        {"said": [_INCLUDED] * 4, "refused": "delta-committed"},
+        {"said": [_PENDING] * 4, "refused": "delta-committed"},
+        {"said": [_UNKNOWN] * 4, "refused": "delta-committed"},
+        {"said": [_EXPIRED] * 4, "lie": {"tag": b"t" * 32}, "refused": "outcome-invalid"},
+        {"said": [_EXPIRED] * 4, "lie": {"epoch": b"s" * 32}, "refused": "outcome-invalid"},
+        {"said": [9] * 4, "refused": "outcome-invalid"},
+    ]),
+]

@@ -1,0 +1,41 @@
+"""Errors: what each says, and which codes a device gets over by itself."""
+from __future__ import annotations
+
+import re
+import unittest
+from pathlib import Path
+
+import basa
+from basa import errors
+
+SOURCE = Path(basa.__file__).parent
+
+
+class Errors(unittest.TestCase):
+    def test_every_code_that_is_raised_has_a_sentence_and_a_next_step(self) -> None:
+        raised = re.compile(r"(?:Refused|StateProblem)\(\"([a-z-]+)\"|SettingsError\([^\n]*, \"([a-z-]+)\"\)")
+        codes = {code for path in SOURCE.glob("*.py") for pair in raised.findall(path.read_text()) for code in pair if code}
+        self.assertGreater(len(codes), 30)
+        unknown = {code for code in codes if code not in errors._TABLE and code not in errors._OWN}
+        self.assertEqual(unknown, set())
+        for code in codes:
+            no = basa.BasaError(code, "a detail")
+            self.assertTrue(no.sentence.endswith(".") and no.next_step.endswith("."), code)
+            self.assertEqual(str(no), f"{no.sentence} ({code}: a detail) {no.next_step}")
+
+    def test_no_code_is_written_twice(self) -> None:
+        self.assertEqual(set(errors._OWN) & set(errors._TABLE), set())
+
+    def test_a_service_says_no(self) -> None:
+        no = basa.Problem(429, {"type": "urn:basa:problem:rate-limited", "retryAfterMs": 250}, {})
+        self.assertEqual((no.code, no.wait_s, no.is_passing), ("rate-limited", 0.25, True))
+        self.assertEqual(no.sentence, "Too many requests; wait before the next.")
+        final = basa.Problem(403, {"type": "urn:basa:problem:banned"}, {})
+        self.assertEqual((final.is_passing, final.is_undecided), (False, False))
+        self.assertIn("basa task suspects --clear", final.next_step)
+
+    def test_an_answer_of_something_else(self) -> None:
+        for status, is_passing in ((503, True), (404, False)):
+            no = basa.Problem(status, {"type": "urn:basa:problem:of-tomorrow", "title": "A no."}, {})
+            self.assertEqual((no.code, no.is_passing, no.is_undecided), ("unknown-problem", is_passing, True))
+            self.assertIn("A no.", str(no))

@@ -1,0 +1,105 @@
+/** Attacks of the one-shot mode on seeds that are sealed to X25519 and ML-KEM-768: opened later, or sealed to a key that is none. */
+import {
+  ascii,
+  combineSecrets,
+  concatBytes,
+  type HybridPart,
+  KEM_CIPHERTEXT_BYTES,
+  type Kem,
+  toHex,
+} from '@basa/masking';
+import {
+  type Ctx,
+  distinctEpochs,
+  epochCodec,
+  epochSecretOf,
+  heldParts,
+  type PartBinding,
+  partBinding,
+  standingsCodec,
+} from '@basa/protocol';
+import type { Environment } from '@basa/simulator';
+import type { AttackReport } from '../judgement.ts';
+import { ShotOracle } from './shot-oracle.ts';
+import { COUNCIL, HYBRID, honestUploads, type ShotAttack } from './shot-scene.ts';
+
+export const ATTACKS_ON_SEALING: readonly ShotAttack[] = [
+  {
+    id: 'S25',
+    schedule: 'somebody who recorded uploads breaks X25519 later',
+    without: 'randomness of ML-KEM that does not come from the seed',
+    learned: ['x of U0', 'x of U1'],
+    play: openedLater,
+  },
+  {
+    id: 'S26',
+    schedule: 'an authority states an ML-KEM key that is none',
+    without: 'ML-KEM keys that nobody checked',
+    learned: ['an honest device cannot seal its seeds'],
+    play: uselessKey,
+  },
+];
+
+/** The one authority keeps its ML-KEM key; the secret behind its X25519 key is computed from the public key. */
+function openedLater(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, HYBRID);
+  for (const name of honestUploads(oracle, 2)) oracle.trace.knows(toHex(candidateSeed(oracle, name)));
+  return oracle.trace.judge();
+}
+
+/** What the recorded copy gives if the randomness of ML-KEM can be derived without the seed. */
+function candidateSeed(oracle: ShotOracle, name: Ctx): Uint8Array {
+  const { suite } = oracle.world.environment.tools;
+  const { binding, sealed } = recorded(oracle, name);
+  const [part] = binding.parts as readonly [HybridPart];
+  const [keeper] = oracle.honest;
+  const root = keeper?.secrets.get(toHex(part.publicKey)) as Uint8Array;
+  const broken = suite.x25519(epochSecretOf(suite, 'x25519', root).agreement);
+  const ephemeralKey = sealed.subarray(0, 32);
+  const ciphertext = sealed.subarray(32, 32 + KEM_CIPHERTEXT_BYTES);
+  const { salt, context } = binding;
+  const [kem, kemKey, a] = [suite.kem as Kem, part.kemKey as Uint8Array, Uint8Array.of(part.authority)];
+  const info = concatBytes(ascii('kem'), context, a, part.statement);
+  const randomness = suite.hkdf({ secret: new Uint8Array(32), salt, info, length: 32 });
+  const { shared } = kem.encapsulate(kemKey, randomness);
+  const agreed = broken.agree(ephemeralKey) as Uint8Array;
+  const secret = combineSecrets(kem, { shared, agreed, ephemeralKey, publicKey: part.publicKey });
+  const names = concatBytes(ascii('pad'), a, suite.sha256(ciphertext), suite.sha256(kemKey), context);
+  const pad = suite.hkdf({ secret, salt, info: names, length: 32 });
+  return sealed.slice(-32).map((byte, i) => byte ^ (pad[i] as number));
+}
+
+/** The sealed part of an upload with one authority, and what it is bound to. */
+function recorded(oracle: ShotOracle, name: Ctx): { readonly binding: PartBinding; readonly sealed: Uint8Array } {
+  const { environment, policy, shots } = oracle.world;
+  const { header } = oracle.stored(name).upload;
+  const [held] = heldParts(policy, header.epochs);
+  if (held === undefined) throw new Error('an upload has parts');
+  const binding = partBinding(environment.tools.suite, header, held, distinctEpochs(shots.view, [header]));
+  return { binding, sealed: shots.shown(oracle.stored(name)).sealed };
+}
+
+/** Coefficients beyond the prime: implementations of ML-KEM refuse such a key, each in its own way. */
+const USELESS = new Uint8Array(1184).fill(0xff);
+
+function uselessKey(environment: Environment): AttackReport {
+  const oracle = new ShotOracle(environment, { ...COUNCIL, ...HYBRID });
+  const { standings } = standingsCodec.decode(oracle.world.shots.standings());
+  const stated = standings.map((standing) => {
+    const liar = oracle.colluding.find(({ base }) => base.index === standing.authority);
+    if (liar === undefined) return standing;
+    const body = { ...standing.epoch, kemKey: USELESS };
+    return { ...standing, epoch: { ...body, signature: liar.base.ports.signer.sign(epochCodec.statement(body)) } };
+  });
+  if (!canGive(oracle, standingsCodec.encode({ standings: stated })))
+    oracle.trace.broken.add('an honest device cannot seal its seeds');
+  return oracle.trace.judge();
+}
+
+function canGive(oracle: ShotOracle, standings: Uint8Array): boolean {
+  try {
+    return oracle.give(oracle.world.shooter(), standings) !== undefined;
+  } catch {
+    return false;
+  }
+}

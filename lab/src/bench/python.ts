@@ -1,0 +1,89 @@
+/** A contribution of a device in Python beside one of a Node device: processor time of their processes, at the same services. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLocalServices } from '@basa/cli/internal/local/local-services.ts';
+import { BasaClient } from '@basa/client/node';
+import { createTaskAt } from '@basa/client/operator';
+import { defineModel, dense } from '@basa/learning';
+import { foundPython, runPython } from '../python/python.ts';
+import type { BenchResult } from './result.ts';
+import { formatTable } from './table.ts';
+
+const TURNS = 4;
+const BUFFER = 10;
+const HOUR_MS = 3_600_000;
+const model = defineModel('million', { height: 1, width: 1, channels: 999 }, [dense(1000)]);
+const MODES = ['sealed', 'one-shot'] as const;
+
+/** Milliseconds of the processor, the median of the turns. */
+interface Times {
+  readonly mode: (typeof MODES)[number];
+  readonly node: number;
+  readonly python: number;
+}
+
+export async function benchPython(): Promise<BenchResult> {
+  const versions = foundPython();
+  const times: Times[] = [];
+  for (const mode of MODES) times.push(await measureMode(mode));
+  const rows = times.map(({ mode, node, python }) => [
+    mode,
+    node.toFixed(0),
+    python.toFixed(0),
+    (python / node).toFixed(2),
+  ]);
+  const text = [
+    `One contribution of ${model.dimension} parameters, K = ${BUFFER}, from the update to the acknowledgement: processor time of the`,
+    `device's process, medians of ${TURNS}. ${versions}. The aim is twice Node's.`,
+    '',
+    formatTable(['mode', 'Node, ms', 'Python, ms', 'times Node'], rows),
+  ].join('\n');
+  return { text, json: { dimension: model.dimension, bufferSize: BUFFER, times } };
+}
+
+async function measureMode(mode: Times['mode']): Promise<Times> {
+  const folder = await mkdtemp(join(tmpdir(), 'basa-bench-python-'));
+  const services = await startLocalServices({ folder, signal: new AbortController().signal });
+  try {
+    const { authority, serverUrl, authorityUrl, authorityKey } = services;
+    const openMs = HOUR_MS;
+    const { task } = await createTaskAt(services, { model, bufferSize: BUFFER, minimum: BUFFER, mode, openMs });
+    const tokens = await authority.tokens(task, 2 * TURNS, Date.now() + HOUR_MS);
+    const common = { server: serverUrl, authority: authorityUrl, authorityKey, task };
+    const node: number[] = [];
+    for (const [n, token] of tokens.slice(TURNS).entries())
+      node.push(await nodeMs({ ...common, token, identity: join(folder, `node-${n}`) }));
+    const variables = {
+      BASA_SERVER: serverUrl,
+      BASA_AUTHORITY: authorityUrl,
+      BASA_AUTHORITY_KEY: authorityKey,
+      BASA_TASK: task,
+    };
+    const words = ['-m', 'tests.contribution', join(folder, 'python'), ...tokens.slice(0, TURNS)];
+    const { stdout } = await runPython(words, variables);
+    return { mode, node: median(node), python: median(JSON.parse(stdout) as number[]) };
+  } finally {
+    await services.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function nodeMs(settings: Parameters<typeof BasaClient.connect>[0]): Promise<number> {
+  const client = await BasaClient.connect(settings);
+  try {
+    const { version } = await client.model();
+    const delta = Float32Array.from({ length: model.dimension }, () => Math.random() - 0.5);
+    const before = process.cpuUsage();
+    const result = await client.contribute(delta, { trainedOn: version });
+    const { user, system } = process.cpuUsage(before);
+    if (result.kind !== 'accepted') throw new Error(`the Node device was refused: ${result.reason}`);
+    return (user + system) / 1000;
+  } finally {
+    await client.close();
+  }
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,64 @@
+/** Many runs of a study that trains otherwise than in cells: each trained once, kept in a file, and taken from there by a later run. */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createWorkerPool, type workerModule } from '@basa/runtime/node';
+import type { OwnTraining } from './context.ts';
+
+export interface Finished<Run, Trained> {
+  readonly run: Run;
+  readonly trained: Trained;
+}
+
+export interface OwnRuns<Run> {
+  /** Folder of the finished ones, inside that of the results. */
+  readonly kept: string;
+  readonly worker: ReturnType<typeof workerModule>;
+  /** How many updates a run trains. */
+  readonly updatesOf: (run: Run) => number;
+}
+
+/** Those that are finished: all of them, but where `onlyFinished` leaves some out. */
+export async function runOwn<Run extends object, Trained>(
+  runs: readonly Run[],
+  { folder, workers, onlyFinished, signal, onProgress }: OwnTraining,
+  { kept, worker, updatesOf }: OwnRuns<Run>,
+): Promise<readonly Finished<Run, Trained>[]> {
+  const inside = join(folder, kept);
+  mkdirSync(inside, { recursive: true });
+  const fileOf = (run: Run): string => join(inside, `${nameOf(run)}.json`);
+  const open = onlyFinished ? [] : runs.filter((run) => !existsSync(fileOf(run)));
+  const updates = (some: readonly Run[]): number => some.reduce((sum, run) => sum + updatesOf(run), 0);
+  if (open.length > 0) {
+    const pool = createWorkerPool<Run, Trained>({ ...worker, size: Math.min(workers, open.length) });
+    const stop = (): void => void pool.close();
+    signal.addEventListener('abort', stop, { once: true });
+    let done = 0;
+    try {
+      onProgress({ done, all: updates(open) });
+      await Promise.all(
+        open.map(async (run) => {
+          const trained = await pool.run(run);
+          // Under another name first: a file that is there is whole.
+          writeFileSync(`${fileOf(run)}.part`, `${JSON.stringify({ run, trained })}\n`);
+          renameSync(`${fileOf(run)}.part`, fileOf(run));
+          done += updates([run]);
+          onProgress({ done, all: updates(open) });
+        }),
+      );
+    } finally {
+      signal.removeEventListener('abort', stop);
+      await pool.close();
+    }
+  }
+  return runs
+    .filter((run) => existsSync(fileOf(run)))
+    .map((run) => JSON.parse(readFileSync(fileOf(run), 'utf8')) as Finished<Run, Trained>);
+}
+
+function nameOf(run: object): string {
+  return createHash('sha256')
+    .update(JSON.stringify(Object.entries(run).sort()))
+    .digest('hex')
+    .slice(0, 32);
+}

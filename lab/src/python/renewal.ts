@@ -1,0 +1,58 @@
+/** A Python device whose certificate comes to its end asks for another by itself, without a token. */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { toHex } from '@basa/masking';
+import { AUTHORITY_PATH, SERVER_PATH, seatRequestCodec } from '@basa/protocol';
+import { oneHot, TestServices } from '@basa/testkit/services/test-services.ts';
+import { runPython } from './python.ts';
+
+const DAY_MS = 86_400_000;
+/** Of the seven that a certificate is good for. */
+const AGE_MS = 5.5 * DAY_MS;
+
+/** The device with a clock that is so far behind: one that is a day from those of the authorities is refused. */
+function behind(ms: number): string {
+  const clock = `import time; now = time.time; time.time = lambda: now() - ${ms / 1000}`;
+  return `${clock}; import runpy; runpy.run_module("basa", run_name="__main__")`;
+}
+
+/** Whether its second seat was asked for with a younger certificate than its first, got without a token. */
+export async function renewsItsCertificate(): Promise<boolean> {
+  const usual = { maxSkewMs: 300_000 };
+  const services = await TestServices.open({ server: usual, authority: usual });
+  try {
+    services.elapse(-AGE_MS);
+    const [server, authority] = [await services.proxy('server'), await services.proxy('authority')];
+    const contribute = async (
+      place: number,
+      behindMs: number,
+      more: Readonly<Record<string, string>>,
+    ): Promise<void> => {
+      const update = join(services.folder, `update-${place}`);
+      await writeFile(update, new Uint8Array(oneHot(place).buffer));
+      const settings = {
+        BASA_SERVER: server.url,
+        BASA_AUTHORITY: authority.url,
+        BASA_AUTHORITY_KEY: toHex(services.authority.publicKey),
+        BASA_TASK: services.task,
+        BASA_IDENTITY: join(services.folder, 'python'),
+        BASA_UPDATE: update,
+      };
+      await runPython(['-c', behind(behindMs)], { ...settings, ...more });
+    };
+    await contribute(0, AGE_MS, { BASA_ENROLMENT_TOKEN: await services.token() });
+    services.elapse(AGE_MS);
+    await contribute(1, 0, {});
+    const seats = server.passed.filter(
+      ({ asked, answer }) => asked.path === SERVER_PATH.seats(services.task) && answer.status === 200,
+    );
+    const [first, second] = seats.map(({ asked }) => seatRequestCodec.decode(asked.body).certificate.issuedAt);
+    const enrolments = authority.passed.filter(
+      ({ asked, answer }) => asked.path === AUTHORITY_PATH.enrolments(services.task) && answer.status === 200,
+    );
+    return enrolments.length === 2 && first !== undefined && second !== undefined && second - first > 5 * DAY_MS;
+  } finally {
+    await services.close();
+    await rm(services.folder, { recursive: true, force: true });
+  }
+}

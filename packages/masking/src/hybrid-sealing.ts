@@ -1,0 +1,189 @@
+/**
+ * Seeds sealed to two keys of each holder, X25519 and ML-KEM-768: a seed stays closed while either of the two is unbroken.
+ *
+ *     e = HKDF(x, salt, "eph" c)    R = e * base
+ *     m_a = HKDF(x, salt, "kem" c a H(statement_a))    (k_a, ct_a) = Encaps_internal(ek_a, m_a)
+ *     pad_a = HKDF(SHA3-256(k_a || e * P_a || R || P_a || label), salt, "pad" a H(ct_a) H(ek_a) c)
+ *     sealed = R || (ct_a || x xor pad_a) for each holder
+ *
+ * x is the seed, c the context, P_a and ek_a the keys of holder a, statement_a the signed statement that names them, H SHA-256. Encaps_internal is
+ * algorithm 17 of FIPS 203. The hash that combines both secrets, with its label, is that of X-Wing (draft-connolly-cfrg-xwing-kem); the rest of
+ * the format is not.
+ *
+ * A holder opens its copy, seals the seed again and compares every byte, so that all holders find the same sealed seed good or bad
+ * (Fujisaki-Okamoto). The seed must be 32 uniform bytes, because it is the only randomness. Deviates: m is derived from it, which the approved
+ * interface of FIPS 203 does not allow.
+ */
+import { ascii, concatBytes, equalBytes } from './bytes.ts';
+import { KEM_CIPHERTEXT_BYTES } from './kem-key.ts';
+import { SEED_BYTES } from './keystream.ts';
+import {
+  ephemeralKeys,
+  type KeyResult,
+  type KeySteps,
+  keysAtOnce,
+  SLOT_KEY_BYTES,
+  type SlotBinding,
+  type SlotPart,
+  xor,
+} from './slot-keys.ts';
+import type { Kem, Suite } from './suite.ts';
+
+/** A holder whose keys a seed is sealed to. */
+export interface HybridPart extends SlotPart {
+  /** ek_a, which must have passed `isKemKey`; a part of a task that does not seal with it has none. */
+  readonly kemKey: Uint8Array | undefined;
+  /** The hash of the statement that names both keys. */
+  readonly statement: Uint8Array;
+}
+
+export interface HybridBinding extends Pick<SlotBinding, 'salt' | 'context'> {
+  /** In the order of the copies. */
+  readonly parts: readonly HybridPart[];
+}
+
+/** The secrets that belong to the keys of one holder. */
+export interface HolderSecret {
+  /** X25519. */
+  readonly agreement: Uint8Array;
+  /** dk of FIPS 203; undefined if the holder has no such key. */
+  readonly decapsulation: Uint8Array | undefined;
+}
+
+const COPY_BYTES = KEM_CIPHERTEXT_BYTES + SEED_BYTES;
+
+/** R and a copy for each holder. */
+export function hybridSealedBytes(holders: number): number {
+  return SLOT_KEY_BYTES + COPY_BYTES * holders;
+}
+
+interface HybridSeed {
+  readonly seed: Uint8Array;
+  readonly binding: HybridBinding;
+}
+
+/** One for each seed. The keys must have been checked. */
+export function* sealToHybrid(suite: Suite, seeds: readonly HybridSeed[]): KeySteps<readonly Uint8Array[]> {
+  const results = yield* ephemeralKeys(suite, seeds);
+  return seeds.map((one, n) => {
+    const { publicKey, shared } = results[n] as KeyResult;
+    const copies = one.binding.parts.map((part, place) => copyFor(suite, one, part, publicKey, shared[place]));
+    return concatBytes(publicKey, ...copies);
+  });
+}
+
+/** ct_a || x xor pad_a. */
+function copyFor(
+  suite: Suite,
+  { seed, binding }: HybridSeed,
+  part: HybridPart,
+  ephemeralKey: Uint8Array,
+  agreed: Uint8Array | undefined,
+): Uint8Array {
+  const { kemKey } = part;
+  if (agreed === undefined || kemKey === undefined)
+    throw new Error('the keys that a seed is sealed to were not checked');
+  const randomness = kemRandomness(suite, seed, binding, part);
+  const { ciphertext, shared } = kemOf(suite).encapsulate(kemKey, randomness);
+  randomness.fill(0);
+  const pad = padOf(suite, binding, part, { shared, agreed, ephemeralKey, ciphertext, kemKey });
+  const copy = concatBytes(ciphertext, xor(seed, pad));
+  pad.fill(0);
+  return copy;
+}
+
+/**
+ * With the secrets of the holder at this place among the parts. Undefined if the bytes were not sealed to exactly these parts for this binding:
+ * there is no other way to fail.
+ */
+export function openHybrid(
+  suite: Suite,
+  sealed: Uint8Array,
+  binding: HybridBinding,
+  place: number,
+  secret: HolderSecret,
+): Uint8Array | undefined {
+  if (sealed.length !== hybridSealedBytes(binding.parts.length)) return undefined;
+  const seed = candidateOf(suite, sealed, binding, place, secret);
+  if (seed === undefined) return undefined;
+  const [again] = keysAtOnce(suite, sealToHybrid(suite, [{ seed, binding }]));
+  if (equalBytes(again as Uint8Array, sealed)) return seed;
+  seed.fill(0);
+  return undefined;
+}
+
+/** The seed that the copy gives, whether it was sealed so or not. A bad ciphertext gives another one: ML-KEM rejects implicitly. */
+function candidateOf(
+  suite: Suite,
+  sealed: Uint8Array,
+  binding: HybridBinding,
+  place: number,
+  { agreement, decapsulation }: HolderSecret,
+): Uint8Array | undefined {
+  const ephemeralKey = sealed.subarray(0, SLOT_KEY_BYTES);
+  const start = SLOT_KEY_BYTES + COPY_BYTES * place;
+  const ciphertext = sealed.subarray(start, start + KEM_CIPHERTEXT_BYTES);
+  const part = binding.parts[place] as HybridPart;
+  const { kemKey } = part;
+  const agreed = suite.x25519(agreement).agree(ephemeralKey);
+  if (agreed === undefined || decapsulation === undefined || kemKey === undefined) return undefined;
+  const shared = kemOf(suite).decapsulate(decapsulation, ciphertext);
+  const pad = padOf(suite, binding, part, { shared, agreed, ephemeralKey, ciphertext, kemKey });
+  const seed = xor(sealed.subarray(start + KEM_CIPHERTEXT_BYTES, start + COPY_BYTES), pad);
+  pad.fill(0);
+  return seed;
+}
+
+interface Exchanged {
+  /** k_a. */
+  readonly shared: Uint8Array;
+  /** e * P_a. */
+  readonly agreed: Uint8Array;
+  /** R. */
+  readonly ephemeralKey: Uint8Array;
+  readonly ciphertext: Uint8Array;
+  readonly kemKey: Uint8Array;
+}
+
+const KEM = ascii('kem');
+const PAD = ascii('pad');
+/** X-Wing's. */
+const LABEL = ascii('\\.//^\\');
+
+/** m_a. */
+function kemRandomness(
+  suite: Suite,
+  seed: Uint8Array,
+  { salt, context }: HybridBinding,
+  { authority, statement }: HybridPart,
+): Uint8Array {
+  const info = concatBytes(KEM, context, Uint8Array.of(authority), statement);
+  return suite.hkdf({ secret: seed, salt, info, length: SEED_BYTES });
+}
+
+/** Overwrites both shared secrets. */
+function padOf(
+  suite: Suite,
+  { salt, context }: HybridBinding,
+  { authority, publicKey }: SlotPart,
+  { shared, agreed, ephemeralKey, ciphertext, kemKey }: Exchanged,
+): Uint8Array {
+  const secret = combineSecrets(kemOf(suite), { shared, agreed, ephemeralKey, publicKey });
+  const info = concatBytes(PAD, Uint8Array.of(authority), suite.sha256(ciphertext), suite.sha256(kemKey), context);
+  const pad = suite.hkdf({ secret, salt, info, length: SEED_BYTES });
+  for (const used of [secret, shared, agreed]) used.fill(0);
+  return pad;
+}
+
+/** SHA3-256(k || e * P || R || P || label): the combiner of X-Wing, with R in the place of its X25519 ciphertext. */
+export function combineSecrets(
+  kem: Pick<Kem, 'sha3'>,
+  { shared, agreed, ephemeralKey, publicKey }: Omit<Exchanged, 'ciphertext' | 'kemKey'> & Pick<SlotPart, 'publicKey'>,
+): Uint8Array {
+  return kem.sha3(shared, agreed, ephemeralKey, publicKey, LABEL);
+}
+
+function kemOf({ kem }: Suite): Kem {
+  if (kem === undefined) throw new Error('ML-KEM was not loaded for a task that seals with it');
+  return kem;
+}

@@ -1,0 +1,121 @@
+/** Parts that are sealed to X25519 and ML-KEM-768 together: statements, uploads and verdicts. */
+import { isKemKey } from '@basa/masking';
+import {
+  agreementKeyOf,
+  type Epoch,
+  epochCodec,
+  epochKeysOf,
+  epochNameOf,
+  epochSecretOf,
+  shotLayout,
+} from '@basa/protocol';
+import { granted, reasonOf } from '@basa/simulator';
+import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
+import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
+import { describe, expect, it } from 'vitest';
+import { forged, saidOf, verdicts } from './scene.ts';
+
+const HYBRID: ShotOptions = { shot: { sealing: 'x25519+mlkem768' } };
+
+/** Two uploads with 3 of 4 authorities, the second of a colluder. */
+function scene() {
+  const world = new ShotWorld(HYBRID);
+  const [, colluder] = world.contributed(2) as [unknown, ReturnType<ShotWorld['device']>];
+  const [, own] = world.server.shots as [Shot, Shot];
+  return { world, own, colluder };
+}
+
+/** The statement of authority 0 with other keys, signed by it. */
+function restated(world: ShotWorld, change: Partial<Epoch>): Epoch {
+  const { signer } = world.authority(0).ports;
+  const body = { ...granted(world.authority(0).standing()).epoch, ...change };
+  return { ...body, signature: signer.sign(epochCodec.statement(body)) };
+}
+
+/** FIPS 203's modulus check fails: the first coefficient is 4095. */
+function badKey(good: Uint8Array): Uint8Array {
+  const bad = good.slice();
+  bad.set([0xff, 0xff], 0);
+  return bad;
+}
+
+describe('an upload', () => {
+  it('grows by the ciphertext of each copy: 1088 bytes with one authority, 13,056 with 3 of 4', () => {
+    const bytesOf = (options: ShotOptions): number => {
+      const world = new ShotWorld(options);
+      const names = world.standings().map(({ epoch }) => epochNameOf(world.environment.tools.suite, epoch));
+      return shotLayout(world.policy, names).partsBytes;
+    };
+    expect(bytesOf({ ...HYBRID, count: 1 }) - bytesOf({ count: 1 })).toBe(1088);
+    expect(bytesOf(HYBRID) - bytesOf({})).toBe(13_056);
+  });
+
+  it.each([
+    ['R', 0],
+    ['the ciphertext for the first holder', 32],
+    ['the seed for the first holder', 32 + 1088],
+    ['the ciphertext for the last holder', 32 + 2 * 1120],
+    ['the seed for the last holder', 32 + 3 * 1120 - 1],
+  ])('with another byte in %s is bad for every holder of the part', (_, at) => {
+    const { world, own, colluder } = scene();
+    const sealed = world.server.shown(own).sealed.slice();
+    sealed[at] = (sealed[at] as number) ^ 1;
+    const said = saidOf(world, forged(colluder, own, {}, sealed));
+    expect(said).toEqual(['good', ...Array(3).fill('bad: part-invalid')]);
+  });
+});
+
+describe('a statement', () => {
+  it('carries an ML-KEM key that passes the check of FIPS 203, in tasks that seal with it and in no other', () => {
+    const keyOf = (options: ShotOptions) => granted(new ShotWorld(options).authority(0).standing()).epoch.kemKey;
+    expect(isKemKey(keyOf(HYBRID) as Uint8Array)).toBe(true);
+    expect(keyOf({})).toBeUndefined();
+  });
+
+  it('whose ML-KEM key fails the check, or is missing, counts as absent for a device', () => {
+    const { world } = scene();
+    const device = world.device();
+    const [first, ...others] = world.standings();
+    const good = first?.epoch.kemKey as Uint8Array;
+    for (const kemKey of [badKey(good), undefined]) {
+      const standing = { ...granted(world.authority(0).standing()), epoch: restated(world, { kemKey }) };
+      expect(reasonOf(device.gather([standing, ...others.slice(0, 2)]))).toBe('epoch-invalid');
+      const { epochs } = granted(device.gather([standing, ...others]));
+      expect(epochs.map(({ authority }) => authority)).toEqual([1, 2, 3]);
+    }
+  });
+
+  it('of that kind makes an upload that names it bad, at every authority', () => {
+    const { world, own, colluder } = scene();
+    const { suite } = world.environment.tools;
+    const [first, ...others] = world.server.epochsOf([own]) as Epoch[];
+    for (const kemKey of [badKey(first?.kemKey as Uint8Array), undefined]) {
+      const epoch = restated(world, { kemKey });
+      const epochs = [epochNameOf(suite, epoch), ...own.upload.header.epochs.slice(1)];
+      const shot = forged(colluder, own, { epochs });
+      const said = world.indices.flatMap((index) =>
+        verdicts(world.server.inspectBy(index, [shot], { epochs: [epoch, ...others] })),
+      );
+      expect(said.every((word) => word === 'bad: epoch-invalid')).toBe(true);
+    }
+  });
+
+  it('with an ML-KEM key is refused in a task that seals with X25519 alone', () => {
+    const world = new ShotWorld();
+    const { suite } = world.environment.tools;
+    const { kemKey } = epochKeysOf(suite, 'x25519+mlkem768', world.randomBytes(32));
+    const standing = { ...granted(world.authority(0).standing()), epoch: restated(world, { kemKey }) };
+    const others = world.standings().slice(1, 3);
+    expect(reasonOf(world.device().gather([standing, ...others]))).toBe('epoch-invalid');
+  });
+});
+
+it('the X25519 secret of an epoch is none of the others, so that finding it opens nothing else', () => {
+  const { suite } = new ShotWorld(HYBRID).environment.tools;
+  const secret = new Uint8Array(32).fill(7);
+  const { agreement, decapsulation } = epochSecretOf(suite, 'x25519+mlkem768', secret);
+  expect(agreement).not.toEqual(secret);
+  expect(suite.x25519(agreement).publicKey).toEqual(agreementKeyOf(suite, secret));
+  expect(epochSecretOf(suite, 'x25519+mlkem768', agreement).decapsulation).not.toEqual(decapsulation);
+  expect(epochSecretOf(suite, 'x25519', secret)).toEqual({ agreement, decapsulation: undefined });
+});

@@ -1,0 +1,93 @@
+/**
+ * One commit of SQLite for all transactions of one turn of the event loop. Each is a savepoint: one that fails is undone by itself. A
+ * transaction that comes alone is committed in the same turn, so that nobody waits for company.
+ */
+import type { Queue } from '../process/queue.ts';
+import type { Database } from './database.ts';
+import type { WalFlush } from './wal-flush.ts';
+
+/** Transactions that are committed together. */
+interface Turn {
+  /** Resolves to the number of the commit. */
+  readonly committed: Promise<number>;
+  resolve(commit: number): void;
+  reject(error: unknown): void;
+}
+
+export class SharedCommit {
+  readonly #database: Database;
+  readonly #wal: WalFlush;
+  readonly #queue: Queue;
+  #turn: Turn | undefined;
+  /** The work that is under way has written, and can be undone by itself. */
+  #isSaved = false;
+
+  constructor(database: Database, wal: WalFlush, queue: Queue) {
+    this.#database = database;
+    this.#wal = wal;
+    this.#queue = queue;
+  }
+
+  /** Before every statement that writes. */
+  beforeWrite(): void {
+    this.#turn ??= this.#begin();
+    if (this.#isSaved) return;
+    this.#database.exec('SAVEPOINT work');
+    this.#isSaved = true;
+  }
+
+  /** Resolves, when what the work saw and wrote is committed, to the number of the commit. */
+  get committed(): Promise<number> {
+    return this.#turn?.committed ?? Promise.resolve(this.#wal.newest);
+  }
+
+  /** Does the work or nothing of it. Returns whether it has written. */
+  async work(work: () => Promise<void>): Promise<boolean> {
+    this.#wal.check();
+    try {
+      await work();
+      if (!this.#isSaved) return false;
+      this.#database.exec('RELEASE work');
+      return true;
+    } catch (error) {
+      this.#undo(error);
+      throw error;
+    } finally {
+      this.#isSaved = false;
+    }
+  }
+
+  /** In the queue: commits what is there. */
+  commit(): void {
+    const turn = this.#turn;
+    if (turn === undefined) return;
+    this.#turn = undefined;
+    try {
+      this.#database.exec('COMMIT');
+      turn.resolve(this.#wal.wrote());
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      turn.reject(error);
+    }
+  }
+
+  #begin(): Turn {
+    this.#database.exec('BEGIN IMMEDIATE');
+    let [resolve, reject] = [(_: number): void => {}, (_: unknown): void => {}];
+    const committed = new Promise<number>((onCommit, onError) => {
+      [resolve, reject] = [onCommit, onError];
+    });
+    committed.catch(() => undefined); // perhaps nobody waits for it
+    setImmediate(() => void this.#queue(async () => this.commit()));
+    return { committed, resolve, reject };
+  }
+
+  /** A full disk has undone the others of the turn as well. */
+  #undo(error: unknown): void {
+    if (this.#turn === undefined) return;
+    if (!this.#database.isTransaction) {
+      this.#turn.reject(error);
+      this.#turn = undefined;
+    } else if (this.#isSaved) this.#database.exec('ROLLBACK TO work; RELEASE work');
+  }
+}

@@ -1,0 +1,65 @@
+/** The sealed parts of one upload of the one-shot mode: sealed by a device and opened by an authority, so that both can be timed. */
+import { keysAtOnce, type RandomBytes, SEED_BYTES, type Suite } from '@basa/masking';
+import {
+  type Epoch,
+  epochKeysOf,
+  epochNameOf,
+  epochSecretOf,
+  heldParts,
+  type JoinTag,
+  millis,
+  ONE_SHOT_DEFAULTS,
+  type OneShotPolicy,
+  openPart,
+  partBinding,
+  sealParts,
+  type TaskId,
+  type UserId,
+} from '@basa/protocol';
+
+export interface PartTrial {
+  /** Of all parts together. */
+  readonly sealedBytes: number;
+  readonly seal: () => void;
+  /** Every part that authority 0 holds. */
+  readonly open: () => void;
+}
+
+export interface PartTrialOptions extends Pick<OneShotPolicy, 'tolerated' | 'sealing'> {
+  readonly authorities: number;
+}
+
+/** The keys are new: where the suite keeps expanded ones, the first call expands them. */
+export function partTrial(
+  { suite, randomBytes }: { readonly suite: Suite; readonly randomBytes: RandomBytes },
+  { authorities, tolerated, sealing }: PartTrialOptions,
+): PartTrial {
+  const secrets = Array.from({ length: authorities }, () => randomBytes(32));
+  const task = randomBytes(32) as TaskId;
+  const epochs = secrets.map((secret, authority): Epoch => {
+    const times = { opens: millis(0), closes: millis(1) };
+    const keys = epochKeysOf(suite, sealing, secret);
+    return { task, authority, number: 0, ...keys, ...times, signature: new Uint8Array(64) };
+  });
+  const name = { task, joinTag: randomBytes(32) as JoinTag, user: randomBytes(32) as UserId };
+  const policy = { authorities: secrets, oneShot: { ...ONE_SHOT_DEFAULTS, tolerated, sealing } };
+  const names = epochs.map((epoch) => epochNameOf(suite, epoch));
+  const parts = heldParts(policy, names).map((part) => ({
+    seed: randomBytes(SEED_BYTES),
+    binding: partBinding(suite, name, part, epochs),
+  }));
+  const seal = (): readonly Uint8Array[] => keysAtOnce(suite, sealParts(suite, sealing, parts));
+  const sealed = seal();
+  const own = epochSecretOf(suite, sealing, secrets[0] as Uint8Array);
+  const held = parts.flatMap(({ binding }, n) =>
+    binding.parts.some(({ authority }) => authority === 0) ? [{ sealed: sealed[n] as Uint8Array, binding }] : [],
+  );
+  return {
+    sealedBytes: sealed.reduce((sum, { length }) => sum + length, 0),
+    seal: () => void seal(),
+    open() {
+      for (const entry of held)
+        if (openPart(suite, sealing, entry, 0, own) === undefined) throw new Error('a part did not open');
+    },
+  };
+}

@@ -1,0 +1,15 @@
+/** The table of refusals for clients in other languages: what each code means, what a person does next, and what a device does. */
+import { nextStepOf, type ProblemCode, problemOf, REFUSALS, SERVICE_PROBLEMS } from '@basa/protocol';
+
+export const REFUSALS_FILE = 'clients/python/basa/refusals.json';
+
+export function refusalTable(): string {
+  const codes = [...Object.keys(REFUSALS), ...Object.keys(SERVICE_PROBLEMS)] as ProblemCode[];
+  const rows = codes.map((code) => [code, rowOf(code)]);
+  return `${JSON.stringify(Object.fromEntries(rows), undefined, 2)}\n`;
+}
+
+function rowOf(code: ProblemCode): Readonly<Record<string, unknown>> {
+  const { status: _, ...row } = problemOf(code);
+  return { ...row, next: nextStepOf(code) };
+}
