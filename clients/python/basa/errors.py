@@ -36,6 +36,10 @@ _OWN: Dict[str, "tuple[str, str]"] = {
         "Create the task anew with a client of this version.",
     ),
     "unsafe-engine": ("The task seals nothing, or in a way that is not known here.", "This client takes no part in it."),
+    "unknown-sealing": (
+        "The task seals seeds with ML-KEM-768, which this client does not have.",
+        "Contribute from Node or a browser, or create the task with --sealing x25519.",
+    ),
     "below-floor": (
         "The policy of the task asks for less than this application's own floor.",
         "Raise the task, or lower the floor.",
