@@ -1,5 +1,5 @@
 /**
- * `npm run gate -- nodes [20 22 24]`: the packages as they are published, in an empty project, on other versions of Node. Their
+ * `npm run gate -- nodes [20 22 24 26]`: the packages as they are published, in an empty project, on other versions of Node. Their
  * binaries are fetched from the registry into a temporary folder.
  */
 import '@basa/testkit/programs/help.ts';
@@ -18,7 +18,7 @@ try {
   const project = join(folder, 'project');
   mkdirSync(project);
   setUpConsumer(project, packPackages(project));
-  for (const major of asked.length > 0 ? asked : [20, 22, 24]) {
+  for (const major of asked.length > 0 ? asked : [20, 22, 24, 26]) {
     const place = join(folder, `node-${major}`);
     mkdirSync(place);
     const node = fetchNode(major, place);

@@ -48,8 +48,15 @@ const PARTS: Readonly<Record<string, Part>> = {
     commands: [here('check-projects.ts')],
     isApart: true,
   },
+  image: {
+    about:
+      'the image of deploy/Dockerfile is built and both services start from it, if the machine can (not in the gate)',
+    commands: [here('check-image.ts')],
+    isApart: true,
+  },
   nodes: {
-    about: 'the same on Node 20, 22 and 24, fetched from the registry; -- nodes 22 for one of them (not in the gate)',
+    about:
+      'the same on Node 20, 22, 24 and 26, fetched from the registry; -- nodes 22 for one of them (not in the gate)',
     commands: [here('check-nodes.ts')],
     isApart: true,
   },
@@ -58,7 +65,7 @@ const PARTS: Readonly<Record<string, Part>> = {
 const [name, ...words] = process.argv.slice(2);
 const one = name === undefined ? undefined : PARTS[name];
 if (name === '--help') {
-  console.log(`Without a name, all but projects and nodes.\n\n${listOf('gate', PARTS)}`);
+  console.log(`Without a name, all but projects, image and nodes.\n\n${listOf('gate', PARTS)}`);
 } else if (name !== undefined && one === undefined) {
   console.error(`"${name}" is not a part of the gate:\n\n${listOf('gate', PARTS)}`);
   process.exitCode = 2;

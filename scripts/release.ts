@@ -1,13 +1,15 @@
 /**
- * `npm run release`: checks that all versions are the same and in the changelog, then builds, packs and lints every package. In a
- * GitHub workflow that runs for a tag it publishes them with provenance; anywhere else it tries that without publishing.
+ * `npm run release`: checks that all versions are the same and in the changelog, then builds, packs and lints every package, and writes a
+ * bill of materials (CycloneDX) and the hashes of the tarballs beside them. In a GitHub workflow that runs for a tag it publishes them with
+ * provenance; anywhere else it tries that without publishing.
  */
 import '@basa/testkit/programs/help.ts';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { ROOT } from '@basa/testkit/root.ts';
 import { releaseProblems, type VersionedManifest } from './packages/release-problems.ts';
+import { bomOfLock, publishedBom, sha256Of } from './packages/sbom.ts';
 
 const isOnTag = process.env['GITHUB_ACTIONS'] === 'true' && process.env['GITHUB_REF_TYPE'] === 'tag';
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
@@ -22,6 +24,14 @@ if (problems.length > 0) {
 
 // Loaded after the checks: it builds.
 const { tarballs } = await import('./write-packages.ts');
+const bom = join(dirname(tarballs[0]?.file ?? ''), `basa-${version}.cdx.json`);
+writeFileSync(
+  bom,
+  `${JSON.stringify(publishedBom(bomOfLock(), new Map(tarballs.map((one) => [one.name, one]))), null, 2)}\n`,
+);
+const sums = [...tarballs.map(({ file }) => file), bom].map((file) => `${sha256Of(file)}  ${basename(file)}\n`);
+writeFileSync(join(dirname(bom), 'SHA256SUMS'), sums.join(''));
+console.log(`${bom} and SHA256SUMS say what is in this release`);
 for (const { name, file } of tarballs) {
   if (isOnTag && isPublished(name)) {
     console.log(`${name}@${version} is published already`); // by a run that failed half-way

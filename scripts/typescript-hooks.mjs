@@ -2,26 +2,40 @@
 // for a source, and made anew when that has changed. A user who may not write there goes on without.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { keepWhole } from './keep-whole.mjs';
 
 const cache = new URL('../node_modules/.cache/basa-typescript/', import.meta.url);
 tried(() => mkdirSync(cache, { recursive: true }));
 
+/** In a thread of its own. */
 export async function load(url, context, nextLoad) {
-  const { pathname } = new URL(url);
-  if (!/\.m?ts$/.test(pathname)) return nextLoad(url, context);
-  return { format: 'module', source: await javascriptOf(fileURLToPath(url)), shortCircuit: true };
+  const asked = askedFor(url);
+  if (asked === undefined) return nextLoad(url, context);
+  const code = asked.before ?? kept(asked, await (await import('esbuild')).transform(asked.text, asked.options));
+  return { format: 'module', source: code, shortCircuit: true };
 }
 
-async function javascriptOf(path) {
+/** In the thread that asks. */
+export function loadNow(url, context, nextLoad) {
+  const asked = askedFor(url);
+  if (asked === undefined) return nextLoad(url, context);
+  const code = asked.before ?? kept(asked, requireHere('esbuild').transformSync(asked.text, asked.options));
+  return { format: 'module', source: code, shortCircuit: true };
+}
+
+const requireHere = createRequire(import.meta.url);
+
+/** Undefined for what is no TypeScript; `before` is what was made of it earlier. */
+function askedFor(url) {
+  if (!/\.m?ts$/.test(url.split('?')[0])) return undefined;
+  const path = fileURLToPath(url);
   const text = readFileSync(path, 'utf8');
-  const kept = new URL(`${digest(path)}.js`, cache);
+  const file = new URL(`${digest(path)}.js`, cache);
   const stamp = `// ${process.versions.modules} ${digest(text)}\n`;
-  const before = readIfThere(kept);
-  if (before?.startsWith(stamp)) return before;
-  const { transform } = await import('esbuild');
-  const { code } = await transform(text, {
+  const found = readIfThere(file);
+  const options = {
     loader: 'ts',
     format: 'esm',
     target: 'node20',
@@ -29,8 +43,12 @@ async function javascriptOf(path) {
     sourcemap: 'inline',
     sourcesContent: false,
     banner: stamp.trimEnd(),
-  });
-  tried(() => keepWhole(kept, code)); // several processes and threads may do this at once
+  };
+  return { text, file, options, before: found?.startsWith(stamp) ? found : undefined };
+}
+
+function kept({ file }, { code }) {
+  tried(() => keepWhole(file, code)); // several processes and threads may do this at once
   return code;
 }
 

@@ -1,5 +1,8 @@
 /** The files of deploy/ cannot be run everywhere; what can be held against the code is. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { authorityConfigSchema } from '@basa/authority/internal/process/config.ts';
 import { COMMANDS } from '@basa/cli/internal/basa.ts';
@@ -111,6 +114,27 @@ it.each(readdirSync(`${root}deploy/systemd`))('deploy/systemd/%s names variables
   expect(variables.filter((name) => !KNOWN.has(name))).toEqual([]);
   const [, words = ''] = /^ExecStart=\S+\/basa (.*)$/m.exec(unit) ?? [];
   expect(isCommand(words.split(' '))).toBe(true);
+});
+
+it('systemd finds nothing wrong with the units, and finds what is wrong, if it is here', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'basa-units-'));
+  /** With a program that is here in place of ours. */
+  const verify = (change: (unit: string) => string) => {
+    const files = readdirSync(`${root}deploy/systemd`).map((file) => join(folder, file));
+    for (const file of files) {
+      const unit = text(`systemd/${basename(file)}`).replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`);
+      writeFileSync(file, change(unit));
+    }
+    return spawnSync('systemd-analyze', ['verify', ...files], { encoding: 'utf8' });
+  };
+  try {
+    const { error, status, stderr } = verify((unit) => unit);
+    if (error !== undefined) return console.log('systemd-analyze is not here, so the units were only read');
+    expect([status, stderr]).toEqual([0, '']);
+    expect(verify((unit) => unit.replace('ProtectHome=', 'ProtectHouse=')).stderr).toContain('ProtectHouse');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 it('the image copies what is there, and ends as an ordinary user', () => {

@@ -7,6 +7,7 @@ import { runLab } from './commands/lab.ts';
 const GROUPS: Readonly<Record<string, string>> = {
   prove: './proofs/main.ts',
   trial: './trials/main.ts',
+  drill: './drills/main.ts',
 };
 
 /** Programs without options of their own. */

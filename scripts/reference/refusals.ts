@@ -5,7 +5,7 @@ import { markdownPage, markdownTable } from './markdown.ts';
 export function refusalsPage(): string {
   return markdownPage(
     '# Refusals',
-    `An expected no has a stable code. Over HTTP it is a problem document whose \`type\` is \`urn:basa:problem:<code>\` ([how it looks](../http.md#a-no-is-a-problem-document)); in the SDK it is the \`reason\` of a rejection or the \`code\` of a \`ProblemError\`. A no changes nothing.`,
+    `An expected no has a stable code. Over HTTP it is a problem document whose \`type\` is \`urn:basa:problem:<code>\` ([how it looks](../http.md#errors)); in the SDK it is the \`reason\` of a rejection or the \`code\` of a \`ProblemError\`. A no changes nothing.`,
     '## Of the protocol',
     'Given by the server, by the authority, or by a user to what it is told.',
     tableOf(Object.keys(REFUSALS) as ProblemCode[]),

@@ -11,7 +11,7 @@ const SECTIONS: Readonly<Record<string, readonly string[]>> = {
   Concepts: ['docs/concepts.md', 'docs/paper-map.md', 'docs/experiments.md', 'docs/results'],
   Guides: ['docs/guides', 'clients/python'],
   Operate: [
-    ...['operations', 'deploy', 'capacity', 'cli', 'web'].map((name) => `docs/${name}.md`),
+    ...['operations', 'capacity', 'data-model', 'cli', 'web'].map((name) => `docs/${name}.md`),
     ...['cli', 'configuration', 'metrics'].map((name) => `docs/reference/${name}.md`),
   ],
   Security: ['SECURITY.md', ...['threat-model', 'privacy', 'evidence'].map((name) => `docs/${name}.md`)],

@@ -70,11 +70,24 @@ it('every page is in the sidebar of the site', () => {
 it.each([
   ['docs/reference/cli.md', '## task create'],
   ['docs/reference/configuration.md', '| `dataFolder` |'],
-  ['docs/reference/http.md', '`POST /v1/tasks`'],
   ['docs/reference/metrics.md', '| `basa_slots` |'],
   ['docs/reference/refusals.md', '| `version-over` |'],
   ['docs/openapi/authority.json', '"openapi": "3.'],
   ['docs/openapi/server.json', '"openapi": "3.'],
 ])('%s can be built, and says %s', (path, words) => {
   expect(generated.get(path)).toContain(words);
+});
+
+it('docs/http.md names every route of both services', () => {
+  const routes = ['authority', 'server'].flatMap((service) => {
+    const { paths } = JSON.parse(generated.get(`docs/openapi/${service}.json`) ?? '') as {
+      paths: Record<string, object>;
+    };
+    return Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+  });
+  const named = [...readPage('docs/http.md').matchAll(/`([A-Z]+ \/[^`?]*)/g)].map(([, route]) => route);
+  expect(routes.length).toBeGreaterThan(40);
+  expect(routes.filter((route) => !named.includes(route))).toEqual([]);
 });

@@ -1,5 +1,7 @@
 /** The Grafana dashboard and the alert rules fit the metrics. */
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { METRICS } from '@basa/service';
 import { describe, expect, it } from 'vitest';
 
@@ -85,6 +87,27 @@ describe('the alert rules', () => {
   it('ask for metrics and labels that there are', () => {
     expect(rules.length).toBeGreaterThan(8);
     expect(rules.flatMap((rule) => misfits(/^ *expr: (.*)$/m.exec(rule)?.[1] ?? ''))).toEqual([]);
+  });
+
+  const tried = textOf('deploy/prometheus/alerts.test.yml');
+
+  it('are all tried, with series that there are', () => {
+    const names = rules.map((rule) => rule.split('\n')[0] ?? '');
+    expect(names.filter((name) => !tried.includes(`alertname="${name}"`))).toEqual([]);
+    const series = [...tried.matchAll(/series: '((?:basa|process)_[^']*)'/g)].map(([, one = '']) => one);
+    expect(series.length).toBeGreaterThan(20);
+    expect(series.flatMap(misfits)).toEqual([]);
+  });
+
+  it('fire when their trouble is there and not before, by the word of promtool if this machine has it', () => {
+    const folder = fileURLToPath(new URL('../../deploy/prometheus', import.meta.url));
+    const { error, status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'alerts.test.yml'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    if (error !== undefined)
+      console.log('promtool is not here, so no rule was evaluated; it is in the package prometheus');
+    else expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 
   it('say what to do', () => {

@@ -57,6 +57,18 @@ describe('a place', () => {
     ).toBe(3);
   });
 
+  it('is put off where the devices of its task ask too often, and those of another task get theirs', async () => {
+    await opened(3);
+    const busy = services.task;
+    const quiet = await services.createTask();
+    await services.restartServer({ taskLimit: { burst: 2, perSecond: 0.001 } });
+    const named = (task: string) => (name: string) => services.client(name, { task });
+    const many = await Promise.all(['a', 'b', 'c'].map(named(busy)));
+    for (const client of many.slice(0, 2)) expect(await kindOf(client)).toBe('place');
+    expect(await kindOf(many[2])).toBe('rate-limited: the devices of this task ask too often');
+    expect(await kindOf(await named(quiet)('d'))).toBe('place');
+  });
+
   it('lapses where nobody uses it, and is free at once where it is given back', async () => {
     await opened(3);
     const clients = await devices(5);

@@ -95,7 +95,7 @@ describe('a task ends', () => {
     expect(await putState('finished')).toMatchObject({ state: 'finished' });
     await expect(putState('running')).rejects.toThrow('410');
     await until(async () => (await services.taskState()).buffers === 0);
-    expect(JSON.parse((await asOperator(SERVER_PATH.task(task), {}, 'DELETE')).text)).toEqual({ removed: true });
+    expect(JSON.parse((await asOperator(SERVER_PATH.task(task), {}, 'DELETE')).text)).toMatchObject({ removed: true });
     const asked = async () => (await fetch(new URL(SERVER_PATH.model(task, 1), services.server.url))).status;
     expect(await asked()).toBe(404);
     await services.restartServer();

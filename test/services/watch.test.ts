@@ -135,6 +135,7 @@ it('a server without its authority is ready, and says so', async () => {
     code: 200,
     status: 'ready',
     checks: { database: 'ok', blobs: 'ok', authority: 'ok' },
+    missing: [],
   });
   await services.authority.close();
   await until(async () => (await ready()).checks['authority'] === 'failed');

@@ -37,8 +37,8 @@ _OWN: Dict[str, "tuple[str, str]"] = {
     ),
     "unsafe-engine": ("The task seals nothing, or in a way that is not known here.", "This client takes no part in it."),
     "unknown-sealing": (
-        "The task seals in a way that this client does not have.",
-        "Contribute with the client for Node or with a browser.",
+        "The task seals seeds with ML-KEM-768, which this client does not have.",
+        "Contribute from Node or a browser, or create the task with --sealing x25519.",
     ),
     "below-floor": (
         "The policy of the task asks for less than this application's own floor.",

@@ -21,7 +21,7 @@ _MAX_BATCH = 10_000
 TRIMMED, LEAST_TRIMMED = 1, 5
 #: The one sealing of the one-shot mode that this device has.
 X25519 = 0
-_NO_KEM = "the task seals seeds with ML-KEM-768, which the cryptography library of Debian 12 does not have"
+_NO_KEM = "the cryptography library of Debian 12 has no ML-KEM"
 #: Bidi_Control of Unicode.
 _BIDI_CONTROLS = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 

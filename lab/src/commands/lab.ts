@@ -16,6 +16,7 @@ const LAB: Program = {
     '  npm run lab -- prove [part]       the long checks of the protocol: explorer, oracle, faults, mutants and more',
     '  npm run lab -- trial <name>       the product as real processes, under load, faults and attack',
     '  npm run lab -- python             the client in Python: its tests, beside Node devices, and before the kit',
+    '  npm run lab -- drill <name>       day two: upgrade, restore and rotation under load; nothing may be lost',
     '',
     'Every command takes --help and --json.',
   ],

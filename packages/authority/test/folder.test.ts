@@ -108,9 +108,9 @@ describe('a data folder', () => {
       /the log has layouts of version 2, and this program reads 6; nothing was changed: start the version that wrote it/,
     ],
     [
-      'records of the first format, which have no names,',
-      'DROP TABLE names; PRAGMA user_version = 1',
-      /has format 1, this version reads nothing before 2; nothing was changed: start the version that wrote it/,
+      'the format of 0.2',
+      'DROP TABLE shot_secrets; PRAGMA user_version = 2',
+      /has format 2, this version reads nothing before 3; nothing was changed: start the version that wrote it/,
     ],
     ['a master key moved to another epoch', 'UPDATE epochs SET epoch = epoch + 1', /the master key of epoch/],
   ])('with %s is refused', async (_, sql, sentence) => {

@@ -10,6 +10,7 @@ import { init } from './operate/init.ts';
 import { authorityVerifyLog, inspectBuffer } from './operate/inspect.ts';
 import { keysRotateVault } from './operate/keys-rotate.ts';
 import { migrateAuthority, migrateServer } from './operate/migrate.ts';
+import { migrateModel } from './operate/migrate-model.ts';
 import { authority, server } from './operate/services.ts';
 import { newProject } from './project/new.ts';
 import { simulate } from './project/simulate.ts';
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
   doctor,
   migrateServer,
   migrateAuthority,
+  migrateModel,
   backupServer,
   backupAuthority,
   restoreServer,

@@ -6,6 +6,8 @@ export type { ConfigPlaces } from './process/config.ts';
 export { checkServerConfig, readServerConfig, SERVER_PREFIX, serverConfigSchema } from './process/config.ts';
 export { examineServer } from './process/examine.ts';
 export { migrateServer } from './process/migrate.ts';
+export type { SavedModel } from './process/saved-model.ts';
+export { readSavedModel } from './process/saved-model.ts';
 export type { RunningServer } from './process/server.ts';
 export { startServer } from './process/server.ts';
 export type { ServerOptions } from './process/settings.ts';

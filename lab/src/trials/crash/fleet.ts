@@ -20,6 +20,8 @@ export interface FleetOptions {
   readonly processes: number;
   readonly devicesEach: number;
   readonly chance: RandomStream;
+  /** Of the devices, inside the folder of the processes (`devices`). */
+  readonly folder?: string;
 }
 
 /** How often an update that was acknowledged is offered once more: it must not count again. */
@@ -43,14 +45,14 @@ export class Fleet {
   }
 
   static async enrolled(options: FleetOptions): Promise<Fleet> {
-    const { basa, processes, devicesEach } = options;
+    const { basa, processes, devicesEach, folder: devices = 'devices' } = options;
     const tokens = await basa.authority.tokens(basa.task, processes * devicesEach, Date.now() + 86_400_000);
     const works = Array.from({ length: processes }, (_, n) => ({
       ...basa.services,
       dimension: basa.policy.dimension,
       devices: tokens.slice(n * devicesEach, (n + 1) * devicesEach).map((token, i) => {
         const number = n * devicesEach + i;
-        return { number, token, folder: join(basa.folder, 'devices', String(n), String(number)) };
+        return { number, token, folder: join(basa.folder, devices, String(n), String(number)) };
       }),
     }));
     return new Fleet(options, works);
@@ -71,7 +73,8 @@ export class Fleet {
         else this.#hear(news, send);
       });
     });
-    send({ kind: 'work', work: this.#works[n] as DevicesWork });
+    // Where the services are now.
+    send({ kind: 'work', work: { ...(this.#works[n] as DevicesWork), ...this.#options.basa.services } });
     return child;
   }
 

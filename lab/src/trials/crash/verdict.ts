@@ -37,7 +37,7 @@ export async function judge(basa: TestProcesses, told: readonly Acknowledged[]):
   const logs = await basa.authority.logs();
   const keys = basa.authorityKey.split(',').map((key) => fromHex(key) ?? new Uint8Array());
   const reports = logs.map((log, n) => verifyLog(log, keys[n] ?? new Uint8Array()));
-  const buffers = buffersOfLogs(logs);
+  const buffers = buffersOfLogs(logs, basa.task);
   const { versions } = buffers;
   const evidence: Evidence = { batches: batchesOfLogs(logs), counts: await countsByVersion(basa), versions };
   const found = reports.flatMap(({ problems }, n) => problems.map((problem) => `${basa.authorities[n]}: ${problem}`));

@@ -61,7 +61,7 @@ export const authorityConfigSchema = Type.Object(
       default: AUTHORITY_DEFAULTS.workers,
       description: 'threads that examine uploads and sum masks in the one-shot mode',
     }),
-    keyLimit: rateLimit(AUTHORITY_DEFAULTS.keyLimit, 'key requests of one device'),
+    keyLimit: rateLimit('key requests of one device', AUTHORITY_DEFAULTS.keyLimit),
   },
   closed,
 );
@@ -76,9 +76,9 @@ function gathered(places: AuthorityPlaces): Gathered {
   return gatherConfig(authorityConfigSchema, { ...places, prefix: AUTHORITY_PREFIX });
 }
 
-/** For work on only the tables, which needs no other secret of the authority. */
-export function readDatabaseUrl(places: AuthorityPlaces): string | undefined {
-  return gathered(places).config.databaseUrl;
+/** For work on the tables only, which needs none of the authority's other secrets. */
+export function readDatabasePlace(places: AuthorityPlaces): Pick<Gathered['config'], 'databaseUrl' | 'dataFolder'> {
+  return gathered(places).config;
 }
 
 /** Throws a `StartError` that names the key. */

@@ -1,14 +1,11 @@
-/** Creates or changes the tables of the database that an authority's nodes share: an operator's step, before they start. */
-import { migratePostgres, wrongConfiguration } from '@basa/service';
-import { AUTHORITY_DATABASE } from '../store/store.ts';
-import { type AuthorityPlaces, readDatabaseUrl } from './config.ts';
+/** Makes or changes the tables of an authority: an operator's step, before it starts with another version. */
+import { type Migrated, type MigrationWish, migrateFolder, migratePostgres, wrongConfiguration } from '@basa/service';
+import { AUTHORITY_DATABASE, EMBEDDED_DATABASE } from '../store/store.ts';
+import { type AuthorityPlaces, readDatabasePlace } from './config.ts';
 
-/** Returns the format before and after. */
-export async function migrateAuthority(places: AuthorityPlaces): ReturnType<typeof migratePostgres> {
-  const databaseUrl = readDatabaseUrl(places);
-  if (databaseUrl === undefined)
-    throw wrongConfiguration(
-      'there is no databaseUrl; the database in dataFolder is migrated when the authority starts',
-    );
-  return migratePostgres(databaseUrl, AUTHORITY_DATABASE);
+export async function migrateAuthority(places: AuthorityPlaces, wish: MigrationWish = {}): Promise<Migrated> {
+  const { databaseUrl, dataFolder } = readDatabasePlace(places);
+  if (databaseUrl !== undefined) return migratePostgres(databaseUrl, AUTHORITY_DATABASE, wish);
+  if (dataFolder !== undefined) return migrateFolder(dataFolder, EMBEDDED_DATABASE, wish);
+  throw wrongConfiguration('give dataFolder or databaseUrl: neither is set, so there is nothing to migrate');
 }

@@ -34,8 +34,8 @@ export interface StoreOptions extends SqlWatch {
   onTrouble?(error: unknown): void;
 }
 
-/** Records of the first format have no names, so they cannot be looked up. */
-const OLDEST = 2;
+/** Older ones hold logs with layouts of 0.2 and before, which are not read: their tables are left as they are. */
+const OLDEST = 3;
 
 /** The tables in a data folder. */
 export const EMBEDDED_DATABASE: DatabaseOptions = {

@@ -63,7 +63,8 @@ export class AuthorityTables {
   /** An existing one stays. */
   async createVault({ parameters, signingKey }: StoredVault): Promise<void> {
     const { kind, salt, cost, blockSize, parallel } = parameters;
-    const insert = 'INSERT INTO vault VALUES (1, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+    const insert = `INSERT INTO vault (id, kind, salt, cost, block_size, parallel, signing_key)
+      VALUES (1, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
     await this.#session.query(insert, kind, salt, cost, blockSize, parallel, signingKey);
   }
 
@@ -95,7 +96,7 @@ export class AuthorityTables {
   }
 
   async append(sequence: number, { bytes, hash }: StoredRecord): Promise<void> {
-    await this.#session.query('INSERT INTO records VALUES (?, ?, ?)', sequence, bytes, hash);
+    await this.#session.query('INSERT INTO records (sequence, bytes, hash) VALUES (?, ?, ?)', sequence, bytes, hash);
   }
 
   /** Makes the record findable by these names, unless it already is. */
@@ -103,7 +104,7 @@ export class AuthorityTables {
     for (const some of atOnce(names)) {
       const rows = some.map(() => '(?, ?)').join();
       const values = some.flatMap((name) => [name, sequence]);
-      await this.#session.query(`INSERT INTO names VALUES ${rows} ON CONFLICT DO NOTHING`, ...values);
+      await this.#session.query(`INSERT INTO names (name, sequence) VALUES ${rows} ON CONFLICT DO NOTHING`, ...values);
     }
   }
 
@@ -153,7 +154,8 @@ export class AuthorityTables {
 
   /** An existing one stays. */
   async addEpoch({ task, epoch, engine, publicKey, sealed }: StoredEpoch): Promise<void> {
-    const insert = 'INSERT INTO epochs VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+    const insert = `INSERT INTO epochs (task, epoch, engine, public_key, sealed)
+      VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
     await this.#session.query(insert, task, epoch, engine, publicKey, sealed);
   }
 
@@ -173,7 +175,12 @@ export class AuthorityTables {
   }
 
   async addShotSecret({ publicKey, task, sealed }: StoredShotSecret): Promise<void> {
-    await this.#session.query('INSERT INTO shot_secrets VALUES (?, ?, ?)', publicKey, task, sealed);
+    await this.#session.query(
+      'INSERT INTO shot_secrets (public_key, task, sealed) VALUES (?, ?, ?)',
+      publicKey,
+      task,
+      sealed,
+    );
   }
 
   async resealShotSecret({ publicKey, sealed }: StoredShotSecret): Promise<void> {
@@ -187,7 +194,7 @@ export class AuthorityTables {
   }
 
   async addToken(hash: Uint8Array, task: TaskId, endsAt: number): Promise<void> {
-    await this.#session.query('INSERT INTO tokens VALUES (?, ?, ?, NULL)', hash, task, endsAt);
+    await this.#session.query('INSERT INTO tokens (hash, task, ends_at) VALUES (?, ?, ?)', hash, task, endsAt);
   }
 
   /** Returns true if the token was valid; it is used up now. */
@@ -204,7 +211,11 @@ export class AuthorityTables {
   }
 
   async allow(task: TaskId, deviceKey: Uint8Array): Promise<void> {
-    await this.#session.query('INSERT INTO allowed VALUES (?, ?) ON CONFLICT DO NOTHING', task, deviceKey);
+    await this.#session.query(
+      'INSERT INTO allowed (task, device_key) VALUES (?, ?) ON CONFLICT DO NOTHING',
+      task,
+      deviceKey,
+    );
   }
 
   async isAllowed(task: TaskId, deviceKey: Uint8Array): Promise<boolean> {

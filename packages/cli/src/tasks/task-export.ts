@@ -1,21 +1,14 @@
 /** `basa task export`: a version of the model, or the curves of a task, as files for other tools. */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { VersionState } from '@basa/client/operator';
-import type { Model } from '@basa/learning';
 import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
-import { loadModel } from '../flags/own-model.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { choice, needed, text, whole } from '../shell/flag.ts';
+import { MODEL_FORMATS, modelFiles, modelOf, type OutFile, writeAll } from './model-files.ts';
 
-const FORMATS = ['safetensors', 'npz', 'onnx', 'tfjs', 'csv', 'tensorboard'] as const;
+const FORMATS = [...MODEL_FORMATS, 'csv', 'tensorboard'] as const;
 type Format = (typeof FORMATS)[number];
-
-interface OutFile {
-  readonly path: string;
-  readonly content: Uint8Array | string;
-}
 
 export const taskExport: Command = command({
   name: 'task export',
@@ -60,48 +53,6 @@ function formatOf(out: string): Format {
   throw new CommandError(`--out ${out}: end the name in .safetensors, .npz, .onnx or .csv, or give --format`);
 }
 
-async function modelOf(file: string | undefined, described: unknown): Promise<Model> {
-  if (file !== undefined) return (await loadModel(file)).model;
-  if (described === undefined)
-    throw new CommandError(
-      'the server does not hold the network of this task; give it with --model net.json or model.ts',
-    );
-  const { readModelJson } = await import('@basa/learning');
-  return readModelJson(described);
-}
-
-async function modelFiles(asked: {
-  readonly format: Exclude<Format, 'csv' | 'tensorboard'>;
-  readonly out: string;
-  readonly model: Model;
-  readonly parameters: Float32Array;
-  readonly about: Readonly<Record<string, string>>;
-}): Promise<readonly OutFile[]> {
-  const { format, out: path, model, parameters, about } = asked;
-  const { encodeNpz, encodeSafetensors } = await import('@basa/learning');
-  const { encodeOnnx, encodeTfjsLayers } = await import('@basa/learning/files');
-  try {
-    switch (format) {
-      case 'safetensors':
-        return [{ path, content: encodeSafetensors(model, parameters, about) }];
-      case 'npz':
-        return [{ path, content: encodeNpz(model, parameters) }];
-      case 'onnx':
-        return [{ path, content: encodeOnnx(model, parameters, about) }];
-      case 'tfjs': {
-        const { modelJson, weights } = encodeTfjsLayers(model, parameters);
-        return [
-          { path: join(path, 'model.json'), content: modelJson },
-          { path: join(path, weights.name), content: weights.bytes },
-        ];
-      }
-    }
-  } catch (error) {
-    if (error instanceof RangeError) throw new CommandError(`${format} of ${model.name}: ${error.message}`);
-    throw error;
-  }
-}
-
 async function curvesAsCsv(versions: readonly VersionState[], path: string): Promise<OutFile> {
   const { csvOf } = await import('@basa/learning/files');
   const rows = versions.map(({ version, at, accepted, dropped, meanAge, accuracy, r2, loss, metrics }) => ({
@@ -128,12 +79,4 @@ async function curvesAsEvents(versions: readonly VersionState[], folder: string)
   });
   const startedSeconds = Math.floor((points[0]?.atMs ?? 0) / 1000);
   return { path: join(folder, `events.out.tfevents.${startedSeconds}.basa`), content: encodeTensorboard(points) };
-}
-
-async function writeAll(files: readonly OutFile[]): Promise<readonly string[]> {
-  for (const { path, content } of files) {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, content);
-  }
-  return files.map(({ path }) => path);
 }

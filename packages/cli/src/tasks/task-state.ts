@@ -5,6 +5,7 @@ import { short } from '../flags/names.ts';
 import { namedTask, TAKES_NAMED_TASK, TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { yes } from '../shell/flag.ts';
+import { counted } from '../shell/terminal.ts';
 
 interface Change {
   readonly name: string;
@@ -56,7 +57,10 @@ export const taskDelete: Command = command({
   summary: 'removes a finished task and its models from the server',
   takes: TAKES_NAMED_TASK,
   flags: { yes: yes('needed: its models cannot be brought back'), ...SERVER_FLAGS },
-  notes: ["The task must be finished and its buffers must have ended. The authority's log keeps what it knows of it."],
+  notes: [
+    'The task must be finished and its buffers must have ended. What was deleted is listed, and is overwritten in the data folder.',
+    "Backups keep the task, and so does the authority's log: names, keys and hashes, never an update.",
+  ],
   async run(input) {
     const server = await serverOperator(input);
     const { task, name, version = 0 } = await server.task(await namedTask(input, server));
@@ -65,8 +69,10 @@ export const taskDelete: Command = command({
       throw new CommandError(
         `this removes ${what}, for good; export what you need (\`basa task export ${short(task)} --out model.safetensors\`), then add --yes`,
       );
-    await server.removeTask(task);
+    const rows = await server.removeTask(task);
     input.terminal.line(`removed: ${what}`);
-    return { json: { removed: task } };
+    for (const [table, count] of Object.entries(rows))
+      input.terminal.line(`  ${table.padEnd(20)}${counted(count, 'row')}`);
+    return { json: { removed: task, rows } };
   },
 });

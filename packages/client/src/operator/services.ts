@@ -140,8 +140,10 @@ export class ServerOperator {
   decideSuspect(task: string, user: string, state: 'clear' | 'banned'): Promise<SuspectState> {
     return this.#json('PUT', SERVER_PATH.suspicion(task, user), { state });
   }
-  async removeTask(task: string): Promise<void> {
-    await ask(this.#options, 'DELETE', SERVER_PATH.task(task));
+  /** Gives how many rows the server deleted, by table. */
+  async removeTask(task: string): Promise<Readonly<Record<string, number>>> {
+    const { rows } = await this.#json<{ rows: Readonly<Record<string, number>> }>('DELETE', SERVER_PATH.task(task));
+    return rows;
   }
   setExamples(task: string, file: Uint8Array): Promise<{ readonly samples: number }> {
     return this.#json('PUT', SERVER_PATH.evaluationSet(task), file);

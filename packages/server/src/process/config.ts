@@ -10,6 +10,7 @@ import {
   commonRisks,
   type GatheredConfig,
   gatherConfig,
+  rateLimit,
   secretText,
   sharedDatabaseRisk,
   Type,
@@ -53,6 +54,11 @@ export const serverConfigSchema = Type.Object(
       'how many slots and places a device may leave unused, or slots spoil by name, before it waits for the next (`quota-exceeded`)',
     ),
     burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'the time in which they are counted'),
+    taskLimit: Type.Optional(
+      rateLimit(
+        'how often all devices of one task together may ask for places, so that no task takes the time of others (no limit)',
+      ),
+    ),
     keepModels: Type.Optional(
       Type.Integer({
         minimum: 2,
@@ -142,13 +148,14 @@ export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly r
 
 function optionsOf({ config }: Gathered): ServerOptions {
   const { authorityUrl, authorityKey, pagesFolder, seatMs, tickMs, revocationsMs, workers } = config;
-  const { maxBurntSlots, burntSlotsWithinMs } = config;
+  const { maxBurntSlots, burntSlotsWithinMs, taskLimit } = config;
   const { keepModels, keepBuffersDays } = config;
   return {
     ...commonOptions(config),
     dataFolder: folderOf(config),
     authorities: authoritiesOf(authorityUrl, authorityKey),
     burntSlots: { max: maxBurntSlots, withinMs: burntSlotsWithinMs },
+    ...(taskLimit !== undefined && { taskLimit }),
     keep: {
       ...(keepModels !== undefined && { models: keepModels }),
       ...(keepBuffersDays !== undefined && { buffersMs: keepBuffersDays * DAY_MS }),

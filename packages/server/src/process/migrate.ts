@@ -1,11 +1,11 @@
-/** Creates or changes the tables of the database that several nodes share: an operator's step, before they start. */
-import { type Migrated, migratePostgres, wrongConfiguration } from '@basa/service';
-import { SERVER_DATABASE } from '../store/schema.ts';
+/** Makes or changes the tables of a server: an operator's step, before it starts with another version. */
+import { type Migrated, type MigrationWish, migrateFolder, migratePostgres } from '@basa/service';
+import { EMBEDDED_DATABASE, SERVER_DATABASE } from '../store/schema.ts';
 import { type ConfigPlaces, readServerConfig } from './config.ts';
 
-export async function migrateServer(places: ConfigPlaces): Promise<Migrated> {
-  const { database } = readServerConfig(places);
-  if (database === undefined)
-    throw wrongConfiguration('there is no databaseUrl; the database in dataFolder is migrated when the server starts');
-  return migratePostgres(database.url, SERVER_DATABASE);
+export async function migrateServer(places: ConfigPlaces, wish: MigrationWish = {}): Promise<Migrated> {
+  const { database, dataFolder } = readServerConfig(places);
+  return database === undefined
+    ? migrateFolder(dataFolder, EMBEDDED_DATABASE, wish)
+    : migratePostgres(database.url, SERVER_DATABASE, wish);
 }

@@ -1,6 +1,6 @@
 /** The server as one object: opens its records, resumes its tasks, and serves them. */
 import type { BasaEvent } from '@basa/protocol';
-import { createService, logEvent, type OnClose, opened, type Ticker } from '@basa/service';
+import { createService, logEvent, type OnClose, opened, type Ticker, TokenBuckets } from '@basa/service';
 import { meetAuthorities } from '../authority/first-contact.ts';
 import { LiveTasks } from '../live/live-tasks.ts';
 import { mountRoutes, mountShow } from '../routes/mount.ts';
@@ -73,8 +73,9 @@ async function open(settings: Settings, onClose: OnClose): Promise<Omit<RunningS
   await nodes.noteStart();
   await tasks.open();
   nodes.listen(core.listener);
-  const { burntSlots, unsafePaperMode } = settings;
-  const routes = { ...tools, service, tasks, uploads, bodies, live, burntSlots, unsafePaperMode };
+  const { burntSlots, taskLimit, unsafePaperMode } = settings;
+  const taskLimits = taskLimit && new TokenBuckets(taskLimit);
+  const routes = { ...tools, service, tasks, uploads, bodies, live, burntSlots, taskLimits, unsafePaperMode };
   mountRoutes(routes);
   if (pages !== undefined)
     mountShow(

@@ -1,7 +1,7 @@
 /** The options of a server, and their defaults. */
 import { join } from 'node:path';
 import type { BasaEvent } from '@basa/protocol';
-import type { Address, ServiceOptions } from '@basa/service';
+import type { Address, RateLimit, ServiceOptions } from '@basa/service';
 import type { BlobPlace, BodyPlace } from '../blobs/place.ts';
 import type { PageOptions } from '../routes/pages.ts';
 import type { SharedDatabase } from '../store/open-store.ts';
@@ -33,6 +33,8 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   readonly workers?: number;
   /** A device that left `max` slots unused within `withinMs` waits for its next seat. */
   readonly burntSlots?: { readonly max: number; readonly withinMs: number };
+  /** How often all devices of one task together may ask for places; as often as they like by default. */
+  readonly taskLimit?: RateLimit;
   /** The history that is kept; everything by default. */
   readonly keep?: Keep;
   /** The interval at which data that is no longer kept is removed. */

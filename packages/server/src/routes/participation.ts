@@ -77,6 +77,8 @@ export function mountParticipation(context: RouteContext): void {
     { onRequest, schema: admissionSchema, config: { begins: true } },
     async (request) => {
       const task = await foundTask(context, request.params.task);
+      const wait = context.taskLimits?.take(request.params.task, context.clock());
+      if (wait !== undefined) fail('rate-limited', { ...wait, detail: 'the devices of this task ask too often' });
       const certificate = certificateCodec.decode(bytesOf(request));
       if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
       const problem = certificateProblem(ports, task.enrolledFor, certificate, millis(context.clock()));

@@ -107,11 +107,16 @@ export function mountTasks(context: RouteContext): void {
   const removed = {
     summary: 'Removes a finished task with its models (operator)',
     params: taskParams,
-    response: answers(Type.Object({ removed: Type.Literal(true) })),
+    response: answers(
+      Type.Object({
+        removed: Type.Literal(true),
+        rows: Type.Record(Type.String(), Type.Integer(), { description: 'how many were deleted, by table' }),
+      }),
+    ),
   };
   app.delete(SERVER_PATH.task(':task'), { onRequest, schema: removed }, async ({ params }) => {
-    await tasks.remove(await foundTask(context, params.task));
-    return { removed: true as const };
+    const rows = await tasks.remove(await foundTask(context, params.task));
+    return { removed: true as const, rows };
   });
 
   const examples = {

@@ -30,7 +30,7 @@ const PUBLIC_KEY = 'server-key';
 
 export function openEmbeddedStore(dataFolder: string, clock: () => number, watch: SqlWatch): OpenedStore {
   const database = sqliteDatabase(openDatabase(dataFolder, EMBEDDED_DATABASE), clock, watch);
-  const store = createStore(database);
+  const store = createStore(database, () => database.checkpoint());
   return {
     database,
     store,

@@ -9,6 +9,9 @@ export function migrationsFor(dialect: Dialect): readonly string[] {
   return [...Array<string>(OLDEST - 1).fill(''), tablesFor(dialect).join(';\n'), scores];
 }
 
+/** By the format that is left: what was added with it goes, and nothing that was acknowledged. */
+const UNDO: Readonly<Record<number, string>> = { 14: 'ALTER TABLE models DROP COLUMN r2' };
+
 function tablesFor({ name, blob, integer, real, unlogged }: Dialect): readonly string[] {
   return [
     `CREATE TABLE meta (name TEXT PRIMARY KEY, value ${blob} NOT NULL)`,
@@ -146,6 +149,8 @@ const CHUNKS = ['bodies', 'chunks'].flatMap((table) => [
 const databaseOf = (dialect: Dialect): DatabaseOptions => ({
   application: 'server',
   migrations: migrationsFor(dialect),
+  undo: UNDO,
+  serves: OLDEST,
   oldest: OLDEST,
 });
 

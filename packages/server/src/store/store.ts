@@ -29,9 +29,14 @@ export type Store = ReturnType<typeof taskTables> &
   ReturnType<typeof pieceTables> &
   ReturnType<typeof modelTables> &
   ReturnType<typeof leaseTables> &
-  ReturnType<typeof noteTables> & { close(): Promise<void> };
+  ReturnType<typeof noteTables> & {
+    /** After something was deleted for good: what is ours to empty holds it no longer. */
+    purge(): Promise<void>;
+    close(): Promise<void>;
+  };
 
-export function createStore(database: SqlDatabase): Store {
+/** `purge`: of a database that keeps what was deleted until it is told. */
+export function createStore(database: SqlDatabase, purge: () => Promise<void> = async () => {}): Store {
   return {
     ...taskTables(database),
     ...bufferTables(database),
@@ -47,6 +52,7 @@ export function createStore(database: SqlDatabase): Store {
     ...modelTables(database),
     ...leaseTables(database),
     ...noteTables(database),
+    purge,
     close: () => database.close(),
   };
 }

@@ -24,6 +24,7 @@ const OF_TASKS = [
   'model_sums',
   'tickets',
   'unfinished_slots',
+  'idle_places',
   'revoked_devices',
   'revocation_marks',
   'suspicions',
@@ -34,7 +35,14 @@ const OF_TASKS = [
   'buffers',
   'tasks',
 ];
-const OF_BUFFERS = ['records', 'deposits', 'inboxes', 'pieces', 'opened'];
+const OF_BUFFERS = ['records', 'deposits', 'inboxes', 'pieces', 'opened', 'burnt_slots'];
+
+export interface Removal {
+  readonly isRemoved: boolean;
+  readonly openBuffers: number;
+  /** How many went, by table. */
+  readonly rows: Readonly<Record<string, number>>;
+}
 
 export function taskTables(database: SqlDatabase) {
   return {
@@ -66,22 +74,28 @@ export function taskTables(database: SqlDatabase) {
       await database.query('UPDATE tasks SET state = ?, why = ? WHERE task = ?', state, why ?? null, task);
     },
     /**
-     * Removes a finished task whose buffers have all ended, with everything that is stored for it; otherwise removes
-     * nothing, and returns the number of its open buffers.
+     * Removes a finished task whose buffers have all ended, with everything that is stored of it, and says how many rows went from each table;
+     * otherwise nothing, and says how many of its buffers are open. Its lease stays: a node that stood still must not find a lower fence.
      */
-    removeTask: (task: TaskId): Promise<{ readonly isRemoved: boolean; readonly openBuffers: number }> =>
+    removeTask: (task: TaskId): Promise<Removal> =>
       database.transaction(async ({ query }) => {
         const locked = `SELECT * FROM tasks WHERE task = ?${database.dialect.forUpdate}`;
         const [found] = (await query(locked, task)).map(readTask);
         const open = await query(`SELECT ctx FROM buffers WHERE task = ? AND status IN ${OPEN}`, task);
         const isRemoved = found?.state === 'finished' && open.length === 0;
-        if (!isRemoved) return { isRemoved, openBuffers: open.length };
-        const ofTask = 'WHERE ctx IN (SELECT ctx FROM buffers WHERE task = ?)';
-        for (const table of OF_BUFFERS) await query(`DELETE FROM ${table} ${ofTask}`, task);
-        await query('DELETE FROM pieces WHERE ctx IN (SELECT name FROM shots WHERE task = ?)', task);
-        await query('DELETE FROM meta WHERE name = ?', examplesNote(task));
-        for (const table of OF_TASKS) await query(`DELETE FROM ${table} WHERE task = ?`, task);
-        return { isRemoved, openBuffers: 0 };
+        if (!isRemoved) return { isRemoved, openBuffers: open.length, rows: {} };
+        const rows: Record<string, number> = {};
+        const remove = async (table: string, which: string, value: TaskId | string = task): Promise<void> => {
+          const [counted] = await query(`SELECT count(*) AS count FROM ${table} ${which}`, value);
+          const count = counted === undefined ? 0 : column.number(counted, 'count');
+          if (count > 0) rows[table] = (rows[table] ?? 0) + count;
+          await query(`DELETE FROM ${table} ${which}`, value);
+        };
+        for (const table of OF_BUFFERS) await remove(table, 'WHERE ctx IN (SELECT ctx FROM buffers WHERE task = ?)');
+        await remove('pieces', 'WHERE ctx IN (SELECT name FROM shots WHERE task = ?)');
+        await remove('meta', 'WHERE name = ?', examplesNote(task));
+        for (const table of OF_TASKS) await remove(table, 'WHERE task = ?');
+        return { isRemoved, openBuffers: 0, rows };
       }),
   };
 }

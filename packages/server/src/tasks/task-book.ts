@@ -9,7 +9,7 @@ import { BODIES, bodiesOf } from '../blobs/body-key.ts';
 import { examplesOf } from '../closing/evaluation.ts';
 import { MODELS, modelsOf } from '../closing/model-keeper.ts';
 import { readTask, type TaskSpecification } from '../specification/task-specification.ts';
-import type { StoredTask } from '../store/tasks.ts';
+import type { Removal, StoredTask } from '../store/tasks.ts';
 import { RunningTask } from './running-task.ts';
 import type { TaskTools } from './task-tools.ts';
 
@@ -146,18 +146,20 @@ export class TaskBook {
     return running;
   }
 
-  /** Removes a finished task and all its data; a task that is not finished, or has open buffers, is not touched. */
-  async remove(running: RunningTask): Promise<void> {
+  /** Removes a finished task and all that is kept of it; a task that is not finished, or has open buffers, is left alone. Gives the rows that went. */
+  async remove(running: RunningTask): Promise<Removal['rows']> {
     const { store, nodes } = this.#tools;
     const { task } = running;
     await running.settle();
     const uploads = await store.shotNames(task);
-    const { isRemoved, openBuffers } = await store.removeTask(task);
+    const { isRemoved, openBuffers, rows } = await store.removeTask(task);
     if (!isRemoved) fail('task-not-over', openBuffers === 0 ? {} : { detail: `open buffers: ${openBuffers}` });
     this.#tasks.delete(toHex(task));
     nodes.tell.task(task);
     await this.#removeBlobs(task);
     await this.#tools.blobs.removeBelow(...uploads.map(bodiesOf));
+    await store.purge();
+    return rows;
   }
 
   async #removeBlobs(task: TaskId): Promise<void> {

@@ -2,7 +2,8 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StartError } from '../process/start-error.ts';
-import { copyDatabase, DATABASE_FILE, type DatabaseOptions } from '../sql/database.ts';
+import { copyDatabase, DATABASE_FILE } from '../sql/database.ts';
+import type { DatabaseOptions } from '../sql/formats.ts';
 import { copyDurably, filesBelow, flush } from './files.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
 

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { closed, hexText } from '../http/schemas.ts';
 import { StartError } from '../process/start-error.ts';
-import type { Application } from '../sql/database.ts';
+import type { Application } from '../sql/formats.ts';
 import { filesBelow, flush, hashOf } from './files.ts';
 
 const MANIFEST_FILE = 'manifest.json';

@@ -1,7 +1,8 @@
 /** Makes a data folder from a backup: a complete one, or one on which no service starts. */
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Application, DATABASE_FILE, takeLock } from '../sql/database.ts';
+import { DATABASE_FILE, takeLock } from '../sql/database.ts';
+import type { Application } from '../sql/formats.ts';
 import { needEmpty } from './backup.ts';
 import { copyDurably, flush } from './files.ts';
 import { checkManifest, type Manifest } from './manifest.ts';

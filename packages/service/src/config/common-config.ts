@@ -9,9 +9,9 @@ import { LOG_LEVELS } from '../process/logger.ts';
 import { wrongConfiguration } from '../process/start-error.ts';
 
 /** The number of requests that one sender may make at once, and the number per second after that. */
-export function rateLimit(fallback: RateLimit, description: string) {
+export function rateLimit(description: string, fallback?: RateLimit) {
   const numbers = { burst: Type.Number({ minimum: 1 }), perSecond: Type.Number({ exclusiveMinimum: 0 }) };
-  return Type.Object(numbers, { ...closed, default: fallback, description });
+  return Type.Object(numbers, { ...closed, ...(fallback && { default: fallback }), description });
 }
 
 /** Spread into the `Type.Object` of a service's configuration. */
@@ -79,8 +79,8 @@ export const commonKeys = {
     default: SERVICE_DEFAULTS.drainMs,
     description: 'how long it goes on serving, unready, after SIGTERM',
   }),
-  addressLimit: rateLimit(SERVICE_DEFAULTS.addressLimit, 'requests of one address, or of one /64 of IPv6'),
-  deviceLimit: rateLimit(SERVICE_DEFAULTS.deviceLimit, 'requests of one device'),
+  addressLimit: rateLimit('requests of one address, or of one /64 of IPv6', SERVICE_DEFAULTS.addressLimit),
+  deviceLimit: rateLimit('requests of one device', SERVICE_DEFAULTS.deviceLimit),
   unsafePaperMode: Type.Boolean({
     default: false,
     description: "serves the paper's own mode, which does not protect updates",

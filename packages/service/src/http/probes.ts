@@ -30,21 +30,26 @@ export function mountProbes(app: ServiceApp, checks: ReadonlyMap<string, Check>,
   const ready = Type.Object({
     status: Type.Union([Type.Literal('ready'), Type.Literal('unready'), Type.Literal('draining')]),
     checks: Type.Record(Type.String(), Type.Union([Type.Literal('ok'), Type.Literal('failed')])),
+    missing: Type.Array(Type.String(), { description: 'the checks that failed and that it cannot do without' }),
   });
   const schema = {
     summary: 'The service can serve; 503 where it cannot, or stops',
     response: { 200: ready, 503: ready },
   };
+  let told: readonly string[] = [];
   const looks = new Map<string, () => Promise<CheckResult>>();
   app.addHook('onReady', async () => {
     for (const [name, check] of checks) looks.set(name, shared(check));
   });
   app.get('/readyz', { ...QUIET, schema }, async (_, reply) => {
-    if (isDraining()) return reply.code(503).send({ status: 'draining' as const, checks: {} });
+    if (isDraining()) return reply.code(503).send({ status: 'draining' as const, checks: {}, missing: [] });
     const looked = await Promise.all([...looks].map(async ([name, look]) => [name, await look()] as const));
     const found = Object.fromEntries(looked);
-    const isReady = [...checks].every(([name, { isNeeded }]) => !isNeeded || found[name] === 'ok');
-    return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'unready', checks: found });
+    const missing = [...checks].flatMap(([name, { isNeeded }]) => (isNeeded && found[name] !== 'ok' ? [name] : []));
+    if (missing.join() !== told.join()) app.log.warn({ missing }, missing.length > 0 ? 'unready' : 'ready again');
+    told = missing;
+    const isReady = missing.length === 0;
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'unready', checks: found, missing });
   });
 }
 

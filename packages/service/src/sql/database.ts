@@ -2,34 +2,30 @@
  * The embedded database of a data folder: one SQLite file, locked for this process, marked with its service and its
  * format. Any other file is rejected with a sentence, and is not changed.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { forgetHolder, inUseBy, nameHolder } from '../process/holder.ts';
+import { forgetHolder, nameHolder } from '../process/holder.ts';
 import { keepPrivate, makePrivateFile, makePrivateFolder } from '../process/private-files.ts';
 import { StartError } from '../process/start-error.ts';
-import { isStorageFull } from '../process/storage-full.ts';
+import {
+  type Application,
+  checkFormat,
+  type DatabaseOptions,
+  type Migrated,
+  type MigrationWish,
+  planMigration,
+} from './formats.ts';
+import { damaged, sentenceOf } from './sqlite-trouble.ts';
 
 export type Database = DatabaseSyncInstance;
 
 /** The owner of the data: SQLite's application_id. */
-const APPLICATION = { server: 0x42615376, authority: 0x42614175 } as const;
-export type Application = keyof typeof APPLICATION;
-
-export interface DatabaseOptions {
-  readonly application: Application;
-  /** Format n is the result of the first n steps; each step is SQL. Never change one that was released. */
-  readonly migrations: readonly string[];
-  /** The oldest format whose records this version reads (all by default). Older data is rejected, and not changed. */
-  readonly oldest?: number;
-}
+const APPLICATION: Readonly<Record<Application, number>> = { server: 0x42615376, authority: 0x42614175 };
 
 /** The same name for both services, so that neither starts beside the other's data. */
 export const DATABASE_FILE = 'basa.sqlite';
 const LOCK_FILE = 'basa.lock';
-
-/** Advice about data that another version wrote and this one does not read. */
-export const OLDER_DATA_ADVICE =
-  'start the version that wrote it, or begin anew with its model (docs/guides/migrate-to-0.2.md)';
 
 export interface OpenDatabase {
   readonly db: Database;
@@ -40,6 +36,22 @@ export interface OpenDatabase {
 }
 
 export function openDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
+  return open(folder, options, (db) => migrate(db, options));
+}
+
+/** Brings the database of a stopped service to another format, or tries it and changes nothing. */
+export function migrateFolder(folder: string, options: DatabaseOptions, wish: MigrationWish): Migrated {
+  if (!existsSync(join(folder, DATABASE_FILE)))
+    throw new StartError('dataFolder', `${folder} holds no database; start the ${options.application} to make one`);
+  let migrated = planMigration(0, options);
+  const { close } = open(folder, options, (db) => {
+    migrated = migrate(db, options, wish);
+  });
+  close();
+  return migrated;
+}
+
+function open(folder: string, options: DatabaseOptions, bring: (db: Database) => void): OpenDatabase {
   const lock = takeLock(folder);
   const file = join(folder, DATABASE_FILE);
   let db: Database | undefined;
@@ -53,7 +65,7 @@ export function openDatabase(folder: string, options: DatabaseOptions): OpenData
     // secure_delete: a destroyed key is overwritten in the file.
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
              PRAGMA busy_timeout = 5000; PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON;`);
-    migrate(db, options);
+    bring(db);
   } catch (error) {
     db?.close();
     lock.close();
@@ -83,6 +95,21 @@ export function openUnchecked(folder: string): OpenDatabase {
 
 /** Opens the database of a service that may be running, for reading only; it must have the format of this program. */
 export function readDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
+  return read(folder, options, (format) => {
+    if (format === options.migrations.length) return;
+    const sentence = `${folder} has format ${format}, this version has ${options.migrations.length}`;
+    throw new StartError('dataFolder', `${sentence}: use the version that runs, or start the new one once`);
+  });
+}
+
+/** The same for any format from the oldest one on: to read what has stayed as it was. */
+export function readOlderDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
+  if (!existsSync(join(folder, DATABASE_FILE)))
+    throw new StartError('dataFolder', `${folder} holds no database; name the dataFolder of a ${options.application}`);
+  return read(folder, options, () => {});
+}
+
+function read(folder: string, options: DatabaseOptions, check: (format: number) => void): OpenDatabase {
   const file = join(folder, DATABASE_FILE);
   let db: Database | undefined;
   try {
@@ -90,10 +117,7 @@ export function readDatabase(folder: string, options: DatabaseOptions): OpenData
     checkOwner(db, folder, options.application);
     const format = pragma(db, 'user_version');
     checkFormat(folder, format, options);
-    if (format < options.migrations.length) {
-      const sentence = `${folder} has format ${format}, this version has ${options.migrations.length}`;
-      throw new StartError('dataFolder', `${sentence}: use the version that runs, or start the new one once`);
-    }
+    check(format);
   } catch (error) {
     db?.close();
     throw sentenceOf(error, folder);
@@ -196,62 +220,21 @@ function checkHealth(db: Database, folder: string): void {
   if (first?.quick_check !== 'ok') throw damaged(folder, first?.quick_check ?? 'no answer');
 }
 
-/** Throws if this version does not read data of this format; 0 means that there is no data yet. */
-export function checkFormat(place: string, format: number, { migrations, oldest = 0 }: DatabaseOptions): void {
-  if (format > migrations.length) {
-    const sentence = `${place} has format ${format}, this version knows up to ${migrations.length}`;
-    throw new StartError('dataFolder', `${sentence}: start the newer version that wrote it`);
+function migrate(db: Database, options: DatabaseOptions, wish: MigrationWish = {}): Migrated {
+  const migrated = planMigration(pragma(db, 'user_version'), options, wish);
+  const { from, to, steps } = migrated;
+  if (from === to) return migrated;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    for (const step of steps) db.exec(step);
+    db.exec(`PRAGMA application_id = ${APPLICATION[options.application]}; PRAGMA user_version = ${to}`);
+    db.exec(wish.isDryRun === true ? 'ROLLBACK' : 'COMMIT');
+    return migrated;
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK');
   }
-  if (format > 0 && format < oldest) {
-    const sentence = `${place} has format ${format}, this version reads nothing before ${oldest}`;
-    throw new StartError('dataFolder', `${sentence}; nothing was changed: ${OLDER_DATA_ADVICE}`);
-  }
-}
-
-function migrate(db: Database, { application, migrations }: DatabaseOptions): void {
-  const format = pragma(db, 'user_version');
-  if (format === migrations.length) return;
-  transaction(db, () => {
-    for (const step of migrations.slice(format)) db.exec(step);
-    db.exec(`PRAGMA application_id = ${APPLICATION[application]}; PRAGMA user_version = ${migrations.length}`);
-  });
 }
 
 function pragma(db: Database, name: 'application_id' | 'user_version'): number {
   return (db.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[name] ?? 0;
-}
-
-const SQLITE = { busy: 5, readOnly: 8, corrupt: 11, cannotOpen: 14, notADatabase: 26 };
-
-function sentenceOf(error: unknown, folder: string): unknown {
-  const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
-  if (isStorageFull(error)) {
-    return new StartError('storageFull', `no space is left for ${folder}; free some and start again`);
-  }
-  if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT'].includes(code)) {
-    return new StartError(
-      'dataFolder',
-      `${folder} cannot be used as a data folder (${code}): check path and permissions`,
-    );
-  }
-  if (code !== 'ERR_SQLITE_ERROR') return error;
-  switch (errcode & 0xff) {
-    case SQLITE.busy:
-      return new StartError('inUse', inUseBy(folder));
-    case SQLITE.readOnly:
-    case SQLITE.cannotOpen:
-      return new StartError('dataFolder', `${folder} cannot be written; check its permissions`);
-    case SQLITE.corrupt:
-    case SQLITE.notADatabase:
-      return damaged(folder, message ?? 'not a database');
-    default:
-      return error;
-  }
-}
-
-function damaged(folder: string, what: string): StartError {
-  return new StartError(
-    'dataFolder',
-    `the database in ${folder} is damaged (${what.replaceAll('\n', ', ')}); nothing was changed: restore the newest backup of the folder`,
-  );
 }

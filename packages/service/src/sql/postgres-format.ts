@@ -1,21 +1,20 @@
 /** The tables of a PostgreSQL database: their owner, their format, and the migration that an operator runs to the newest format. */
 import pg from 'pg';
 import { StartError } from '../process/start-error.ts';
-import { checkFormat, type DatabaseOptions } from './database.ts';
+import { checkFormat, type DatabaseOptions, type Migrated, type MigrationWish, planMigration } from './formats.ts';
 
 type Asked = Pick<pg.Client, 'query'> | Pick<pg.Pool, 'query'>;
 /** The lock that makes migrations of one database wait for each other: "basa" in ASCII. */
 const MIGRATION_LOCK = 0x62617361;
 const UNDEFINED_TABLE = '42P01';
 
-export interface Migrated {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** Creates or changes the tables in one transaction; safe to call from several nodes at once. */
-export async function migratePostgres(url: string, options: DatabaseOptions): Promise<Migrated> {
-  const { application, migrations } = options;
+export async function migratePostgres(
+  url: string,
+  options: DatabaseOptions,
+  wish: MigrationWish = {},
+): Promise<Migrated> {
+  const { application } = options;
   const client = new pg.Client({ connectionString: url, application_name: 'basa-migrate' });
   try {
     await client.connect();
@@ -24,15 +23,18 @@ export async function migratePostgres(url: string, options: DatabaseOptions): Pr
     await client.query(
       'CREATE TABLE IF NOT EXISTS basa_format (application TEXT PRIMARY KEY, format INTEGER NOT NULL)',
     );
-    const from = await readFormat(client, application);
+    await client.query('ALTER TABLE basa_format ADD COLUMN IF NOT EXISTS serves INTEGER');
+    const { format: from } = await readFormat(client, application);
     checkFormat('the database', from, options);
-    for (const step of migrations.slice(from)) await client.query(step);
+    const migrated = planMigration(from, options, wish);
+    for (const step of migrated.steps) await client.query(step);
     await client.query(
-      'INSERT INTO basa_format VALUES ($1, $2) ON CONFLICT (application) DO UPDATE SET format = excluded.format',
-      [application, migrations.length],
+      `INSERT INTO basa_format (application, format, serves) VALUES ($1, $2, $3)
+       ON CONFLICT (application) DO UPDATE SET format = excluded.format, serves = excluded.serves`,
+      [application, migrated.to, Math.min(migrated.to, options.serves ?? migrated.to)],
     );
-    await client.query('COMMIT');
-    return { from, to: migrations.length };
+    await client.query(wish.isDryRun === true ? 'ROLLBACK' : 'COMMIT');
+    return migrated;
   } catch (error) {
     throw databaseTrouble(error);
   } finally {
@@ -40,15 +42,17 @@ export async function migratePostgres(url: string, options: DatabaseOptions): Pr
   }
 }
 
+/** Tables of a newer version are good for a node of this one if that version says so: nodes are upgraded one after the other. */
 export async function checkPostgresFormat(pool: Asked, options: DatabaseOptions): Promise<void> {
   const { application, migrations } = options;
-  let format: number;
+  let found: Found = { format: 0, serves: 0 };
   try {
-    format = await readFormat(pool, application);
+    found = await readFormat(pool, application);
   } catch (error) {
     if ((error as { code?: unknown }).code !== UNDEFINED_TABLE) throw error;
-    format = 0;
   }
+  const { format, serves } = found;
+  if (format > migrations.length && serves <= migrations.length) return;
   checkFormat('the database', format, options);
   if (format < migrations.length) {
     const sentence = `the database has format ${format} of the ${application}'s tables, this version needs ${migrations.length}`;
@@ -56,16 +60,24 @@ export async function checkPostgresFormat(pool: Asked, options: DatabaseOptions)
   }
 }
 
-/** Returns 0 if there are no tables; a database of the other service is rejected. */
-async function readFormat(asked: Asked, application: string): Promise<number> {
-  const { rows } = await asked.query('SELECT application, format FROM basa_format');
-  const found = rows as { application: string; format: number }[];
+interface Found {
+  /** 0 if there are no tables. */
+  readonly format: number;
+  /** The oldest format whose programs may use them. */
+  readonly serves: number;
+}
+
+/** A database of the other service is refused. */
+async function readFormat(asked: Asked, application: string): Promise<Found> {
+  const { rows } = await asked.query('SELECT * FROM basa_format');
+  const found = rows as { application: string; format: number; serves?: number | null }[];
   const other = found.find((row) => row.application !== application);
   if (other !== undefined) {
     const sentence = `the database holds the tables of a BASA ${other.application}`;
     throw new StartError('dataFolder', `${sentence}; give the ${application} a database of its own`);
   }
-  return found[0]?.format ?? 0;
+  const format = found[0]?.format ?? 0;
+  return { format, serves: found[0]?.serves ?? format };
 }
 
 /** Turns an error that an operator can fix into a sentence; it never contains an address with a password. */

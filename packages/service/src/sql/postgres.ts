@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import type { DatabaseOptions } from './database.ts';
+import type { DatabaseOptions } from './formats.ts';
 import { checkPostgresFormat, databaseTrouble } from './postgres-format.ts';
 import { isUnreplicated, replicationNotice } from './postgres-replication.ts';
 import { isPassing } from './postgres-trouble.ts';

@@ -82,7 +82,10 @@ describe('the head of a request', () => {
     const ours = 2; // Host and Connection
     expect((await answerTo(service, [...head, ...more(100 - ours)]))[0]).toBe(200);
     for (const many of [101 - ours, 150, 1500])
-      expect(await answerTo(service, [...head, ...more(many)])).toEqual([400, expect.stringContaining('100 header')]);
+      expect(await answerTo(service, [...head, ...more(many)])).toEqual([
+        400,
+        expect.stringMatching(/100 header|could not be read/), // Node 26 refuses it before we do
+      ]);
     const [asked = '', host = ''] = head;
     expect((await answerTo(service, [asked, ...more(1500), host]))[0]).toBe(400);
   });

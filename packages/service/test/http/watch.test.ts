@@ -39,7 +39,7 @@ describe('readiness', () => {
     const answer = await service.app.inject({ method: 'GET', url: '/readyz' });
     expect([answer.statusCode, answer.json()]).toEqual([
       200,
-      { status: 'ready', checks: { database: 'ok', authority: 'failed' } },
+      { status: 'ready', checks: { database: 'ok', authority: 'failed' }, missing: [] },
     ]);
     const other = await serviceWith();
     other.check('database', {
@@ -49,7 +49,10 @@ describe('readiness', () => {
       },
     });
     const unready = await other.app.inject({ method: 'GET', url: '/readyz' });
-    expect([unready.statusCode, unready.json()]).toEqual([503, { status: 'unready', checks: { database: 'failed' } }]);
+    expect([unready.statusCode, unready.json()]).toEqual([
+      503,
+      { status: 'unready', checks: { database: 'failed' }, missing: ['database'] },
+    ]);
     expect(await codeOf(other, '/healthz')).toBe(200);
     isThere = true;
     while ((await codeOf(other, '/readyz')) !== 200) await new Promise((resolve) => setTimeout(resolve, 50));

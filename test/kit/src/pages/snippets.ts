@@ -29,7 +29,7 @@ export function snippetsOf(markdown: string, language = 'ts'): readonly Snippet[
 /** Pages that are written by `npm run write` and `npm run site`, and not committed. */
 export const GENERATED = /^docs\/(?:api|openapi|reference|sizes\.md)(?:\/|$)/;
 
-/** Returns every page that people write, as paths from the root: those at the root, in docs and beside each package or client. */
+/** Every page that people write, as paths from the root: those at the root, in docs and beside each package or client. */
 export function pagePaths(): readonly string[] {
   const readmes = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`);
   const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`);

@@ -1,6 +1,14 @@
 /** Reads buffers and models from the logs of the authorities, for checks from outside. */
 import { ByteReader, toHex } from '@basa/masking';
-import { type AuthorityRecord, batchCtxOf, ctxOf, decodeAuthorityRecord, type SignedDescriptor } from '@basa/protocol';
+import {
+  type AuthorityRecord,
+  batchCtxOf,
+  ctxOf,
+  decodeAuthorityRecord,
+  epochCodec,
+  epochKeyOf,
+  type SignedDescriptor,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 
 type BatchList = Extract<AuthorityRecord, { kind: 'batch-voted' }>['list'];
@@ -14,14 +22,14 @@ export interface LoggedBuffers {
   readonly holders: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Reads the logs of all authorities: one that was away misses some records. */
-export function buffersOfLogs(logs: readonly Uint8Array[]): LoggedBuffers {
+/** Of all authorities: one that was away misses some. Versions are those of one task, if it is named. */
+export function buffersOfLogs(logs: readonly Uint8Array[], task?: string): LoggedBuffers {
   const drawn = new Map<string, SignedDescriptor>();
   const versions = new Map<string, number>();
   const holders = new Map<string, Set<string>>();
   for (const record of logs.flatMap((log) => [...recordsOf(log)])) {
     if (record.kind === 'buffer-drawn') drawn.set(toHex(ctxOf(nodeSuite, record.descriptor)), record.descriptor);
-    if (record.kind === 'model-appended')
+    if (record.kind === 'model-appended' && (task ?? toHex(record.entry.task)) === toHex(record.entry.task))
       for (const ctx of record.entry.sums) versions.set(toHex(ctx), record.entry.version);
     if (record.kind === 'key-issued') {
       const slot = `${toHex(record.ctx)} ${record.slot}`;
@@ -29,6 +37,18 @@ export function buffersOfLogs(logs: readonly Uint8Array[]): LoggedBuffers {
     }
   }
   return { drawn, versions, holders };
+}
+
+/** The names of the key epochs that buffers were drawn in, or that the one-shot mode opened. */
+export function epochsOfLogs(engine: number, logs: readonly Uint8Array[]): ReadonlySet<string> {
+  const records = logs.flatMap((log) => [...recordsOf(log)]);
+  return new Set(
+    records.flatMap((record) => {
+      if (record.kind === 'epoch-opened') return [toHex(epochCodec.statementHash(nodeSuite, record.epoch))];
+      if (record.kind !== 'buffer-drawn') return [];
+      return record.descriptor.parts.map((part) => toHex(epochKeyOf({ engine }, part)));
+    }),
+  );
 }
 
 /** One-shot: a batch that an authority voted for. */

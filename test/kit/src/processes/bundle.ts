@@ -45,6 +45,8 @@ export interface BundleOptions<Name extends string> {
   /** More programs, by the name of the file they become. */
   readonly more?: Readonly<Record<Name, string>>;
   readonly watchers?: Watchers;
+  /** Changes what is read on the way into the bundle; the folder has this name. */
+  readonly changed?: { readonly name: string; readonly plugin: Plugin };
 }
 
 /** Options of every bundle for Node. */
@@ -70,13 +72,17 @@ export function bundleFolder(kind: string): string {
 export async function bundleProcesses<Name extends string = never>({
   more,
   watchers,
+  changed,
 }: BundleOptions<Name> = {}): Promise<Bundle<Name>> {
-  const folder = bundleFolder(watchers ? 'watched' : 'services');
+  const folder = bundleFolder(changed?.name ?? (watchers ? 'watched' : 'services'));
   await build({
     ...FOR_NODE,
     entryPoints: { ...ENTRIES, ...more },
     outdir: folder,
-    plugins: watchers === undefined ? [] : [watchedSqlite(watchers.sqlite)],
+    plugins: [
+      ...(watchers === undefined ? [] : [watchedSqlite(watchers.sqlite)]),
+      ...(changed ? [changed.plugin] : []),
+    ],
     inject: watchers === undefined ? [] : [watchers.postgres],
   });
   return { file: (name) => join(folder, `${name}.js`) };

@@ -1,5 +1,6 @@
 /** Authorities and server as bundled processes on one folder, to be killed and restarted at will, with a task. */
 import type { ChildProcess } from 'node:child_process';
+import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +58,7 @@ export class TestProcesses {
   readonly #processes: ServiceProcesses;
   readonly #secrets: Readonly<Record<string, string>>;
   #balancer: Balancer | undefined;
-  readonly #options: TestProcessesOptions;
+  #options: TestProcessesOptions;
   readonly #ending = new AbortController();
   policy!: TaskPolicy;
   task = '';
@@ -66,12 +67,13 @@ export class TestProcesses {
 
   private constructor(options: TestProcessesOptions) {
     this.#options = options;
-    const { bundle, nodes } = options;
+    const { nodes } = options;
+    setMaxListeners(0, this.#ending.signal); // one for each process that was started
     this.#processes = new ServiceProcesses({
       folder: this.folder,
       operatorToken: this.token,
       signal: this.#ending.signal,
-      command: (role, file) => [bundle.file(role), file],
+      command: (role, file) => [this.#options.bundle.file(role), file],
     });
     this.#secrets =
       nodes === undefined
@@ -87,7 +89,7 @@ export class TestProcesses {
       await Promise.all(opened.authorities.map((name) => opened.start(name)));
       opened.authorityKey = await opened.authority.publicKey();
       await opened.#startServers();
-      await opened.#createTask();
+      await opened.createTask();
     } catch (error) {
       await opened.close();
       throw error;
@@ -119,10 +121,7 @@ export class TestProcesses {
 
   async #startServers(): Promise<void> {
     const { nodes } = this.#options;
-    if (nodes !== undefined) {
-      const file = this.#processes.configure('server', this.#config('server'));
-      await migrateServer({ file, environment: { ...process.env, ...this.#secrets } });
-    }
+    if (nodes !== undefined) await migrateServer(this.placesOf('server'));
     for (const name of this.servers) await this.start(name);
     if (nodes === undefined) return;
     this.#balancer = await Balancer.open({ ...nodes, nodes: () => this.servers.map((name) => this.urls[name] ?? '') });
@@ -146,6 +145,23 @@ export class TestProcesses {
       environment: { ...environment, ...(role === 'server' && this.#secrets) },
       preloads,
     });
+  }
+
+  /** What services are started with from now on: another version of the program, other keys of the configuration. */
+  change(change: Partial<Pick<TestProcessesOptions, 'bundle' | 'server' | 'authority'>>): void {
+    const { server, authority } = this.#options;
+    this.#options = {
+      ...this.#options,
+      ...change,
+      server: { ...server, ...change.server },
+      authority: { ...authority, ...change.authority },
+    };
+  }
+
+  /** Writes the configuration that a process would be started with: for commands about its service. */
+  placesOf(name: ProcessName): { readonly file: string; readonly environment: NodeJS.ProcessEnv } {
+    const file = this.#processes.configure(name, this.#config(name));
+    return { file, environment: { ...process.env, ...this.#secrets } };
   }
 
   get children(): ReadonlyMap<string, ChildProcess> {
@@ -180,18 +196,20 @@ export class TestProcesses {
     return { ...common, ...own, ...this.#options.server };
   }
 
-  async #createTask(): Promise<void> {
+  /** The task that devices take part in from now on. */
+  async createTask(name = 'under fire', specification: Partial<TaskSpecification> = {}): Promise<void> {
     const { publicKey } = await this.server.about();
     const authorityKeys = (await this.authority.publicKeys()).map((key) => Buffer.from(key, 'hex'));
     this.policy = kitPolicy(
       { serverKey: Buffer.from(publicKey, 'hex'), authorityKeys },
-      { name: ascii('under fire'), uploadLeaseMs: 20_000, openMs: 600_000, closeMs: 600_000, ...this.#options.policy },
+      { name: ascii(name), uploadLeaseMs: 20_000, openMs: 600_000, closeMs: 600_000, ...this.#options.policy },
     );
     this.task = await this.authority.createTask(this.policy);
     await this.server.createTask({
       policy: toHex(encodePolicy(this.policy)),
       serverStep: WHOLE_STEP,
       ...this.#options.specification,
+      ...specification,
     });
   }
 }

@@ -1,0 +1,160 @@
+/** Both services with devices at work, as every drill has them: from the first version to the verdict from outside. */
+import type { ChildProcess } from 'node:child_process';
+import { randomStream } from '@basa/learning';
+import type { Exchange } from '@basa/testkit/processes/balancer.ts';
+import { type ProcessName, TestProcesses, type TestProcessesOptions } from '@basa/testkit/processes/test-processes.ts';
+import { bundleTrial, type TrialBundle } from '../trials/bundle.ts';
+import { CrashDatabase } from '../trials/crash/crash-database.ts';
+import { Fleet } from '../trials/crash/fleet.ts';
+import { gone, grown, settle } from '../trials/crash/settle.ts';
+import { judge, type Verdict } from '../trials/crash/verdict.ts';
+import { engineLines, type TrialEngine } from '../trials/engines.ts';
+
+export interface DrillOptions extends Pick<TestProcessesOptions, 'server' | 'authority'> {
+  readonly seed: number;
+  readonly engine: TrialEngine;
+  /** So many nodes of the server on a PostgreSQL; one server on its folder by default. */
+  readonly nodes?: number;
+  onExchange?(exchange: Exchange): void;
+  onLine(line: string): void;
+}
+
+const DEVICE_PROCESSES = 2;
+const DEVICES_EACH = 4;
+/** More coordinates than a drill has updates. */
+const DIMENSION = 8192;
+const STALL_MS = 1000;
+
+export class Drill {
+  readonly bundle: TrialBundle;
+  readonly basa: TestProcesses;
+  /** The devices whose updates the verdict is about. */
+  fleet: Fleet;
+  readonly #seed: number;
+  readonly #database: CrashDatabase | undefined;
+  readonly #devices: ChildProcess[] = [];
+  readonly #onLine: (line: string) => void;
+
+  private constructor(
+    {
+      bundle,
+      basa,
+      fleet,
+      database,
+    }: Pick<Drill, 'bundle' | 'basa' | 'fleet'> & { database: CrashDatabase | undefined },
+    { seed, onLine }: DrillOptions,
+  ) {
+    this.#seed = seed;
+    this.bundle = bundle;
+    this.basa = basa;
+    this.fleet = fleet;
+    this.#database = database;
+    this.#onLine = onLine;
+  }
+
+  /** With devices at work and a version made, which `work` is done beside; then the verdict. */
+  static async run<Result>(options: DrillOptions, work: (drill: Drill) => Promise<Result>): Promise<Result & Verdict> {
+    const database = options.nodes === undefined ? undefined : await CrashDatabase.open();
+    try {
+      const drill = await Drill.#open(options, database);
+      try {
+        await drill.startDevices();
+        await drill.versions(1);
+        const result = await work(drill);
+        return { ...result, ...(await drill.#verdict()) };
+      } finally {
+        for (const child of drill.#devices) child.kill('SIGKILL');
+        await drill.basa.close();
+      }
+    } finally {
+      await database?.close();
+    }
+  }
+
+  static async #open(options: DrillOptions, database: CrashDatabase | undefined): Promise<Drill> {
+    const { seed, engine, nodes: count = 1, server, authority, onExchange } = options;
+    const chance = randomStream(seed, 'drill');
+    const nodes = database && {
+      count,
+      databaseUrl: database.url,
+      random: () => chance.unit(),
+      ...(onExchange && { onExchange }),
+    };
+    const bundle = await bundleTrial();
+    const basa = await TestProcesses.open({
+      bundle,
+      policy: { dimension: DIMENSION, ...engineLines(engine) },
+      specification: { stallMs: STALL_MS },
+      ...(server && { server }),
+      ...(authority && { authority }),
+      ...(nodes && { nodes }),
+    });
+    const fleet = await enrolled({ basa, bundle, seed, folder: 'devices' });
+    return new Drill({ bundle, basa, fleet, database }, options);
+  }
+
+  /** Devices in new folders take the place of those that were there. */
+  async newDevices(folder: string): Promise<void> {
+    this.fleet = await enrolled({ basa: this.basa, bundle: this.bundle, seed: this.#seed, folder });
+  }
+
+  /** Of the PostgreSQL of its nodes. */
+  get databaseUrl(): string {
+    return this.#database?.url ?? '';
+  }
+
+  /** Stopped in order, and started with what holds now. */
+  async restart(name: ProcessName): Promise<void> {
+    await this.basa.stop(name);
+    await this.basa.start(name);
+  }
+
+  async startDevices(): Promise<void> {
+    for (let n = 0; n < DEVICE_PROCESSES; n++) this.#devices.push(await this.fleet.start(n, {}, []));
+  }
+
+  /** Killed where they stand. */
+  async stopDevices(): Promise<void> {
+    for (const child of this.#devices.splice(0)) {
+      child.kill('SIGKILL');
+      await gone(child);
+    }
+  }
+
+  /** Until the devices have made so many versions more. */
+  async versions(count: number): Promise<void> {
+    await grown(this.basa, count);
+  }
+
+  say(line: string): void {
+    this.#onLine(line);
+  }
+
+  /** Killed where they stand, or stopped in order. */
+  async stopServices(how: 'kill' | 'stop'): Promise<void> {
+    for (const name of [...this.basa.servers, ...this.basa.authorities]) {
+      if (how === 'kill') this.basa.children.get(name)?.kill('SIGKILL');
+      await this.basa.stop(name);
+    }
+  }
+
+  async #verdict(): Promise<Verdict> {
+    await this.stopDevices();
+    this.say(`${this.fleet.acknowledged.length} updates were acknowledged; waiting for their ends`);
+    const { acknowledged, faults } = this.fleet;
+    await settle(this.basa, acknowledged, { clockAhead: this.bundle.file('clock-ahead'), database: this.#database });
+    const { problems, ...verdict } = await judge(this.basa, acknowledged);
+    return { ...verdict, problems: [...problems, ...faults] };
+  }
+}
+
+interface Enrolling extends Pick<Drill, 'basa' | 'bundle'> {
+  readonly seed: number;
+  readonly folder: string;
+}
+
+function enrolled({ basa, bundle, seed, folder }: Enrolling): Promise<Fleet> {
+  const script = bundle.file('devices');
+  const chance = randomStream(seed, folder);
+  return Fleet.enrolled({ basa, script, processes: DEVICE_PROCESSES, devicesEach: DEVICES_EACH, chance, folder });
+}

@@ -1,0 +1,124 @@
+/**
+ * A restore on other machines, twice. A move: both services are stopped, backed up, and go on in other folders and at other ports with the
+ * devices that they had. A loss: both come from backups that are older than what they did last, and the work goes on in a new task that begins
+ * with the newest model that was saved.
+ */
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { backupAuthority, restoreAuthority } from '@basa/authority';
+import type { Role } from '@basa/cli/internal/local/service-process.ts';
+import { toHex } from '@basa/masking';
+import { backupServer, restoreServer } from '@basa/server';
+import type { Verdict } from '../trials/crash/verdict.ts';
+import { Drill } from './drill.ts';
+import type { DrillInput } from './program.ts';
+
+export interface RestoreReport {
+  /** The move: from the stop of both services until a version was made at the new place. */
+  readonly awayMs: number;
+  /** The loss: updates that were acknowledged after the backup, whose devices hold them for good. */
+  readonly forgotten: number;
+  /** Of both parts together. */
+  readonly acknowledged: number;
+  readonly lost: number;
+  readonly doubled: number;
+  readonly stuck: number;
+  readonly problems: readonly string[];
+}
+
+/** The authority first: a server that knows less than it aborts and goes on; one that knows a newer model does not. */
+const SERVICES = {
+  authority: { backup: backupAuthority, restore: restoreAuthority },
+  server: { backup: backupServer, restore: restoreServer },
+} as const;
+const ROLES: readonly Role[] = ['authority', 'server'];
+
+export async function runRestore(input: DrillInput): Promise<RestoreReport> {
+  input.onLine('a move');
+  const moved = await Drill.run(input, move);
+  input.onLine('a loss');
+  const lost = await Drill.run(input, lose);
+  const both = (count: (verdict: Verdict) => number): number => count(moved) + count(lost);
+  return {
+    awayMs: moved.awayMs,
+    forgotten: lost.forgotten,
+    acknowledged: both((one) => one.acknowledged),
+    lost: both((one) => one.lost),
+    doubled: both((one) => one.doubled),
+    stuck: both((one) => one.stuck),
+    problems: [...moved.problems, ...lost.problems, ...lost.wrong],
+  };
+}
+
+async function move(drill: Drill): Promise<{ readonly awayMs: number }> {
+  await drill.versions(2);
+  const begun = Date.now();
+  await drill.stopServices('stop');
+  await backUp(drill, 'moved');
+  await drill.stopDevices();
+  await restore(drill, 'moved', drill.basa.policy.oneShot === undefined ? 'backup' : 'copy');
+  await drill.startDevices();
+  await drill.versions(1);
+  const awayMs = Date.now() - begun;
+  drill.say(`both services go on elsewhere after ${awayMs} ms, with the devices that they had`);
+  await drill.versions(1);
+  return { awayMs };
+}
+
+async function lose(drill: Drill): Promise<{ readonly forgotten: number; readonly wrong: readonly string[] }> {
+  const { basa, fleet } = drill;
+  await drill.versions(2);
+  await backUp(drill, 'kept');
+  const known = fleet.acknowledged.length;
+  await drill.versions(2);
+  await drill.stopDevices();
+  const before = await parametersOf(drill);
+  await drill.stopServices('kill');
+  const forgotten = fleet.acknowledged.length - known;
+  await restore(drill, 'kept');
+  const after = await parametersOf(drill);
+  const wrong = after.flatMap((bytes, version) =>
+    bytes === before[version] ? [] : [`version ${version} is not what it was before the loss`],
+  );
+  drill.say(`the backup has ${after.length - 1} of ${before.length - 1} versions; ${forgotten} updates came after it`);
+  await basa.createTask('again', { initial: { parameters: after.at(-1) ?? '' } });
+  await drill.newDevices('devices-again');
+  await drill.startDevices();
+  await drill.versions(2);
+  drill.say('new devices go on with that model in a new task');
+  return { forgotten, wrong };
+}
+
+async function backUp({ basa }: Drill, name: string): Promise<void> {
+  for (const role of ROLES)
+    await SERVICES[role].backup(basa.placesOf(role), join(basa.folder, `${role}-backup-${name}`));
+}
+
+/**
+ * Other folders and other ports; the witness stays where it is, which is no part of either. No backup has the secrets of epochs of the one-shot
+ * mode: an authority that is moved with them takes a copy of its stopped folder along.
+ */
+async function restore({ basa }: Drill, name: string, authorityFrom: 'backup' | 'copy' = 'backup'): Promise<void> {
+  const place = (role: Role) => ({ dataFolder: join(basa.folder, `${role}-${name}`), port: 0 });
+  const witnessFile = join(basa.folder, 'authority.witness');
+  basa.change({ server: place('server'), authority: { ...place('authority'), witnessFile } });
+  for (const role of ROLES) {
+    if (role === 'authority' && authorityFrom === 'copy')
+      cpSync(join(basa.folder, role), join(basa.folder, `${role}-${name}`), { recursive: true });
+    else await SERVICES[role].restore(basa.placesOf(role), join(basa.folder, `${role}-backup-${name}`));
+    await basa.start(role);
+    // It keeps its new port when it is started again.
+    basa.change({ [role]: { port: Number(new URL(basa.urls[role]).port) } });
+  }
+}
+
+/** By version, in hexadecimal. */
+async function parametersOf({ basa: { server, task } }: Drill): Promise<readonly string[]> {
+  const versions = (await server.versions(task)).map(({ version }) => version).sort((a, b) => a - b);
+  const all: string[] = [];
+  for (const version of versions) {
+    const { buffer, byteOffset, byteLength } = await server.parameters(task, version);
+    all.push(toHex(new Uint8Array(buffer, byteOffset, byteLength)));
+  }
+  return all;
+}

@@ -1,0 +1,75 @@
+/** Keys that change under load: the certificates of both services, the secret that seals the authority's vault, and the keys of epochs. */
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { rotateVault } from '@basa/authority';
+import { epochsOfLogs } from '@basa/testkit/processes/authority-log.ts';
+import type { Verdict } from '../trials/crash/verdict.ts';
+import { fingerprintOf, issueCertificate } from './certificates.ts';
+import { Drill } from './drill.ts';
+import type { DrillInput } from './program.ts';
+
+export interface RotationReport extends Verdict {
+  readonly certificates: number;
+  /** Master keys that were sealed anew with the vault. */
+  readonly resealed: number;
+  /** Key epochs that updates were sealed in. */
+  readonly epochs: number;
+}
+
+/** Of a new master key, in hours: an epoch is over while the drill runs. */
+const EPOCH_HOURS = 10 / 3600;
+const EPOCHS = 3;
+const LOOK_MS = 200;
+const ROTATED = ['server', 'authority'] as const;
+
+/** `folder` has the certificate authority that this process and those that it starts trust. */
+export function runRotation({ folder, ...input }: DrillInput & { readonly folder: string }): Promise<RotationReport> {
+  const [server, tls] = ROTATED.map((name) => issueCertificate(folder, name));
+  const authority = { ...tls, epochHours: EPOCH_HOURS };
+  return Drill.run({ ...input, server: { ...server }, authority }, async (drill) => ({
+    certificates: await rotateCertificates(drill, folder),
+    resealed: await rotateSecret(drill),
+    epochs: await followEpochs(drill),
+  }));
+}
+
+async function rotateCertificates(drill: Drill, folder: string): Promise<number> {
+  for (const name of ROTATED) {
+    const before = await fingerprintOf(drill.basa.urls[name]);
+    issueCertificate(folder, name);
+    await drill.restart(name);
+    if ((await fingerprintOf(drill.basa.urls[name])) === before)
+      throw new Error(`the ${name} shows its old certificate`);
+    drill.say(`the ${name} has a new certificate`);
+    await drill.versions(1);
+  }
+  return ROTATED.length;
+}
+
+async function rotateSecret(drill: Drill): Promise<number> {
+  const { basa } = drill;
+  const keyFile = join(basa.folder, 'authority-new.key');
+  writeFileSync(keyFile, randomBytes(32), { mode: 0o600 });
+  await basa.stop('authority');
+  const { masterKeys } = await rotateVault(basa.placesOf('authority'), { keyFile });
+  await basa.start('authority').then(
+    () => Promise.reject(new Error('the authority starts with its old key file')),
+    () => drill.say('the authority refuses its old key file'),
+  );
+  basa.change({ authority: { keyFile } });
+  await basa.start('authority');
+  await drill.versions(1);
+  drill.say(`the vault has a new secret; ${masterKeys} master keys were sealed anew`);
+  return masterKeys;
+}
+
+/** Until updates were sealed in so many epochs. */
+async function followEpochs(drill: Drill): Promise<number> {
+  const { basa } = drill;
+  const count = async (): Promise<number> => epochsOfLogs(basa.policy.engine, await basa.authority.logs()).size;
+  while ((await count()) < EPOCHS) await sleep(LOOK_MS);
+  drill.say(`${EPOCHS} key epochs have been used`);
+  return count();
+}
