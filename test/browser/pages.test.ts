@@ -124,7 +124,7 @@ it('words are explained to the pointer and to the keyboard, and Escape hides tha
   await page.close();
 });
 
-it('an operator logs in, pauses the task and goes on; whoever has no token is told so', async () => {
+it('an operator logs in, pauses the task and resumes it; a visitor without a token is told so', async () => {
   const page = await open('/');
   await page.click('#operator summary');
   await page.fill('#operator-token', 'guessed');

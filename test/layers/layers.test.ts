@@ -30,7 +30,7 @@ describe('the house', () => {
     expect(findWorkshopBreaches(root)).toEqual([]);
   });
 
-  it('is drawn without circles: whoever may be imported may not import back', () => {
+  it('is drawn without circles: a package that may be imported may not import back', () => {
     const reaches = (from: string, to: string): boolean =>
       HOUSE[from]?.mayImport.some((next) => next === to || reaches(next, to)) ?? false;
     expect(Object.keys(HOUSE).filter((name) => reaches(name, name))).toEqual([]);

@@ -161,7 +161,7 @@ describe('BASA one-shot: one message, one version a batch', () => {
     }
   });
 
-  it('a drop-out costs nobody anything: whoever stays is as fast as without it', () => {
+  it('a drop-out costs nobody anything: the other devices are as fast as without it', () => {
     const rateOf = (dropouts: number): number => {
       const made = versionsOf({ dropouts });
       return made.reduce((sum, { included }) => sum + included.length, 0) / (made.at(-1)?.time ?? 1);

@@ -75,7 +75,7 @@ const COUNCILS = [
   { council: '3 of 4', authorities: 4, tolerated: 1 },
 ] as const;
 
-/** More than the suite keeps expanded: with so many in turn, every seal begins with keys that it has not met. */
+/** More than the suite keeps expanded: with this number in turn, every seal begins with keys that it has not met. */
 const NEW_KEYS = 300;
 
 interface PartsCost {

@@ -24,7 +24,7 @@ const DEVICES = 3;
 /** Two honest devices cannot fill a buffer of three without the liar. */
 const POLICY = { dimension: 256, bufferSize: DEVICES, minimum: 2, uploadLeaseMs: 5000 };
 
-/** What is done to the services, by the alert that must follow. */
+/** The trouble that is provoked, by the alert that must follow. */
 type Trouble = readonly [alert: string, provoke: (basa: TestProcesses, work: SoakWork) => Promise<void>];
 
 const TROUBLES: readonly Trouble[] = [

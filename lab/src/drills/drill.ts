@@ -121,7 +121,7 @@ export class Drill {
     }
   }
 
-  /** Until the devices have made so many versions more. */
+  /** Waits until the devices have made this number of further versions. */
   async versions(count: number): Promise<void> {
     await grown(this.basa, count);
   }

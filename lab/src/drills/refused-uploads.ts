@@ -1,4 +1,4 @@
-/** How long devices were refused: from the first request of an upload that was not taken to the one that was, as the balancer saw them. */
+/** The time for which devices were refused: from the first request of an upload that was not taken to the one that was, as the balancer saw them. */
 import { HEADER } from '@basa/protocol';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
 

@@ -65,7 +65,7 @@ async function rotateSecret(drill: Drill): Promise<number> {
   return masterKeys;
 }
 
-/** Until updates were sealed in so many epochs. */
+/** Waits until updates were sealed in this number of epochs. */
 async function followEpochs(drill: Drill): Promise<number> {
   const { basa } = drill;
   const count = async (): Promise<number> => epochsOfLogs(basa.policy.engine, await basa.authority.logs()).size;

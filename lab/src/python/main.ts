@@ -12,7 +12,7 @@ interface Learned extends Together {
 }
 
 interface Ended {
-  /** How far it came, if it went wrong. */
+  /** The last step that it reached, if it failed. */
   readonly failed?: string;
   readonly isGood: boolean;
   readonly learned: readonly Learned[];

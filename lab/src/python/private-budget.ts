@@ -8,7 +8,7 @@ import { runPython } from './python.ts';
 const privacy = { noiseMultiplier: 1, colluders: 0, delta: 1e-6, participations: 1 };
 
 /**
- * Whether the second contribution of a device with a budget of one is refused by itself, and the first made a version. Before it the same
+ * Checks that the second contribution of a device with a budget of one is refused by itself, and the first made a version. Before it the same
  * device asks for a smaller epsilon than the task has, about 5, and does not take part.
  */
 export async function stopsAtItsBudget(): Promise<boolean> {

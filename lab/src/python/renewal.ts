@@ -16,7 +16,7 @@ function behind(ms: number): string {
   return `${clock}; import runpy; runpy.run_module("basa", run_name="__main__")`;
 }
 
-/** Whether its second seat was asked for with a younger certificate than its first, got without a token. */
+/** Returns whether the second seat was requested with a younger certificate than its first, got without a token. */
 export async function renewsItsCertificate(): Promise<boolean> {
   const usual = { maxSkewMs: 300_000 };
   const services = await TestServices.open({ server: usual, authority: usual });

@@ -5,7 +5,7 @@ import { ENGINE, ONE_SHOT_DEFAULTS, type TaskPolicy } from '@basa/protocol';
 const TRIAL_ENGINES = ['slot-keys', 'cp-abe', 'one-shot', 'one-shot-groups'] as const;
 export type TrialEngine = (typeof TRIAL_ENGINES)[number];
 
-/** What a program says to another name. */
+/** The error for an unknown name. */
 export const WRONG_ENGINE: string = `--engine takes one of these: ${TRIAL_ENGINES.join(', ')}`;
 
 /** Epochs roll and end during a run, and a standing is soon too old to be handed out. */

@@ -85,7 +85,7 @@ describe('basa config', () => {
     ])
       expect(settings).toContainEqual(setting);
     expect(warnings.join('\n')).toMatch(
-      /without TLS.*authorityUrl is on this machine.*whoever reaches the server can enrol/s,
+      /without TLS.*authorityUrl is on this machine.*anyone who can reach the server can enrol/s,
     );
   });
 

@@ -10,7 +10,7 @@ const PRIME = 3329;
 /** Three polynomials of 256 coefficients with 12 bits each; the seed of the matrix follows. */
 const COEFFICIENT_BYTES = 1152;
 
-/** Whether the bytes pass the input check of FIPS 203, section 7.2: the right length, and every coefficient below the prime. */
+/** Returns whether the bytes pass the input check of FIPS 203, section 7.2: the right length, and every coefficient below the prime. */
 export function isKemKey(bytes: Uint8Array): boolean {
   if (bytes.length !== KEM_KEY_BYTES) return false;
   let isBelow = true;

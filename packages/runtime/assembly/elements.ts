@@ -123,7 +123,7 @@ export function dequantize(words: i32, shift: i32, isField: bool, unit: f64): vo
   }
 }
 
-/** Whether the absolute value of a word exceeds the bound. */
+/** Returns whether the absolute value of a word exceeds the bound. */
 export function hasBeyond(words: i32, shift: i32, isField: bool, bound: u32): bool {
   const bounds = i32x4.splat(<i32>bound);
   const end = (<usize>words) << 2;

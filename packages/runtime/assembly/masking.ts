@@ -81,7 +81,7 @@ export function subtractRing(at: usize, words: i32, width: i32): void {
   Ring.move(at, words, width, false);
 }
 
-/** Whether a word of the addend lies outside the field: five in 2^32 do. */
+/** Returns whether a word of the addend lies outside the field: five in 2^32 do. */
 function hasOutside(end: usize): bool {
   let most = i32x4.splat(0);
   let more = i32x4.splat(0);

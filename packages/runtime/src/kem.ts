@@ -8,7 +8,7 @@ import { type KEMPrepared, ml_kem768 } from '@noble/post-quantum/ml-kem.js';
 
 /** More keys than the live epochs of a few tasks have; an expanded one takes 8 kB, and nothing of it is secret. */
 const MAX_EXPANDED = 256;
-/** Where the public key lies in dk (FIPS 203, algorithm 16). */
+/** The position of the public key in dk (FIPS 203, algorithm 16). */
 const KEY_IN_SECRET = { start: 1152, end: 2336 };
 /** Enough to find a key; the whole of it is compared. */
 const NAME_BYTES = 32;

@@ -47,7 +47,7 @@ function openedLater(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** What the recorded copy gives if the randomness of ML-KEM can be derived without the seed. */
+/** The result of opening the recorded copy if the randomness of ML-KEM can be derived without the seed. */
 function candidateSeed(oracle: ShotOracle, name: Ctx): Uint8Array {
   const { suite } = oracle.world.environment.tools;
   const { binding, sealed } = recorded(oracle, name);

@@ -88,7 +88,7 @@ function aboutOf(engines: EnginePrices): string {
     'runs; with CP-ABE the calls of a sealing of real size are counted, each charged at the price of a warm process:',
     ...prices,
     'LightSecAgg: one user and the server at the real dimension. A row that is not there is a sum the protocol refuses to',
-    'open at so many drop-outs. Keys are agreed anew for each sum, by X25519.',
+    'open with this number of drop-outs. Keys are agreed anew for each sum, by X25519.',
   ].join('\n');
 }
 

@@ -1,4 +1,4 @@
-/** What uploads are held against: node:http and bare TCP that read every byte and keep none. A process of its own. */
+/** The peers of the upload benchmark: node:http and bare TCP that read every byte and keep none. A process of its own. */
 import { createServer as createHttp } from 'node:http';
 import { createServer as createTcp } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** What bounds durable uploads: the same bytes in new files, written and flushed, with nothing else around them. */
+/** The limit of durable uploads: the same bytes in new files, written and flushed, with nothing else around them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

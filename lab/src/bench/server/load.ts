@@ -1,4 +1,4 @@
-/** Sends requests over kept connections, so many at once, and times each. */
+/** Sends requests over kept connections, a fixed number at once, and times each. */
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import type { HeldRequest } from './held-devices.ts';

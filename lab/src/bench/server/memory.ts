@@ -1,4 +1,4 @@
-/** How much memory a server holds for uploads that are under way and have half of their bytes there. */
+/** Measures the memory of a server for uploads that are under way and have half of their bytes there. */
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentBytes } from '../../trials/soak/samples.ts';

@@ -21,7 +21,7 @@ function childrenOf(pids: readonly number[]): readonly number[] {
     .filter((pid) => pids.includes(Number(statOf(pid)[1])));
 }
 
-/** What follows the name, which may hold anything: state, parent and so on. */
+/** The fields after the name, which may contain any character: state, parent and so on. */
 function statOf(pid: number): readonly string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,4 +1,4 @@
-/** What a server does for an upload, by step: one more run of it, watched, because watching costs. */
+/** Profiles an upload at the server, by step: one more run of it, watched, because watching costs. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** What a server did for some requests, added up by step, in ms. */
+/** The work of a server for some requests, added up by step, in ms. */
 export interface StepSums {
   requests: number;
   /** From the head of a request to its answer. */
@@ -14,7 +14,7 @@ export interface StepSums {
   collectMs: number;
   /** Of all threads. */
   cpuMs: number;
-  /** How long the thread that answers was busy. */
+  /** The time for which the thread that answers was busy. */
   threadMs: number;
 }
 

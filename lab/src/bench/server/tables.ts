@@ -1,4 +1,4 @@
-/** What the rounds of a benchmark of the server come to, as tables. */
+/** The results of a benchmark of the server, as tables. */
 import { formatTable } from '../table.ts';
 import { type Load, percentile } from './load.ts';
 import { type Round, STEPS, type Step } from './round.ts';

@@ -19,7 +19,7 @@ import { seededWords } from '@basa/virtual-time/simulation';
 export interface PrivateRun {
   readonly task: TaskName;
   readonly seed: number;
-  /** Who adds noise. */
+  /** The party that adds the noise. */
   readonly noise: 'none' | 'central' | 'distributed' | 'authority';
   /** z; nothing is added at `none`. */
   readonly noiseMultiplier: number;
@@ -43,7 +43,7 @@ export interface PrivateTrained {
   readonly inclusions: number;
 }
 
-/** Where noise is sized for drop-outs and colluders, as a task of these defaults has it. */
+/** The allowance for drop-outs and colluders, as in a task with default settings. */
 export function planOf(
   run: Pick<PrivateRun, 'bufferSize' | 'clip' | 'noise' | 'noiseMultiplier'>,
   dimension: number,

@@ -1,4 +1,4 @@
-/** What everything was measured to cost, as tables of the page. */
+/** The measured costs, as tables of the page. */
 import { type Costs, MAX_SPREAD, type Sampled } from '@basa/virtual-time';
 import type { Table } from './outcome.ts';
 

@@ -29,7 +29,7 @@ function smokeBanner(outcomes: readonly Outcome[]): string {
     : '';
 }
 
-/** What a reader has two minutes for: every claim of the paper, then ours, each with its verdict. */
+/** The summary for a reader with two minutes: every claim of the paper, then ours, each with its verdict. */
 function summaryHtml(outcomes: readonly Outcome[]): string {
   const all = outcomes.flatMap(({ experiment, orderings }) => orderings.map((one) => ({ experiment, ...one })));
   const [paper, ours] = [all.filter(isOfPaper), all.filter((one) => !isOfPaper(one))];
@@ -47,7 +47,7 @@ function isOfPaper({ source }: Ordering): boolean {
   return source.startsWith('paper');
 }
 
-/** What does not hold is listed first. */
+/** Lists the claims that do not hold first. */
 function claimsHtml(title: string, claims: readonly SummedClaim[]): string {
   const verdicts = ['does not hold', 'not decided', 'holds'] as const;
   const rows = verdicts.flatMap((verdict) =>

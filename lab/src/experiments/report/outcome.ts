@@ -1,4 +1,4 @@
-/** What an experiment found: rows for machines, tables and figures for people, claims and their verdicts. */
+/** The results of an experiment: rows for machines, tables and figures for people, claims and their verdicts. */
 
 import type { Figure } from '@basa/virtual-time';
 import type { ChosenRates } from '../cells/changes.ts';
@@ -9,7 +9,7 @@ export type Row = Readonly<Record<string, Value>>;
 
 export interface Table {
   readonly title: string;
-  /** Headers above the columns, from left to right, each over so many of them. */
+  /** Headers above the columns, from left to right, each with the number of columns below it. */
   readonly groups?: readonly { readonly title: string; readonly columns: number }[];
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -39,7 +39,7 @@ export interface Outcome {
   readonly tables: readonly Table[];
   readonly figures: readonly Figure[];
   readonly orderings: readonly Ordering[];
-  /** What a reader must know to read the numbers. */
+  /** Notes that a reader needs to understand the numbers. */
   readonly notes: readonly string[];
   /** Rates of the server that later runs into the same folder take. */
   readonly rates?: ChosenRates;

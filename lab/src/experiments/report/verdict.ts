@@ -1,4 +1,4 @@
-/** Judges a claim "at most so many times as much" over paired seeds: by the 95 % interval of the mean ratio. */
+/** Judges a claim of the form "at most x times as much" over paired seeds: by the 95 % interval of the mean ratio. */
 
 export type Verdict = 'holds' | 'does not hold' | 'not decided';
 

@@ -1,4 +1,4 @@
-/** What every study is given: a profile, measured costs, and what was trained. */
+/** The inputs of every study: a profile, measured costs and trained cells. */
 import {
   allNeeds,
   type Cell,
@@ -17,17 +17,17 @@ export type Profile = 'smoke' | 'small' | 'full';
 export interface Context {
   readonly profile: Profile;
   readonly costs: Costs;
-  /** What was found in the cells of the study, where they are trained. */
+  /** The results of the cells of the study that are trained. */
   results(cells: readonly Cell[]): Promise<readonly CellResult[]>;
   /** For a study that trains otherwise than in cells. */
   readonly own: OwnTraining;
 }
 
 export interface OwnTraining {
-  /** Where it may keep what is finished. */
+  /** The folder for finished results. */
   readonly folder: string;
   readonly workers: number;
-  /** Only the first so many. */
+  /** The number of seeds to use, from the first on. */
   readonly seeds: number;
   readonly isWanted: (dataset: string) => boolean;
   readonly onlyFinished: boolean;
@@ -38,9 +38,9 @@ export interface OwnTraining {
 export interface Study {
   readonly name: string;
   readonly title: string;
-  /** What it trains; nothing where it is about time alone. */
+  /** The cells that it trains; none if the study is only about time. */
   cells(profile: Profile): readonly Cell[];
-  /** What it must know the price of. */
+  /** The operations whose measured cost it needs. */
   needs(profile: Profile): CostNeeds;
   run(context: Context): Promise<Outcome>;
 }

@@ -6,7 +6,7 @@ import { writeOrders } from '../training/write-orders.ts';
 
 export interface GridOptions extends QueueOptions {
   readonly costs: Costs;
-  /** Real parties sum every so many versions. */
+  /** Real parties compute the sum once in this number of versions. */
   readonly partiesEvery: (cell: Cell) => number;
 }
 
@@ -51,7 +51,7 @@ export class Grid {
     this.#options = options;
   }
 
-  /** What has to be trained for these cells, the most important first. */
+  /** The trainings that these cells need, the most important first. */
   async plan(cells: readonly RankedCell[]): Promise<readonly NamedJob[]> {
     const jobs: NamedJob[] = [];
     for (const { cell, rank } of cells) jobs.push({ ...(await this.#plan(cell)).named, rank });

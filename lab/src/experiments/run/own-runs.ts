@@ -14,7 +14,7 @@ export interface OwnRuns<Run> {
   /** Folder of the finished ones, inside that of the results. */
   readonly kept: string;
   readonly worker: ReturnType<typeof workerModule>;
-  /** How many updates a run trains. */
+  /** The number of updates that a run trains. */
   readonly updatesOf: (run: Run) => number;
 }
 

@@ -25,10 +25,10 @@ export interface RunOptions {
   readonly profile: Profile;
   readonly folder: string;
   readonly workers: number;
-  /** Only some of the cells: these datasets, and the first so many seeds. The rest is left for a later run. */
+  /** Only some of the cells: these datasets, and this number of seeds, from the first on. The rest is left for a later run. */
   readonly datasets?: readonly string[] | undefined;
   readonly seeds?: number | undefined;
-  /** What is different from the grids as they are. */
+  /** Changes to the usual grids. */
   readonly changes?: Changes;
   /** Choose rates and train; a later run with what is finished reports. */
   readonly isTrainingOnly?: boolean;
@@ -38,11 +38,11 @@ export interface RunOptions {
   readonly onlyFinished?: boolean;
   /** Costs of another run or machine, instead of measuring. */
   readonly costsFile?: string | undefined;
-  /** After so many minutes no further training is begun. */
+  /** No further training begins after this number of minutes. */
   readonly minutes?: number | undefined;
   readonly sampling: Sampling;
   readonly date: string;
-  /** What was typed, for the page. */
+  /** The command line, for the page. */
   readonly command?: string | undefined;
   readonly signal: AbortSignal;
   onMeasure(what: string): void;
@@ -79,7 +79,7 @@ export async function runStudies(studies: readonly Study[], options: RunOptions)
     onProgress: options.onProgress,
   });
   const outcomes: Outcome[] = [];
-  // What is chosen first decides what the others train.
+  // The rates that are chosen first decide what the other studies train.
   for (const stage of [studies.filter(isChoosing), studies.filter((study) => !isChoosing(study))]) {
     const changes = { rates: readRates(folder), ...options.changes };
     const wanted = (cells: readonly Cell[]): readonly Cell[] => changed(cells, changes).filter(isWanted(options));
@@ -130,7 +130,7 @@ function isChoosing({ name }: Study): boolean {
 }
 
 /**
- * What trains in seconds goes first, and what trains longest begins first; then the first seed of every study before the second of any.
+ * Short trainings go first, then the longest ones; then the first seed of every study before the second of any.
  * Variants that no claim is about come last.
  */
 function rankOf(cell: Cell, study: number): number {
@@ -169,7 +169,7 @@ function writeReport(folder: string, fresh: readonly Outcome[], costs: Costs, co
   writeWhole(join(folder, 'costs.json.gz'), gzipSync(JSON.stringify(costs)));
 }
 
-/** What the study "rates" chose into this folder, where it was run. */
+/** The rates that the study "rates" chose in this folder, if it was run. */
 function readRates(folder: string): ChosenRates | undefined {
   const file = ratesFile(folder);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ChosenRates) : undefined;

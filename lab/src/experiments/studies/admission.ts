@@ -16,7 +16,7 @@ const CONCURRENCIES: Readonly<Record<Profile, readonly number[]>> = {
 };
 const SEEDS: Readonly<Record<Profile, number>> = { smoke: 1, small: 5, full: 5 };
 
-/** Who may train, and how the step is damped. */
+/** The rule of admission, and the damping of the step. */
 const VARIANTS = [
   { name: 'places auto, exponent 1/2', places: 'auto', damping: 0.5 },
   { name: 'places auto, exponent 1', places: 'auto', damping: 1 },

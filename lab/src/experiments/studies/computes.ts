@@ -1,4 +1,4 @@
-/** How long a trip trains: as measured here, or by a device that was declared. */
+/** The training time of a trip: as measured here, or by a device that was declared. */
 import type { Cell, Compute, ExperimentTask } from '@basa/virtual-time';
 
 export type ComputeName = 'measured' | 'declared';

@@ -56,7 +56,7 @@ function runsOf({ base, multipliers, dataset }: Setting, seeds: number): readonl
     { ...base, seed, noise: 'none', noiseMultiplier: 0 },
     ...multipliers.flatMap((noiseMultiplier): PrivateRun[] => [
       { ...base, seed, noise: 'distributed', noiseMultiplier },
-      // Where nothing is learnt, a second way not to learn it shows nothing.
+      // If the model learns nothing, comparing a second setting would show nothing.
       ...(dataset === 'MNIST'
         ? (['authority', 'central'] as const).map((noise) => ({ ...base, seed, noise, noiseMultiplier }))
         : []),

@@ -35,7 +35,7 @@ function cellsOf(profile: Profile): readonly Cell[] {
   });
 }
 
-/** What a task gets that says nothing: the narrowest ring in which 10 entries of 32,768 steps to the clip cannot wrap. */
+/** The default of a task: the narrowest ring in which 10 entries of 32,768 steps to the clip cannot wrap. */
 function defaultQuantiser(): Pick<Cell, 'level' | 'ringBits'> {
   const request = { summands: CELL.bufferSize, clip: 1, resolution: { level: 2 ** 15 }, modulus: 'auto' } as const;
   const planned = planQuantizer(request);

@@ -17,7 +17,7 @@ const ROUND_RATES = [0.3, 1];
 /** Versions after which a rate that did not reach the target is given up. */
 const CAP = { buffers: 220, rounds: 60 };
 
-/** How fast users learn, by what learns. */
+/** The learning rates of users, by model. */
 const RATES_OF_USERS: Readonly<Record<string, readonly number[]>> = {
   femnist: [0.05, 0.1],
   cifar: [0.03, 0.1],

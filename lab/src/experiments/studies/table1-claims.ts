@@ -1,4 +1,4 @@
-/** What Table 1 is expected to show. */
+/** The claims about Table 1. */
 import { type ExperimentTask, isSynchronous, type ProtocolName } from '@basa/virtual-time';
 import { type Ordering, ofPaper, ordering, type Pair } from '../report/outcome.ts';
 import type { CellResult } from '../run/grid.ts';

@@ -5,7 +5,7 @@ import type { TrainJob } from './train-worker.ts';
 export interface NamedJob {
   readonly name: string;
   readonly job: TrainJob;
-  /** How many updates it trains at most. */
+  /** The largest number of updates that it trains. */
   readonly updates: number;
   /** Smaller is more important. */
   readonly rank: number;

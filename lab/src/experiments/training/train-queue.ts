@@ -77,7 +77,7 @@ function takeNext(open: NamedJob[], last: string, isInTime: (job: NamedJob) => b
   return open.splice(same < 0 ? first : same, 1)[0];
 }
 
-/** How long jobs of a task take, for each update that they may have to train. */
+/** The time that jobs of a task take for each update that they may have to train. */
 class Durations {
   readonly #known = new Map<string, { ms: number; updates: number }>();
 

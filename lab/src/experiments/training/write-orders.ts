@@ -11,9 +11,9 @@ import type { TrainedStore } from './trained-store.ts';
 
 export interface OrdersTarget {
   readonly folder: string;
-  /** What is finished here is not written again. */
+  /** Orders that are finished in this folder are not written again. */
   readonly store: Pick<TrainedStore, 'get'>;
-  /** Where tasks come from; the paper's by default. */
+  /** The source of the tasks; the paper's by default. */
   readonly open?: typeof openTask;
 }
 

@@ -13,7 +13,7 @@ the model must show how a promise breaks. The test that fails where the code lac
 
   --quick        the small worlds alone (seconds)
   --world TEXT   the worlds whose name holds TEXT, without the missing rules
-  --states N     stop a world after so many states (3000000)
+  --states N     stop a world after N states (3000000)
   --json         the last line is one JSON object`;
 
 const { values } = parseArgs({

@@ -42,7 +42,7 @@ const tests = results.reduce((sum, one) => sum + one.tests, 0);
 const smallest = Math.min(...results.map((one) => one.smallest));
 const isQuiet = smallest * tests >= ALARM;
 console.log(
-  `${tests} tests, smallest p ${smallest.toExponential(1)}: ${isQuiet ? 'what so many tests of noise give' : 'NOT UNIFORM'}`,
+  `${tests} tests, smallest p ${smallest.toExponential(1)}: ${isQuiet ? 'as noise gives for this number of tests' : 'NOT UNIFORM'}`,
 );
 if (json) {
   const nextSeed = seed + 2 * runs;

@@ -29,9 +29,9 @@ export interface AuthoritiesReport extends Verdict {
   /** Versions that were made with one authority down, and with two. */
   readonly versionsWithOneDown: number;
   readonly versionsWithTwoDown: number;
-  /** What devices were told with two down. */
+  /** The answers to devices while two authorities were down. */
   readonly refusals: readonly string[];
-  /** How often authorities died at each kind of durable moment. */
+  /** The number of kills at each kind of durable moment. */
   readonly moments: Readonly<Record<string, number>>;
 }
 

@@ -30,7 +30,7 @@ export class CrashDatabase {
   async crash(forMs: number): Promise<void> {
     await this.#postgres.stop('kill');
     await sleep(forMs);
-    // What the dead one left in shared memory may need a moment to go.
+    // The shared memory of the killed process may need a moment to go away.
     for (let tries = 1; ; tries++) {
       try {
         return await this.#postgres.restart();

@@ -1,10 +1,10 @@
-/** How an acknowledged update can end, and what that is read from. */
+/** The possible ends of an acknowledged update, and their sources. */
 import type { LoggedBatches, LoggedBuffers } from '@basa/testkit/processes/authority-log.ts';
 
 /** `expired`, `discarded`: one-shot, in no sum by the word of an authority, or by that of the server alone. */
 export type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'expired' | 'discarded' | 'lost';
 
-/** What the logs and the models say. */
+/** The evidence of the logs and the models. */
 export interface Evidence {
   readonly batches: LoggedBatches;
   /** By version, then by coordinate. */
@@ -12,7 +12,7 @@ export interface Evidence {
   readonly versions: LoggedBuffers['versions'];
 }
 
-/** What became of one acknowledged update, and what is known of it in words. */
+/** The end of one acknowledged update, with a description. */
 export interface Ended {
   readonly ending: Ending;
   readonly facts: string;

@@ -24,13 +24,13 @@ export interface FleetOptions {
   readonly folder?: string;
 }
 
-/** How often an update that was acknowledged is offered once more: it must not count again. */
+/** The share of acknowledged updates that are offered once more: they must not count again. */
 const OFFERED_AGAIN = 0.1;
 
 export class Fleet {
   readonly acknowledged: Acknowledged[] = [];
   readonly faults: string[] = [];
-  /** Steps that devices took, for whoever waits for something to happen. */
+  /** Steps that devices took, for callers that wait for progress. */
   steps = 0;
   /** Devices that were put off, each with the words of the last time, since somebody cleared it. */
   readonly putOff = new Map<number, string>();
@@ -73,7 +73,7 @@ export class Fleet {
         else this.#hear(news, send);
       });
     });
-    // Where the services are now.
+    // The current addresses of the services.
     send({ kind: 'work', work: { ...(this.#works[n] as DevicesWork), ...this.#options.basa.services } });
     return child;
   }

@@ -1,5 +1,5 @@
 /**
- * What clients saw and when, held to what one machine that does one thing at a time could have answered: slots are
+ * Compares what clients saw, and when, with what one machine that does one thing at a time could have answered: slots are
  * counted, an upload belongs to a slot, a buffer goes forward only and lets nobody in after its end. Two calls of which one had ended before the
  * other began happened in this order; calls that overlap may have happened in either.
  */
@@ -47,7 +47,7 @@ export interface Asked {
 }
 
 /**
- * When the answer to a call may first have become true: whoever asks again, because no answer came, gets the one of the first time. What the
+ * The earliest time at which the answer to a call may have become true: a client that asks again because no answer came gets the first answer. What the
  * device was told before ends the search.
  */
 export function mayHaveBegun(begun: number, { told, unknown }: Asked): number {
@@ -58,7 +58,7 @@ export function mayHaveBegun(begun: number, { told, unknown }: Asked): number {
 const RANK: Readonly<Record<string, number>> = { filling: 0, frozen: 1, granted: 2 };
 const ENDED_RANK = 3;
 
-/** What no order of the calls explains, in words. */
+/** Describes observations that no order of the calls explains. */
 export function faultsOf(history: readonly HistoryCall[], bufferSize: number): readonly string[] {
   const byBuffer = new Map<string, HistoryCall[]>();
   for (const call of history) byBuffer.set(call.ctx, [...(byBuffer.get(call.ctx) ?? []), call]);
@@ -108,7 +108,7 @@ function acceptFaults(accepts: readonly AcceptCall[], slots: readonly SlotCall[]
 
 type Entering = SeatCall | SlotCall | AcceptCall;
 
-/** Whoever began after somebody had seen the buffer frozen must not have been let in. */
+/** A call that began after a client had seen the buffer frozen must not have been let in. */
 function afterTheEnd(calls: readonly Entering[], statuses: readonly StatusCall[]): readonly string[] {
   const frozenAt = Math.min(
     ...statuses.filter(({ status }) => status !== 'filling').map(({ ended }) => ended),

@@ -1,4 +1,4 @@
-/** What the process of some devices and the run that starts it say to each other. */
+/** The messages between the process of some devices and the run that starts it. */
 
 export interface DevicesWork {
   readonly server: string;

@@ -1,4 +1,4 @@
-/** How the database of a bundle tells the preload of a moment: they are two files, in one process. */
+/** Passes durable moments from the database of a bundle to the preload: they are two files, in one process. */
 
 export const PASS: unique symbol = Symbol.for('basa.pass-moment') as never;
 

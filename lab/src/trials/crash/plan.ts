@@ -1,17 +1,17 @@
 /**
- * Which moment a process dies at next: those that come once, then each kind that was seen, the least tried first, and random
+ * Chooses the next moment at which a process dies: those that come once, then each kind that was seen, the least tried first, and random
  * ones in between.
  */
 import type { RandomStream } from '@basa/learning';
 
 export interface Death {
-  /** Undefined: at a random moment, after so many steps of the fleet. */
+  /** Undefined: at a random moment, after this number of steps of the fleet. */
   readonly moment: string | undefined;
   readonly nth: number;
   readonly afterSteps: number;
 }
 
-/** What a process does once on its folder: tried before it is over, in this order. */
+/** Moments that happen once for a folder: tried before it is over, in this order. */
 const FIRST: Readonly<Record<string, readonly string[]>> = {
   devices: ['sync identity.key.new', 'rename identity.key', 'sync journal'],
   authority: ['commit records+tokens', 'commit epochs+records'],
@@ -23,7 +23,7 @@ export class Plan {
   readonly #chance: RandomStream;
   /** Deaths at each moment, by the role of the process. */
   readonly #deaths = new Map<string, Map<string, number>>();
-  /** How often each was aimed at: some come once in a life, and must not be waited for again and again. */
+  /** The number of times that each was aimed at: some come once in a life, and must not be waited for again and again. */
   readonly #tries = new Map<string, number>();
 
   constructor(chance: RandomStream) {

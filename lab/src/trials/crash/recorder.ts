@@ -34,7 +34,7 @@ export class Recorder {
   policy: TaskPolicy | undefined;
   #isWatching = true;
 
-  /** What a device, or `watch`, asked and was told. */
+  /** A question of a device, or of `watch`, and its answer. */
   note(exchange: Exchange): void {
     const { path, method, answer, headers, invokedAt: begun, returnedAt: ended } = exchange;
     const device = this.#numberOf(String(headers[HEADER.device] ?? ''));

@@ -25,7 +25,7 @@ export interface CrashOptions {
   readonly kills: number;
   readonly seed: number;
   readonly store?: 'embedded' | 'postgres';
-  /** How seeds are sealed; slot keys by default. */
+  /** The sealing of seeds; slot keys by default. */
   readonly engine?: TrialEngine | undefined;
   /** Each death is a power cut: what the process had not flushed is gone. Not with PostgreSQL. */
   readonly isPowerCut?: boolean;
@@ -34,7 +34,7 @@ export interface CrashOptions {
 
 export interface CrashReport extends Verdict {
   readonly kills: number;
-  /** How often each kind of process died at each kind of durable moment. */
+  /** The number of kills of each kind of process at each kind of durable moment. */
   readonly moments: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly powerCuts?: PowerCuts['counts'];
 }
@@ -46,13 +46,13 @@ const PLACES_PER_KILL = 60;
 const STALL_MS = 1000;
 const NODES = 3;
 const LEASE_MS = 1000;
-/** How long a node is stopped: past its turn, and at times past what the database lets it hold locks. */
+/** The time for which a node is stopped: past its lease, and at times past what the database lets it hold locks. */
 const STOP_MS = { least: 2000, most: 6500 };
 const STOPPED_SHARE = 0.3;
 /** There is more to die on PostgreSQL: each lives longer, so that something is done meanwhile; the database longest. */
 const PACE = { embedded: 1, postgres: 3 };
 const DATABASE_STEPS = 60;
-/** What a node says that cannot reach its database when it starts. */
+/** The message of a node that cannot reach its database when it starts. */
 const NO_DATABASE = 3;
 /** A process whose fleet takes no steps, because others are down, is killed all the same. */
 const PATIENCE_MS = 20_000;
@@ -106,7 +106,7 @@ async function crash(
     const watching = database === undefined ? undefined : recorder.watch(basa);
     let left = kills;
 
-    /** Waits until the fleet has taken so many steps, or cannot. */
+    /** Waits until the fleet has taken this number of steps, or cannot. */
     const during = async (steps: number, isOver = (): boolean => false): Promise<void> => {
       const pace = PACE[database === undefined ? 'embedded' : 'postgres'];
       const enough = fleet.steps + steps * pace;

@@ -12,14 +12,14 @@ const LOOKS = 1500;
 const LOOK_MS = 200;
 const QUIET_LOOKS = 25;
 
-/** Until there are so many versions more. */
+/** Waits for this number of further versions. */
 export async function grown(basa: TestProcesses, versions: number): Promise<void> {
   const newest = async (): Promise<number> => (await basa.server.task(basa.task)).version ?? 0;
   const enough = (await newest()) + versions;
   while ((await newest()) < enough) await sleep(LOOK_MS);
 }
 
-/** What can be opened is; then all services start again with every deadline behind them. */
+/** Opens every sum that can be opened; then all services start again with every deadline behind them. */
 export async function settle(
   basa: TestProcesses,
   told: readonly Acknowledged[],

@@ -29,7 +29,7 @@ function toldEnding(fate: string): Ending {
   return fate === 'included' || fate === 'quarantined' ? fate : 'lost';
 }
 
-/** What no two final batches may share, and versions that hold more or less than their batches. */
+/** Finds uploads that two final batches share, and versions that contain more or less than their batches. */
 export function batchProblems({ batches: { final }, counts, versions }: Evidence): readonly string[] {
   const batches = [...final.values()];
   const namesOf = ({ entry, uploads }: LoggedBatch): readonly string[] =>

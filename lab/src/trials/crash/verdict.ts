@@ -1,4 +1,4 @@
-/** What became of everything, judged from outside: by what clients were told, what authorities sign, what models contain. */
+/** Judges the end of every update from outside: by the answers to clients, the statements of authorities and the contents of models. */
 import { verifyLog } from '@basa/authority';
 import { fromHex } from '@basa/masking';
 import {
@@ -27,7 +27,7 @@ export interface Verdict extends Readonly<Record<Ending, number>> {
   readonly versions: number;
   /** One-shot: how often each reason to leave an update out was given, in words. */
   readonly leftOutFor: string;
-  /** What is wrong, in words. */
+  /** The problems, in words. */
   readonly problems: readonly string[];
 }
 
@@ -102,7 +102,7 @@ async function endingOf(
   return { ending: isSo ? (told as Ending) : 'lost', facts };
 }
 
-/** What each authority says became of the buffer. */
+/** The outcome of the buffer according to each authority. */
 function outcomesOf({ authorities, urls }: TestProcesses, ctx: string): Promise<readonly OutcomeOf[]> {
   return Promise.all(
     authorities.map(async (name, authority) => {

@@ -22,7 +22,7 @@ const watched: Query = function (text, ...more) {
 };
 Object.assign(pg.Client.prototype, { query: watched });
 
-/** What the statement makes durable, if anything. */
+/** Returns the tables that the statement makes durable, if any. */
 function commitOf(connection: object, text: string): string | undefined {
   if (text === 'BEGIN') open.set(connection, new Set());
   const written = open.get(connection);

@@ -1,4 +1,4 @@
-/** What a server measured of its questions to the authority. */
+/** The times that a server measured for its requests to the authority. */
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 
 export async function askedSeconds({ urls, token }: Pick<TestProcesses, 'urls' | 'token'>) {

@@ -7,7 +7,7 @@ import { enrolled, Flood } from './flood.ts';
 
 export interface OverloadOptions {
   readonly seconds: number;
-  /** How many times as many arrivals as the server carries. */
+  /** The arrivals, as a multiple of the server's capacity. */
   readonly times: number;
   onWord?(line: string): void;
 }
@@ -20,7 +20,7 @@ export interface OverloadReport {
   /** Arrivals a second, as asked for and as they were sent. */
   readonly arrivals: number;
   readonly sent: number;
-  /** How the arrivals of the flood were answered, by status; 0: not at all. */
+  /** The answers to the arrivals of the flood, by status; 0 means no answer. */
   readonly answers: Readonly<Record<string, number>>;
   readonly withoutTime: number;
   /** Updates of the fleet that were acknowledged, and those of them that are in no version. */

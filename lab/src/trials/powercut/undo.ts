@@ -89,7 +89,7 @@ function lostOf(changes: readonly Change[], share: () => number): readonly Chang
 function undo(changes: readonly Change[], folders: readonly string[]): void {
   const paths = new Map(folders.flatMap((folder) => filesBelow(folder)));
   const lastFirst = [...changes].reverse();
-  // What is in a file does not depend on its names, and the names are still where the files were found.
+  // The contents of a file do not depend on its names, and the names still lead to the files that were found.
   for (const change of lastFirst) if (change.kind === 'bytes') restoreBytes(change, paths.get(change.owner));
   for (const change of lastFirst) if (change.kind !== 'bytes') undoName(change);
 }

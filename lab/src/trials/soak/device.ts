@@ -119,7 +119,7 @@ export class SoakDevice {
       if (result.kind === 'rejected') {
         tally.rejected++;
         if (result.reason === 'suspended') this.#suspended();
-        // Whoever dropped out twice waits until a lease is over, and a suspect until it may sit down.
+        // A device that dropped out twice waits until a lease is over, and a suspect until it may sit down.
         await sleep(result.retryAfterMs ?? 0, undefined, { signal: this.#work.signal }).catch(() => undefined);
         return;
       }

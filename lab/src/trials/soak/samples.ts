@@ -1,4 +1,4 @@
-/** What the processes hold over time, where the system tells: memory, open files, bytes on disk. */
+/** Samples of the processes over time, if the system provides them: memory, open files, bytes on disk. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
@@ -11,7 +11,7 @@ export interface Sample {
   readonly diskMegabytes: number;
   readonly bodies: number;
   readonly latencyMs: number;
-  /** How often each was started before. */
+  /** The number of earlier starts of each process. */
   readonly serverLife: number;
   readonly authorityLife: number;
 }

@@ -37,7 +37,7 @@ export class ShotSums implements SoakSums {
     });
   }
 
-  /** Whoever dropped out before anything left it may have offered another update on the same version: one of them is in the sum. */
+  /** A device that dropped out before anything left it may have offered another update on the same version: one of them is in the sum. */
   #isSumOf(batches: readonly (LoggedBatch | undefined)[], counted: Int32Array): boolean {
     const left = counted.slice();
     const uploads = batches.flatMap(

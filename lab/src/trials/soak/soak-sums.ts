@@ -1,6 +1,6 @@
-/** How sums end, and whether they are exact; it differs from mode to mode. */
+/** The ends of sums, and the check that they are exact; each mode has its own. */
 export interface SoakSums {
-  /** How those that have ended have. */
+  /** The ends of the sums that have ended. */
   endings(): Promise<readonly string[]>;
   /** Versions that are not the sum of what they are said to hold. */
   inexact(): Promise<readonly number[]>;

@@ -161,7 +161,7 @@ export function taskRoutes({ service, authority, shots, now, watch }: RouteTools
     AUTHORITY_PATH.newestModel(':task', ':nonce'),
     {
       schema: {
-        summary: 'The newest version, signed for whoever asks with this nonce',
+        summary: 'The newest version, signed together with the nonce of the request',
         params: newestParams,
         response: answers(wireBytes('newestModel')),
       },

@@ -103,7 +103,7 @@ export interface PartCost {
   readonly openMs: number;
 }
 
-/** What sealing costs an upload of the one-shot mode, measured here and now. */
+/** The cost of sealing an upload of the one-shot mode, measured here and now. */
 export function measureParts(options: PartTrialOptions): PartCost {
   const trial = partTrial({ suite: withKem(nodeSuite), randomBytes: nodeRandomBytes }, options);
   return { sealedBytes: trial.sealedBytes, sealMs: best(trial.seal), openMs: best(trial.open) };

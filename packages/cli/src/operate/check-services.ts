@@ -163,7 +163,7 @@ async function askAuthority(authority: {
       failed(
         'authority',
         `${url} has another key than authorityKey`,
-        `if ${url} is the right address, ask whoever runs it for its key, and do not take it from this answer`,
+        `if ${url} is the right address, ask its operator for its key; do not take the key from this answer`,
       ),
     ];
   const half = (Date.now() - asked) / 2;

@@ -37,7 +37,7 @@ export interface PlannedTask {
 
 export type SealingCosts = Readonly<Record<Sealing, PartCost>>;
 
-/** What each sealing of the one-shot mode costs, measured here and now; undefined if the mode is impossible. */
+/** The cost of each sealing of the one-shot mode, measured here and now; undefined if the mode is impossible. */
 export function sealingCosts({ authorities }: { authorities: number }, modes: ModeCosts): SealingCosts | undefined {
   const cost = modes['one-shot'];
   if ('impossible' in cost) return undefined;

@@ -51,7 +51,7 @@ export interface PolicyChoice {
   readonly combine?: Combination;
   /** One-shot: how devices seal the seeds of their masks; `x25519+mlkem768` also withstands quantum computers. X25519 by default. */
   readonly sealing?: Sealing;
-  /** How seeds are sealed in the other modes; slot keys by default. */
+  /** The sealing of seeds in the other modes; slot keys by default. */
   readonly engine?: EngineName;
   /** Entries of updates beyond +-clip are clipped, in a private task their L2 norm; 1 by default. */
   readonly clip?: number;

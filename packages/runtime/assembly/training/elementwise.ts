@@ -1,4 +1,4 @@
-/** What happens to each word by itself. Areas are rounded up to whole vectors: the arena keeps them apart. */
+/** Operations on each word by itself. Areas are rounded up to whole vectors: the arena keeps them apart. */
 import { endOf } from './descent';
 import { exponential } from './softmax';
 

@@ -139,8 +139,9 @@ export function checkServerConfig(places: ConfigPlaces): Gathered & { readonly r
   const isTogether = authorityUrl.split(',').every((url) => isLoopback(new URL(url).hostname));
   const risks = [
     ...commonRisks(found, secretFiles),
-    isTogether && 'authorityUrl is on this machine: whoever has both services can read every update; use two machines',
-    tokensFolder !== undefined && 'tokensFolder is set: whoever reaches the server can enrol devices',
+    isTogether &&
+      'authorityUrl is on this machine: a party that controls both services can read every update; use two machines',
+    tokensFolder !== undefined && 'tokensFolder is set: anyone who can reach the server can enrol devices',
     sharedDatabaseRisk(places),
   ];
   return { ...found, risks: risks.filter((risk) => typeof risk === 'string') };

@@ -33,7 +33,7 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   readonly workers?: number;
   /** A device that left `max` slots unused within `withinMs` waits for its next seat. */
   readonly burntSlots?: { readonly max: number; readonly withinMs: number };
-  /** How often all devices of one task together may ask for places; as often as they like by default. */
+  /** The rate at which all devices of one task together may ask for places; unlimited by default. */
   readonly taskLimit?: RateLimit;
   /** The history that is kept; everything by default. */
   readonly keep?: Keep;

@@ -62,7 +62,7 @@ const SUSPECTS = `SELECT * FROM suspicions WHERE task = ? AND (suspicion >= ? OR
 export function suspicionTables(database: SqlDatabase) {
   return {
     suspicions: (task: TaskId): Promise<TaskSuspicions> => suspicionsOf(database, task),
-    /** Whether the device was ever suspended or banned; not to be told to it. */
+    /** Returns whether the device was ever suspended or banned; the device is not told. */
     wasSuspended: async (task: TaskId, user: UserId): Promise<boolean> =>
       (await database.peek(WAS_SUSPENDED, task, user)).length > 0,
     /** Returns the new standing. */

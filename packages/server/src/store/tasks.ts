@@ -40,7 +40,7 @@ const OF_BUFFERS = ['records', 'deposits', 'inboxes', 'pieces', 'opened', 'burnt
 export interface Removal {
   readonly isRemoved: boolean;
   readonly openBuffers: number;
-  /** How many went, by table. */
+  /** The number of deleted rows, by table. */
   readonly rows: Readonly<Record<string, number>>;
 }
 

@@ -86,7 +86,7 @@ export class Bodies {
     return work;
   }
 
-  /** Whether some of it came in pieces before. */
+  /** Returns whether some of it came in pieces before. */
   hasPieces({ name: { ctx, slot } }: Body): Promise<boolean> {
     return this.#options.store.hasPiece(ctx, slot);
   }

@@ -17,7 +17,7 @@ export interface ExpectedBody {
   readonly layout: BodyLayout;
 }
 
-/** What is read of a body to check it. */
+/** The part of a body that is read to check it. */
 type Checked = Pick<Staging, 'size' | 'read'>;
 
 /** A body that is not written anywhere yet. */

@@ -11,7 +11,7 @@ export interface Body {
   readonly modulus: Modulus;
 }
 
-/** Whether it is small and comes with one request: then it is written together with the record that counts on it. */
+/** Returns whether the body is small and comes with one request: then it is written together with the record that counts on it. */
 export function comesAtOnce(
   { name, layout }: Body,
   { offset, declaredBytes }: { readonly offset: number; readonly declaredBytes: number },

@@ -51,7 +51,7 @@ export function sharedDatabaseRisk({ environment }: Pick<ConfigSources, 'environ
     hostOf(environment[variableOf(prefix, 'databaseUrl')]),
   );
   if (server === undefined || server !== authority) return undefined;
-  return `server and authority have their databases on ${server}: whoever runs it sees both; use two machines`;
+  return `server and authority have their databases on ${server}: its operator sees both; use two machines`;
 }
 
 function hostOf(url: string | undefined): string | undefined {

@@ -29,7 +29,7 @@ export interface Migrated {
   readonly steps: readonly string[];
 }
 
-/** What to do with data that another version wrote and this one does not read. */
+/** The remedy for data that another version wrote and this one does not read. */
 export const OLDER_DATA_ADVICE =
   'start the version that wrote it, or begin anew with its model (docs/guides/upgrade.md)';
 

@@ -5,7 +5,7 @@ import { isStorageFull } from '../process/storage-full.ts';
 
 const SQLITE = { busy: 5, readOnly: 8, corrupt: 11, cannotOpen: 14, notADatabase: 26 };
 
-/** What an operator can mend, as a sentence. */
+/** Describes a fault that an operator can fix, in a sentence. */
 export function sentenceOf(error: unknown, folder: string): unknown {
   const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
   if (isStorageFull(error)) {

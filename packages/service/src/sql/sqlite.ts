@@ -48,7 +48,7 @@ export function sqliteDatabase(opened: OpenDatabase, clock: () => number, { onCo
       };
     });
     const ended = await worked.catch(async (error: unknown) => {
-      // What it was refused for may be what others have just written.
+      // The cause of the refusal may be something that another transaction has just written.
       if (!mayBeLost) await shared.committed.then((commit) => wal.durable(commit)).catch(() => undefined);
       throw error;
     });

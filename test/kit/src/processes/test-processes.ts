@@ -147,7 +147,7 @@ export class TestProcesses {
     });
   }
 
-  /** What services are started with from now on: another version of the program, other keys of the configuration. */
+  /** The settings with which services are started from now on: another version of the program, other keys of the configuration. */
   change(change: Partial<Pick<TestProcessesOptions, 'bundle' | 'server' | 'authority'>>): void {
     const { server, authority } = this.#options;
     this.#options = {

@@ -21,7 +21,7 @@ export function agreementKeyOf(suite: Suite, secret: Uint8Array): Uint8Array {
   return publicKey;
 }
 
-/** What opens the parts that are sealed to these keys. The caller overwrites it. */
+/** The secret that opens the parts sealed to these keys. The caller overwrites it. */
 export function epochSecretOf(suite: Suite, sealing: Sealing, secret: Uint8Array): HolderSecret {
   const agreement = derived(suite, secret, 'x25519', SLOT_KEY_BYTES);
   return { agreement, decapsulation: isHybrid(sealing) ? kemPairOf(suite, secret).secretKey : undefined };

@@ -57,7 +57,7 @@ interface EpochRules extends Pick<Council, 'authorities'> {
   readonly oneShot: Pick<OneShotPolicy, 'epochMs' | 'sealing'> | undefined;
 }
 
-/** Whether the authority that it names signed it, it lasts as long as the policy says, and its keys are good ones of the policy's sealing. */
+/** Returns whether the authority that it names signed it, its length is that of the policy, and its keys are valid for the policy's sealing. */
 export function isEpochOf(suite: Suite, { authorities, oneShot }: EpochRules, epoch: Epoch): boolean {
   const key = authorities[epoch.authority];
   if (key === undefined || oneShot === undefined) return false;

@@ -37,7 +37,7 @@ const contextLayout = message<ShotName & { readonly part: Part }>(KIND.partConte
   part: u16,
 });
 
-/** What the sealed seed of a part is bound to. */
+/** The context to which the sealed seed of a part is bound. */
 export interface PartBinding extends SlotBinding {
   readonly parts: readonly HybridPart[];
 }

@@ -32,7 +32,7 @@ export interface OneShotPolicy {
   /** H: the number of batches that make one version, unless no more of them come. */
   readonly sumsPerVersion: number;
   readonly combine: Combination;
-  /** How devices seal the seeds of their masks to the authorities. */
+  /** The scheme with which devices seal the seeds of their masks to the authorities. */
   readonly sealing: Sealing;
 }
 

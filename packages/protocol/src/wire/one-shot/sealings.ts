@@ -5,7 +5,7 @@ import { hybridSealedBytes, slotSealedBytes } from '@basa/masking';
 export const SEALINGS = ['x25519', 'x25519+mlkem768'] as const;
 export type Sealing = (typeof SEALINGS)[number];
 
-/** Whether holders have an ML-KEM key beside the X25519 key. */
+/** Returns whether holders have an ML-KEM key beside the X25519 key. */
 export function isHybrid(sealing: Sealing): boolean {
   return sealing === 'x25519+mlkem768';
 }

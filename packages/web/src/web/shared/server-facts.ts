@@ -51,7 +51,7 @@ export function authoritiesOf(
   return { places, needed: threshold };
 }
 
-/** How a one-shot task seals seeds; undefined in the other modes. */
+/** The sealing of a one-shot task; undefined in the other modes. */
 export function sealingOf({ policy }: TaskFacts): Sealing | undefined {
   return decodePolicy(bytesOf(policy)).oneShot?.sealing;
 }

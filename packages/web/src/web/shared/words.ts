@@ -35,7 +35,7 @@ const WORDS = {
   staleness: 'How many versions the model moved on between fetching it and using the update. Old updates count less.',
 } as const;
 
-/** How a task seals seeds, for readers. */
+/** The sealing of a task, in words. */
 export const SEALING_WORDS: Readonly<Record<Sealing, { readonly name: string; readonly sentence: string }>> = {
   x25519: {
     name: 'X25519',

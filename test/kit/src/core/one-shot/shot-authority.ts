@@ -106,7 +106,7 @@ export class ShotAuthority {
     return { suite, authority: this.index, epochSecret, tools: this.world.environment.tools };
   }
 
-  /** What opens the parts that are sealed to an epoch. */
+  /** The secret that opens the parts sealed to an epoch. */
   opening(statement: Uint8Array): HolderSecret | undefined {
     const secret = this.secrets.get(toHex(statement));
     return secret && epochSecretOf(this.ports.suite, this.#sealing, secret);
