@@ -23,6 +23,7 @@ it('a device needs six of our packages, and none with a database', () => {
     '@noble/curves',
     '@noble/curves',
     '@noble/hashes',
+    '@noble/post-quantum',
     'mcl-wasm',
     'undici',
   ]);
