@@ -10,7 +10,7 @@ export async function cliPage(): Promise<string> {
   );
   return markdownPage(
     '# Commands and their flags',
-    'How to call it, variables that stand in for flags, and exit codes: [the command line](../cli.md).',
+    'The page [command line](../cli.md) describes conventions, variables and exit codes.',
     block(overview),
     ...sections,
   );

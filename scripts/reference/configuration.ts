@@ -28,12 +28,12 @@ export function configurationPage(): string {
   const services = { server: serverConfigSchema as Schema, authority: authorityConfigSchema as Schema };
   const own = Object.entries(services).map(([name, schema]) => {
     const keys = Object.keys(schema.properties).filter((key) => !(key in commonKeys));
-    return `## Of the ${name}\n\nVariables begin with \`BASA_${name.toUpperCase()}_\`.\n\n${tableOf(schema, keys)}`;
+    return `## ${name === 'server' ? 'Server' : 'Authority'}\n\nVariables begin with \`BASA_${name.toUpperCase()}_\`.\n\n${tableOf(schema, keys)}`;
   });
   return markdownPage(
     '# Configuration',
-    `A JSON file, variables, and \`--set key=value\` of the command line; the later ones win. The key \`dataFolder\` is \`BASA_SERVER_DATA_FOLDER\` or \`BASA_AUTHORITY_DATA_FOLDER\`; what is not text is JSON (\`BASA_SERVER_PORT=7800\`, \`BASA_SERVER_CORS_ORIGINS='["https://example.org"]'\`). Keys that are not listed are refused, and messages name the key. A secret stands neither in the file nor on the command line: it comes from its variable, or from the file that \`<key>File\` names. In parentheses: what holds where the key is left out. How to run the services: [operations](../operations.md).`,
-    '## Of both services',
+    `A service reads a JSON file, then environment variables, then \`--set key=value\` of the command line; later values win. The key \`dataFolder\` is \`BASA_SERVER_DATA_FOLDER\` or \`BASA_AUTHORITY_DATA_FOLDER\`; values that are not text are JSON (\`BASA_SERVER_PORT=7800\`, \`BASA_SERVER_CORS_ORIGINS='["https://example.org"]'\`). Unknown keys are refused, and messages name the key. Secrets come only from their variable, or from a file named by \`<key>File\`. [Operations](../operations.md) explains how to run the services.`,
+    '## Both services',
     tableOf(services.server, Object.keys(commonKeys)),
     ...own,
   );
@@ -47,7 +47,7 @@ function tableOf({ properties, required = [] }: Schema, keys: readonly string[])
     const fallback = key.default === undefined ? (isNeeded ? 'needed' : '–') : `\`${JSON.stringify(key.default)}\``;
     return [`\`${name}\``, kindOf(key), fallback, key.description];
   });
-  return markdownTable(['key', 'takes', 'default', 'what it means'], rows);
+  return markdownTable(['key', 'type', 'default', 'meaning'], rows);
 }
 
 function kindOf(key: Key): string {

@@ -9,25 +9,24 @@ const PARTS = [
 
 const HEAD = `# Metrics
 
-Both services answer \`GET /metrics\` in the text format of Prometheus; [operations.md](../operations.md#watching-it) says who may
-read it, what an outsider could misuse, and how to scrape it. Counters and histograms are of one process and begin anew with it; gauges
-are read from its memory when it is asked. With several nodes each counts what it did itself, and all show the same buffers:
-take \`sum\` of counters and \`max\` of gauges.
+Both services answer \`GET /metrics\` in the text format of Prometheus; [operations](../operations.md#watching-it) describes access
+and scraping. Counters and histograms belong to one process and start again with it; gauges are read from its memory. With several nodes
+each counts its own work, and all show the same buffers: use \`sum\` for counters and \`max\` for gauges.
 
-\`task\` is the name of a task and the first 8 digits of its id. \`step\` is what a request was for: \`seat\`, \`deposit\`, \`upload\`,
+\`task\` is the name of a task and the first 8 digits of its id. \`step\` is the purpose of a request: \`seat\`, \`deposit\`, \`upload\`,
 \`upload-offset\`, \`model\`, \`newest-model\`, \`fate\` at the server; \`draw\`, \`key\`, \`close\`, \`outcome\`, \`log\`, \`model-entry\`, \`enrol\` at the
 authority; \`probe\`, \`scrape\` and \`other\` at both. \`reason\` is the code of a problem document ([refusals](refusals.md)). No label names a device,
 a buffer or an address.
 `;
 
 const TAIL = `
-## What is not here
+## Not measured here
 
-| what | where it is |
+| quantity | found |
 |---|---|
 | staleness of single updates, clipped ratio | on the device, which applies both inside the mask: the client's event \`quantized\` |
 | time to mask, seal and upload | on the device: \`costs\` of the client's event \`accepted\` |
-| who took part | in no metric; \`GET /v1/buffers/{ctx}\` tells operators |
+| participants | in no metric; operators can ask \`GET /v1/buffers/{ctx}\` |
 `;
 
 export function metricsPage(): string {

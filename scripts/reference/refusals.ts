@@ -5,12 +5,12 @@ import { markdownPage, markdownTable } from './markdown.ts';
 export function refusalsPage(): string {
   return markdownPage(
     '# Refusals',
-    `An expected no has a stable code. Over HTTP it is a problem document whose \`type\` is \`urn:basa:problem:<code>\` ([how it looks](../http.md#errors)); in the SDK it is the \`reason\` of a rejection or the \`code\` of a \`ProblemError\`. A no changes nothing.`,
-    '## Of the protocol',
-    'Given by the server, by the authority, or by a user to what it is told.',
+    `Every refusal has a stable code. Over HTTP it is a problem document whose \`type\` is \`urn:basa:problem:<code>\` ([format](../http.md#errors)); in the SDK it is the \`reason\` of a rejection or the \`code\` of a \`ProblemError\`. A refused request changes nothing.`,
+    '## Protocol',
+    'Refusals of the server, the authority, or a device that judges what it received.',
     tableOf(Object.keys(REFUSALS) as ProblemCode[]),
-    '## Of the services',
-    'Given before the protocol is asked.',
+    '## Services',
+    'Refusals of a service before the protocol runs.',
     tableOf(Object.keys(SERVICE_PROBLEMS) as ProblemCode[]),
   );
 }
@@ -20,7 +20,7 @@ function tableOf(codes: readonly ProblemCode[]): string {
     const { sentence, status } = problemOf(code);
     return [`\`${code}\``, `${status}`, nextOf(code), sentence, nextStepOf(code)];
   });
-  return markdownTable(['code', 'status', 'what the SDK does', 'what it says', 'next step'], rows);
+  return markdownTable(['code', 'status', 'action of the SDK', 'message', 'next step'], rows);
 }
 
 /** The first that holds: the request again, the update elsewhere, another update, the same later, or nothing. */
@@ -28,6 +28,6 @@ function nextOf(code: ProblemCode): string {
   const { resend, anotherSeat, freshUpdate, retry } = problemOf(code);
   if (resend) return 'sends the request again';
   if (anotherSeat) return 'offers the update to another buffer';
-  if (freshUpdate) return 'trains anew';
+  if (freshUpdate) return 'trains again';
   return retry ? 'tries again later' : 'ends';
 }
