@@ -66,7 +66,11 @@ export const SERVER_METRICS = {
     WORK_SECONDS,
     'Work of the threads, with the wait for a free one: open-terms (attribute-based decryption of seeds), sum-shard (masks taken off a part of the sum), evaluate',
   ),
-  basa_blob_commit_seconds: histogram([], DISK_SECONDS, 'Bodies of uploads made durable: in files the fsync'),
+  basa_blob_commit_seconds: histogram(
+    [],
+    DISK_SECONDS,
+    'Bodies of uploads made durable in files or objects; small bodies are rows of the database and are not counted here',
+  ),
   basa_authority_up: gauge([], '1 if the authority answered the last time it was asked'),
   basa_authority_seconds: histogram(
     ['question'],
