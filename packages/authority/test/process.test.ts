@@ -106,7 +106,7 @@ describe('the process', () => {
     const { said, ended } = spawnAuthority({ ...configOf(freshHome()), BASA_AUTHORITY_PORT: port });
     expect([await ended, said.err]).toEqual([
       EXIT.address,
-      `authority: port ${port} of 127.0.0.1 is taken; stop who uses it or choose another port\n`,
+      `authority: port ${port} of 127.0.0.1 is in use; stop the program that uses it, or choose another port (basa dev: --server-port, --authority-port)\n`,
     ]);
     busy.close();
   });

@@ -123,7 +123,7 @@ const OWN_REFUSALS = {
     'The certificate is not for this device and task by the pinned authority',
     'check authority, authorityKey and task, and do not trust this authority',
   ],
-  'store-of-another-task': ['The store belongs to a device of another task', 'use a store of its own for each task'],
+  'store-of-another-task': ['The folder or store belongs to a device of another task', 'use another one for each task'],
   'unsafe-engine': ['The task seals nothing (transparent engine)', 'this client takes no part in it'],
   'not-paper-mode': ['The task does not run in paper mode', 'use contribute'],
 } as const satisfies Readonly<Record<string, readonly [happened: string, advice: string]>>;

@@ -41,7 +41,7 @@ export const demo: Command = command({
     }),
     keep: yes('keep the temporary folder'),
   },
-  opening: 'loading MNIST',
+  opening: 'Loading MNIST',
   async run({ flags, terminal, signal }) {
     const { folder: given, further } = flags;
     const bufferSize = bufferWithin(flags.buffer, flags.mode);

@@ -50,7 +50,7 @@ export const dev: Command = command({
       help: 'allow web pages of this origin to take part, for example http://localhost:8000',
     }),
   },
-  opening: 'Loading MNIST, then starting the authority and the server. This takes a few seconds.',
+  opening: 'Loading MNIST, then starting the authority and the server (a few seconds)',
   async run({ flags, terminal, signal }) {
     const { authorities, folder, mode, nodes, threshold } = flags;
     const bufferSize = bufferWithin(flags.buffer, mode);

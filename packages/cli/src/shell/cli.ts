@@ -1,4 +1,5 @@
 /** `basa <command>`, or another program of commands: finds the command, reads its flags, and turns the result into text and an exit code. */
+import { setMaxListeners } from 'node:events';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { COMMON_FLAGS, type Command, CommandError, EXIT_CODE, type Typed } from './command.ts';
 import { groupHelp, groupOf, helpOf, overview, type Program } from './help.ts';
@@ -58,6 +59,8 @@ export async function runProgram(
   }
   const { command, rest } = found;
   const stopping = new AbortController();
+  // Every request and process of a command listens for its end.
+  setMaxListeners(0, stopping.signal);
   const stop = (): void => stopping.abort(new CommandError('interrupted', EXIT_CODE.interrupted));
   for (const name of STOP_SIGNALS) process.once(name, stop);
   try {

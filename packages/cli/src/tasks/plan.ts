@@ -21,7 +21,8 @@ import { planPrivacy } from './private-plan.ts';
 
 export const plan: Command = command({
   name: 'plan',
-  summary: 'says what differential privacy and K would cost a task: epsilon, noise, bits, masks, bytes',
+  summary:
+    'computes the cost of a private task: epsilon, noise, bits, masks and bytes (needs --noise and --participations)',
   flags: {
     dimension: whole({ value: 'd', help: 'parameters of the model, or --model', min: 1, max: 2 ** 31 }),
     model: text({ value: 'name', help: 'the name or file of a model' }),
@@ -41,7 +42,10 @@ export const plan: Command = command({
     const { elementBits } = await import('@basa/masking');
     const { modeCosts, sealingCosts } = await import('./mode-costs.ts');
     const privacy = privacyChoice(flags);
-    if (privacy === undefined) throw new CommandError('--noise <z> and --participations <n> are needed');
+    if (privacy === undefined)
+      throw new CommandError(
+        '`basa plan` is for private tasks: give --noise <z> and --participations <n>, for example --noise 1 --participations 20',
+      );
     const dimension = await dimensionOf(flags);
     const { clip, mode } = flags;
     const bufferSize = bufferWithin(flags.buffer, mode);

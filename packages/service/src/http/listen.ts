@@ -21,7 +21,10 @@ export async function listen(app: FastifyInstance, { host, port }: Address): Pro
   } catch (error) {
     const { code } = error as { readonly code?: string };
     if (code === 'EADDRINUSE') {
-      throw new StartError('address', `port ${port} of ${host} is taken; stop who uses it or choose another port`);
+      throw new StartError(
+        'address',
+        `port ${port} of ${host} is in use; stop the program that uses it, or choose another port (basa dev: --server-port, --authority-port)`,
+      );
     }
     if (code === 'EACCES') {
       throw new StartError('address', `port ${port} of ${host} needs a permission; choose one above 1023`);

@@ -160,7 +160,7 @@ describe('the service', () => {
     const second = await serviceWith();
     await expect(second.listen({ host: '127.0.0.1', port })).rejects.toMatchObject({
       reason: 'address',
-      message: `port ${port} of 127.0.0.1 is taken; stop who uses it or choose another port`,
+      message: `port ${port} of 127.0.0.1 is in use; stop the program that uses it, or choose another port (basa dev: --server-port, --authority-port)`,
     });
   });
 });
