@@ -161,7 +161,7 @@ it('both stop when they are asked to, with exit code 0', async () => {
   }
 });
 
-it('a port that is taken, wrong words in the configuration, a secret in the file', async () => {
+it('a port that is in use, wrong words in the configuration, a secret in the file', async () => {
   const busy = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => busy.once('listening', resolve));
   const { port } = busy.address() as { port: number };
@@ -170,7 +170,7 @@ it('a port that is taken, wrong words in the configuration, a secret in the file
     const start = (more: object) => new ServiceProcess('server', serverConfig(more));
     const aside = join(folder, 'aside');
     await Promise.all([
-      failsToStart(start({ port, dataFolder: aside }), 6, /^server: port \d+ of 127.0.0.1 is taken/, data),
+      failsToStart(start({ port, dataFolder: aside }), 6, /^server: port \d+ of 127.0.0.1 is in use/, data),
       failsToStart(start({ colour: 'blue' }), 2, /^server: configuration: colour is not a known key/, data),
       failsToStart(start({ authorityKey: 'abc' }), 2, /^server: configuration: authorityKey /, data),
       failsToStart(

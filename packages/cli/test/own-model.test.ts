@@ -261,7 +261,10 @@ describe('with `basa dev` in one terminal, another', () => {
     const { versions } = await reached(task);
     expect((versions as { accepted: number }[])[1]?.accepted).toBe(3);
     const [taken = ''] = shellBlocksIn(read(template, 'README.md')).at(-1) ?? [];
-    const words = taken.replace('npm run basa -- ', '').replace('my-network', task).split(' ');
+    const words = taken
+      .replace('npm run basa -- ', '')
+      .replace(/export \S+/, `export ${task}`)
+      .split(' ');
     const exported = await type(
       ...words.map((word) => (/^model\./.test(word) ? join(inProject(template), word) : word)),
     );

@@ -31,10 +31,12 @@ export const newProject: Command = command({
     const template = await TEMPLATES[flags.template]();
     if (existsSync(folder) && (await readdir(folder)).length > 0)
       throw new CommandError(`${given} holds something already; name a folder that does not exist yet`);
-    const files = template.files(await placeOf(folder));
+    const place = await placeOf(folder);
+    const files = template.files(place);
     for (const [path, text] of Object.entries(files)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text);
+      // Projects with tasks of one name on one server would train the same task.
+      await writeFile(join(folder, path), text.replaceAll('my-network', place.name));
     }
     const isReady = await findPackages(folder, files);
     terminal.line(`${given}: ${template.about}`);

@@ -114,6 +114,9 @@ const { task, tokens } = await createTask({
   training,
   bufferSize: DEVICES, // K: how many updates are summed into one version
 ${isEvaluated ? '  evaluationSet: await test(),\n' : ''}  tokens: DEVICES,
+}).catch((error: Error & { readonly next?: string }) => {
+  console.error(error.message, error.next ?? '');
+  process.exit(1);
 });
 console.log(\`task \${task}\`);
 ${end}`;

@@ -6,7 +6,7 @@ import { type Command, type CommandInput, command } from '../shell/command.ts';
 import { text } from '../shell/flag.ts';
 import { table } from '../shell/terminal.ts';
 import { deviceFolders } from './device-folders.ts';
-import { type LastContribution, lastContributions } from './last-contributions.ts';
+import { type LastContribution, lastContributions, MAX_VERSIONS } from './last-contributions.ts';
 
 const FLAGS = {
   task: text({
@@ -53,7 +53,9 @@ export const deviceList: Command = command({
       short(deviceKey),
       folder ?? '-',
       `${taskName} (${short(task)})`,
-      lastContribution === undefined ? '-' : `version ${lastContribution.version}, ${day(lastContribution.at)}`,
+      lastContribution === undefined
+        ? `none found in the last ${MAX_VERSIONS} versions`
+        : `version ${lastContribution.version}, ${day(lastContribution.at)}`,
       day(device.notAfter),
       stateOf(device),
     ]);

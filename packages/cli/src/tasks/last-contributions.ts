@@ -2,7 +2,7 @@
 import type { ServerOperator } from '@basa/client/operator';
 
 /** Older versions are not requested, because each takes a request. */
-const MAX_VERSIONS = 100;
+export const MAX_VERSIONS = 100;
 
 export interface LastContribution {
   readonly version: number;

@@ -267,15 +267,15 @@ export function testStore(name: string, open: () => Promise<{ store: Store; reop
       await store.addModel(model, ofBuffer);
       await store.setNote(examplesNote(task), bytes(4));
       await write([{ kind: 'deposited', slot: slotOf(ctx, 0) }], { deposit: depositOf(0, { outbox: [bytes(2)] }) });
-      expect(await store.removeTask(task)).toEqual({ isRemoved: false, openBuffers: 1 });
+      expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBuffers: 1 });
       await store.setTaskState(task, 'finished', 'enough');
-      expect(await store.removeTask(task)).toEqual({ isRemoved: false, openBuffers: 1 });
+      expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBuffers: 1 });
       await store.advance(ctx, 1, () => ({ change: { facts: [{ kind: 'aborted' }], status: 'aborted' }, result: 0 }));
       await store.setTaskState(task, 'running');
-      expect(await store.removeTask(task)).toEqual({ isRemoved: false, openBuffers: 0 });
+      expect(await store.removeTask(task)).toMatchObject({ isRemoved: false, openBuffers: 0 });
       expect([await store.buffer(ctx), await store.models(task)]).toMatchObject([{ ctx }, [{ version: 1 }]]);
       await store.setTaskState(task, 'finished');
-      expect(await store.removeTask(task)).toEqual({ isRemoved: true, openBuffers: 0 });
+      expect(await store.removeTask(task)).toMatchObject({ isRemoved: true, openBuffers: 0 });
       store = await reopen();
       expect([await store.tasks(), await store.models(task), await store.note(examplesNote(task))]).toEqual([
         [],
