@@ -50,12 +50,12 @@ describe('a configuration with a database', () => {
     const refusal = await createAuthority(options).catch((error: Error) => error);
     expect(refusal).toMatchObject({ reason: 'dataFolder', message: expect.stringContaining('basa migrate authority') });
     expect((refusal as Error).message).not.toContain('postgres://');
-    expect(await migrateAuthority(places)).toEqual({ from: 0, to: 3 });
-    expect(await migrateAuthority(places)).toEqual({ from: 3, to: 3 });
+    expect(await migrateAuthority(places)).toMatchObject({ from: 0, to: 3 });
+    expect(await migrateAuthority(places)).toMatchObject({ from: 3, to: 3 });
     const authority = await createAuthority(options);
     expect((await fetch(`${authority.url}/v1/health`)).status).toBe(200);
     await authority.close();
-    const { BASA_AUTHORITY_DATABASE_URL: _, ...folder } = { ...given, BASA_AUTHORITY_DATA_FOLDER: witness };
-    await expect(migrateAuthority({ environment: folder })).rejects.toThrow('there is no databaseUrl');
+    const { BASA_AUTHORITY_DATABASE_URL: _, ...neither } = given;
+    await expect(migrateAuthority({ environment: neither })).rejects.toThrow('neither is set');
   });
 });

@@ -46,6 +46,8 @@ export function networkVectors(): object {
 }
 
 function vectorOf(model: Model): object {
-  const manifestHash = createHash('sha256').update(manifestText(model)).digest('hex');
+  const manifestHash = createHash('sha256')
+    .update(new TextEncoder().encode(manifestText(model)))
+    .digest('hex');
   return { network: modelJson(model), tensors: model.manifest.map(({ name, shape }) => [name, shape]), manifestHash };
 }
