@@ -113,13 +113,13 @@ describe('MNIST', () => {
 describe('the font writers', () => {
   it('are called synthetic, write 62 classes in 28 x 28, and the same again for the same seed', async () => {
     const writers = await loadFontWriters(1);
-    const user = writers.user(7);
+    const user = writers.user(7, 24);
     expect(user.name).toContain('synthetic');
     expect([user.classes, user.shape]).toEqual([62, { height: 28, width: 28, channels: 1 }]);
-    expect(writers.user(7)).toEqual(user);
-    expect((await loadFontWriters(1)).user(7)).toEqual(user);
-    expect((await loadFontWriters(2)).user(7)).not.toEqual(user);
-    expect(writers.user(7 + 48)).not.toEqual(user); // the same font in another hand
+    expect(writers.user(7, 24)).toEqual(user);
+    expect((await loadFontWriters(1)).user(7, 24)).toEqual(user);
+    expect((await loadFontWriters(2)).user(7, 24)).not.toEqual(user);
+    expect(writers.user(7 + 48, 24)).not.toEqual(user); // the same font in another hand
   });
 
   it('have about 200 examples each, with ink in the middle and none at the border', async () => {

@@ -86,7 +86,7 @@ describe('a version of three batches', () => {
       await until(() => asked.includes('0 model-log'));
       await scene.restart();
       const late = await batch(); // it has to wait for the next version
-      blocked.clear();
+      await scene.answerAgain();
       expect([...(await scene.reached(1))]).toEqual(stepOf(all));
       await expectIncluded(all);
       expect(newest()).toMatchObject({ version: 1, sums: { length: 3 } });

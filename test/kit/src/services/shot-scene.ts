@@ -39,6 +39,10 @@ import { CoreAuthorities } from './core-authorities.ts';
 
 export { until };
 
+/** The server's rhythm in a scene, and its longest pause between two tries of a request to authorities. */
+const TICK_MS = 30;
+const LONGEST_PAUSE_MS = 15_000;
+
 const TOKEN = 'operator-of-the-tests';
 const OPERATORS = [{ tokenHash: toHex(nodeSuite.sha256(ascii(TOKEN))), roles: ['operator'] }] as const;
 
@@ -125,6 +129,19 @@ export class ShotScene {
     this.#aheadMs += ms;
   }
 
+  /** The authorities answer again, and the longest pause of the server between two tries is over. */
+  async answerAgain(): Promise<void> {
+    this.authorities.blocked.clear();
+    this.authorities.away.clear();
+    await this.retry();
+  }
+
+  /** Ends the pause that follows a failed try. The failure may be a tick away. */
+  async retry(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 3 * TICK_MS));
+    this.elapse(LONGEST_PAUSE_MS);
+  }
+
   async start(): Promise<void> {
     this.server = await this.node();
   }
@@ -143,7 +160,7 @@ export class ShotScene {
       lateMs: () => 0,
       clock: this.clock,
       fetch: this.authorities.fetch,
-      tickMs: 30,
+      tickMs: TICK_MS,
       ...this.#options.server,
     });
   }
