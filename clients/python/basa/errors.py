@@ -56,6 +56,10 @@ _OWN: Dict[str, "tuple[str, str]"] = {
         "The folder of the device does not hold what was written to it.",
         "Enrol a new device in a new folder.",
     ),
+    "folder-failed": (
+        "Writing to the folder of the device failed, so nothing more leaves it.",
+        "Free space on its disk, close the client and run the same program again.",
+    ),
     "wrong-layout": (
         "The parameters are not those of the task.",
         "Train the network that the task was created with.",

@@ -52,8 +52,10 @@ def check_standings(standings: List[Message], policy: Message, now_ms: int, seen
 def _problem(standing: Message, policy: Message, now_ms: int, seen: Seen) -> Optional[Refused]:
     index, epoch, beacon, task = standing.authority, standing.epoch, standing.beacon, sha256(policy.raw)
     is_named = index < len(policy.authorities) and (epoch.authority, beacon.authority) == (index, index)
-    if not is_named or epoch.task != task or not is_signed(epoch, policy.authorities[index]) or not _has_good_keys(epoch):
-        return Refused("epoch-invalid", "its authority did not sign it for this task, or its key is none")
+    is_own = is_named and epoch.task == task and is_signed(epoch, policy.authorities[index])
+    # The authorities find every upload bad that names an epoch of another length.
+    if not is_own or not _has_good_keys(epoch) or epoch.closes - epoch.opens != policy.one_shot.epoch_ms:
+        return Refused("epoch-invalid", "its authority did not sign it for this task, or its key or its length is wrong")
     is_logged = beacon.entry.task == task and is_endorsed(beacon.entry, council_of(policy))
     if not is_logged or not is_signed(beacon, policy.authorities[index]):
         return Refused("model-not-logged")

@@ -41,6 +41,8 @@ class DeviceState:
             fcntl.flock(self._folder_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StateProblem("folder-in-use", str(folder)) from None
+        #: A write failed: what is on disk is unknown, so nothing leaves until the folder is opened again.
+        self._has_failed = False
         self.signer = self._load_signer()
         self._data: Json = self._load()
         #: Whether the session is one that an earlier process began.
@@ -49,6 +51,7 @@ class DeviceState:
 
     @property
     def session(self) -> Optional[Json]:
+        self._check_written()
         return self._data.get("session")
 
     def get(self, name: str) -> Optional[bytes]:
@@ -165,8 +168,11 @@ class DeviceState:
         self._write()
 
     def close(self) -> None:
-        self._write()
-        self._folder_lock.close()
+        try:
+            if not self._has_failed:
+                self._write()
+        finally:
+            self._folder_lock.close()
 
     def _load_signer(self) -> Signer:
         path = self.folder / "identity.key"
@@ -183,7 +189,14 @@ class DeviceState:
 
     def _write(self) -> None:
         with self.lock:
+            self._check_written()
+            self._has_failed = True
             _replace(self.folder / "state.json", json.dumps(self._data).encode())
+            self._has_failed = False
+
+    def _check_written(self) -> None:
+        if self._has_failed:
+            raise StateProblem("folder-failed", str(self.folder))
 
 
 def _write_whole(path: Path, data: bytes) -> None:

@@ -82,11 +82,11 @@ class _Council:
             self.signers[:fewer], MODEL_ENTRY, task=lie.get("entry_task", self.task), version=lie.get("version", _VERSION),
             model=lie.get("model", b"\1" * 32), sums=[], spoilt=[], previous=bytes(32),
         )
+        opens = lie.get("opens", _NOW - 1000)
         epoch = _signed(
             stranger if "forged_epoch" in lie else signer, EPOCH, task=task, authority=lie.get("named", index),
             number=lie.get("number", _EPOCH), key=lie.get("key", b"\x09" + bytes(31)), kem_key=lie.get("kem_key"),
-            opens=lie.get("opens", _NOW - 1000),
-            closes=lie.get("closes", _NOW + 3_600_000),
+            opens=opens, closes=lie.get("closes", opens + 3_600_000),
         )
         head = Message(branch=bytes(16), sequence=7, revocations=0, hash=bytes(32))
         beacon = _signed(
@@ -196,7 +196,8 @@ SHOT_RULES: List[Case] = [
         {"lie": {"at": _NOW - 300_001}, "refused": "standings-stale"},
         {"lie": {"at": _NOW + 300_001}, "refused": "standings-stale"},
         {"lie": {"at": _NOW - 300_000}, "refused": None},
-        {"lie": {"closes": _NOW}, "refused": "epoch-over"},
+        {"lie": {"opens": _NOW - 3_600_000}, "refused": "epoch-over"},
+        {"lie": {"closes": _NOW + 3_600_000}, "refused": "epoch-invalid"},
         {"lie": {"opens": _NOW + 300_001}, "refused": "epoch-over"},
         {"lie": {}, "seen": {"epochs": dict.fromkeys(range(4), _EPOCH + 1)}, "refused": "standings-stale"},
         {"lie": {}, "seen": {"epochs": dict.fromkeys(range(4), _EPOCH)}, "refused": None},

@@ -1,0 +1,40 @@
+"""The folder of a device: nothing leaves that is not on disk."""
+from __future__ import annotations
+
+import errno
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+
+from basa.errors import StateProblem
+from basa.state import DeviceState
+
+_MARK = {"ctx": "", "tag": "", "version": 0, "epochs": {}}
+
+
+def _full_disk(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+class FailedWrites(unittest.TestCase):
+    def test_a_session_that_could_not_be_written_is_not_sent(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            state = DeviceState(Path(name))
+            with mock.patch("basa.state._replace", _full_disk), self.assertRaises(OSError):
+                state.begin_shot("update", _MARK, {"step": "shot"}, np.zeros(4, np.uint32))
+            # The application tries again, now with room on the disk: the session must not be in its way as if it were durable.
+            for ask in (lambda: state.session, lambda: state.release("update"), state.end_session):
+                with self.assertRaises(StateProblem) as no:
+                    ask()
+                self.assertEqual(no.exception.code, "folder-failed")
+            state.close()
+            again = DeviceState(Path(name))
+            self.assertEqual((again.session, again.all_given()), (None, {}))
+            again.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
