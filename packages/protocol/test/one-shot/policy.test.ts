@@ -31,6 +31,7 @@ describe('the parts of a mask', () => {
     [5, 1, 5],
     [7, 2, 21],
     [8, 2, 28],
+    [16, 1, 16],
   ])('with %i authorities of which %i may collude are %i', (count, tolerated, expected) => {
     const parts = partsOf(count, tolerated);
     expect(parts).toHaveLength(expected);

@@ -7,8 +7,16 @@ export type Part = number;
 
 /** All sets of `tolerated` out of `authorities`, by rising bit mask. A single authority holds the only part 0. */
 export function partsOf(authorities: number, tolerated: number): readonly Part[] {
+  if (tolerated > authorities) return [];
+  if (tolerated === 0) return [0];
   const parts: Part[] = [];
-  for (let mask = 0; mask < 2 ** authorities; mask++) if (bitsOf(mask) === tolerated) parts.push(mask);
+  // From one set to the next (Gosper): most numbers in between have another number of bits.
+  for (let mask = 2 ** tolerated - 1; mask < 2 ** authorities; ) {
+    parts.push(mask);
+    const lowest = mask & -mask;
+    const carried = mask + lowest;
+    mask = carried | (((carried ^ mask) >>> 2) / lowest);
+  }
   return parts;
 }
 
@@ -32,10 +40,4 @@ export function oneShotOf<Lines>({ oneShot }: { readonly oneShot: Lines | undefi
 /** True if the authority with this index holds the seed of the part. */
 export function isHolder(part: Part, authority: number): boolean {
   return ((part >> authority) & 1) === 0;
-}
-
-function bitsOf(mask: number): number {
-  let bits = 0;
-  for (let rest = mask; rest > 0; rest = Math.floor(rest / 2)) bits += rest % 2;
-  return bits;
 }
