@@ -1,6 +1,14 @@
 /** Admission over HTTP: who may train, who is told to come back, and what frees a place. */
 import type { BasaClient } from '@basa/client/node';
-import type { AdmissionView } from '@basa/protocol';
+import {
+  type AdmissionView,
+  millis,
+  requestStatement,
+  SERVER_PATH,
+  signatureHeaders,
+  type TaskId,
+} from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import {
   countsOf,
   oneHot,
@@ -35,6 +43,24 @@ async function kindOf(client: BasaClient | undefined): Promise<string> {
   return answer.kind === 'place' ? 'place' : `${answer.reason}: ${answer.detail}`;
 }
 
+/** Asks for a place with a key that no authority has enrolled. */
+async function strangerAsks(): Promise<number> {
+  const signer = createNodeSigner(nodeRandomBytes(32));
+  const [target, body] = [
+    SERVER_PATH.admissions(Buffer.from(services.task, 'hex') as Uint8Array as TaskId),
+    new Uint8Array([1]),
+  ];
+  const digest = nodeSuite.sha256(body);
+  const words = { audience: services.server.publicKey, method: 'POST', target, digest, at: millis(services.clock()) };
+  const statement = { ...words, nonce: nodeRandomBytes(16) };
+  const headers = {
+    ...signatureHeaders(signer.publicKey, statement, signer.sign(requestStatement(statement))),
+    'content-type': 'application/octet-stream',
+    'content-digest': `sha-256=:${Buffer.from(digest).toString('base64')}:`,
+  };
+  return (await fetch(new URL(target, services.server.url), { method: 'POST', headers, body })).status;
+}
+
 const view = async (): Promise<AdmissionView> =>
   ((await services.taskState()) as unknown as { readonly admission: AdmissionView }).admission;
 
@@ -64,6 +90,7 @@ describe('a place', () => {
     await services.restartServer({ taskLimit: { burst: 2, perSecond: 0.001 } });
     const named = (task: string) => (name: string) => services.client(name, { task });
     const many = await Promise.all(['a', 'b', 'c'].map(named(busy)));
+    for (let n = 0; n < 3; n++) expect(await strangerAsks()).toBe(400); // does not count
     for (const client of many.slice(0, 2)) expect(await kindOf(client)).toBe('place');
     expect(await kindOf(many[2])).toBe('rate-limited: the devices of this task ask too often');
     expect(await kindOf(await named(quiet)('d'))).toBe('place');

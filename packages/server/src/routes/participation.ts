@@ -77,12 +77,13 @@ export function mountParticipation(context: RouteContext): void {
     { onRequest, schema: admissionSchema, config: { begins: true } },
     async (request) => {
       const task = await foundTask(context, request.params.task);
-      const wait = context.taskLimits?.take(request.params.task, context.clock());
-      if (wait !== undefined) fail('rate-limited', { ...wait, detail: 'the devices of this task ask too often' });
       const certificate = certificateCodec.decode(bytesOf(request));
       if (!equalBytes(certificate.deviceKey, deviceOf(request).deviceKey)) fail('not-yours');
       const problem = certificateProblem(ports, task.enrolledFor, certificate, millis(context.clock()));
       if (problem !== undefined) granted(problem);
+      // Only devices of the task count: others could use up its share with keys that cost nothing.
+      const wait = context.taskLimits?.take(request.params.task, context.clock());
+      if (wait !== undefined) fail('rate-limited', { ...wait, detail: 'the devices of this task ask too often' });
       const unused = await checkStanding(context, task, request);
       rememberRequest(request);
       const { leftMs } = await task.admit(certificate, unused);
