@@ -25,6 +25,7 @@ import {
   type FastifyRequest,
   fail,
   granted,
+  needDeclaredLength,
   rememberRequest,
   sendBytes,
   wireBytes,
@@ -51,8 +52,10 @@ export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimi
     return (buffer ?? fail('buffer-unknown')).descriptor.bufferSize;
   };
   /** Before the body is read: the buffer is known, and its size bounds the body. */
-  const fits = (most: (bufferSize: number) => number) => async (request: FastifyRequest) =>
-    checkDeclaredLength(request, most(await sizeOf(ctxOfPath(request.params as { ctx: string }))));
+  const fits =
+    (most: (bufferSize: number) => number, check = checkDeclaredLength) =>
+    async (request: FastifyRequest) =>
+      check(request, most(await sizeOf(ctxOfPath(request.params as { ctx: string }))));
   const bodyOf = async (
     request: FastifyRequest,
     ctx: Ctx,
@@ -122,7 +125,8 @@ export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimi
   app.post(
     AUTHORITY_PATH.close(':ctx'),
     {
-      onRequest: fits(maxCloseRequestBytes),
+      // Nobody has signed the head of this request, so it must say how long its body is.
+      onRequest: fits(maxCloseRequestBytes, needDeclaredLength),
       bodyLimit: maxCloseRequestBytes(MAX_SLOTS),
       schema: {
         summary: 'Votes for the close of a buffer, and closes it once there are enough votes (server)',

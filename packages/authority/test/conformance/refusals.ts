@@ -2,7 +2,7 @@
 import { toHex } from '@basa/masking';
 import { AUTHORITY_PATH, ENGINE, encodePolicy, revocationRequestCodec } from '@basa/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ask, askAs, newDevice, userOf } from '../asking.ts';
+import { ask, askAs, askWithoutLength, newDevice, userOf } from '../asking.ts';
 import { cleanUp, type NewHome, OPERATOR, start, time } from '../homes.ts';
 import { seated, stage, TestServer } from '../parties.ts';
 
@@ -57,6 +57,8 @@ export function testRefusals(freshHome: NewHome): void {
         ['malformed', ask(authority, '/v1/health', { headers: { 'basa-head': 'zz' } })],
       ];
       for (const [code, answer] of cases) expect((await answer).code).toBe(code);
+      const endless = await askWithoutLength(authority, AUTHORITY_PATH.close(buffer.ctx));
+      expect(endless).toContain('content-length is missing');
       expect((await ask(authority, '/v1/health')).head).toBe(before);
     });
 
