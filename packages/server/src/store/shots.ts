@@ -39,12 +39,21 @@ export interface RefusedShot {
   readonly reason: RefusalReason;
 }
 
-/** `differs`: the device sent other bytes under this tag. `given`: it has another upload on this entry of the model log. */
+/**
+ * `differs`: the device sent other bytes under this tag. `given`: it has another upload on this entry of the model log,
+ * or too many that were refused.
+ */
 export type BegunShot = { readonly kind: 'begun'; readonly shot: StoredShot } | { readonly kind: 'differs' | 'given' };
 
+const ENDED: readonly string[] = ['refused', 'over'] satisfies ShotStatus[];
+/**
+ * The number of uploads of a device on an entry that may be refused. Each is inspected by all authorities and its record
+ * is kept for long, so that a device could use up their time and the disk.
+ */
+const MOST_REFUSED = 4;
 const ONE = 'SELECT * FROM shots WHERE task = ? AND name = ?';
-const RIVAL = `SELECT name, join_tag FROM shots WHERE task = ? AND usr = ? AND name <> ?
-  AND (join_tag = ? OR (entry = ? AND status NOT IN ('refused', 'over')))`;
+const RIVALS =
+  'SELECT join_tag, status FROM shots WHERE task = ? AND usr = ? AND name <> ? AND (join_tag = ? OR entry = ?)';
 const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, votes_first, votes_last, at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
@@ -138,9 +147,10 @@ async function beginShot(
     await query(dialect.lockName, `shots ${Buffer.from(task).toString('hex')} ${Buffer.from(user).toString('hex')}`);
   const [known] = (await query(ONE, task, name)).map(readShot);
   if (known !== undefined) return { kind: 'begun', shot: known };
-  const rivals = await query(RIVAL, task, user, name, joinTag, entry);
+  const rivals = await query(RIVALS, task, user, name, joinTag, entry);
   if (rivals.some((row) => equalBytes(column.bytes(row, 'join_tag'), joinTag))) return { kind: 'differs' };
-  if (rivals.length > 0) return { kind: 'given' };
+  const living = rivals.filter((row) => !ENDED.includes(column.text(row, 'status')));
+  if (living.length > 0 || rivals.length >= MOST_REFUSED) return { kind: 'given' };
   const at = await session.now();
   const named: readonly SqlValue[] = [task, name, user, joinTag, version, entry, shotUploadCodec.encode(upload)];
   await query(BEGIN, ...named, status, votes.first, votes.last, at);

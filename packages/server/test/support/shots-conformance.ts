@@ -99,6 +99,18 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
       expect(await begin(nameOf(3), next)).toMatchObject({ kind: 'begun' });
     });
 
+    it('are refused on one entry only a few times, so that a device cannot fill the disk with them', async () => {
+      const user = bytes(1) as UserId;
+      const refused = { from: 'arriving', to: 'refused', reason: 'body-mismatch' } as const;
+      for (const id of [1, 2, 3, 4]) {
+        expect(await begin(nameOf(id), uploadOf(id, { user }))).toMatchObject({ kind: 'begun' });
+        await store.decideShots(task, [nameOf(id)], refused);
+      }
+      expect(await begin(nameOf(5), uploadOf(5, { user }))).toEqual({ kind: 'given' });
+      expect(await begin(nameOf(6), uploadOf(6, { user, entry: bytes(6) }))).toMatchObject({ kind: 'begun' });
+      expect(await begin(nameOf(7), uploadOf(7))).toMatchObject({ kind: 'begun' });
+    });
+
     it('are counted by version while they are in no batch', async () => {
       await good(2);
       await begin(nameOf(7), uploadOf(7));
