@@ -60,7 +60,7 @@ class Client:
         self._progress = Progress(on_event)
         self._settings = Settings(
             server, _texts(authority), [_from_hex(key, "authority_key") for key in _texts(authority_key)],
-            _from_hex(task, "task"), Path(folder), token, piece_bytes, floor, unsafe_allow_plain_http, self._progress,
+            _task_of(task), Path(folder), token, piece_bytes, floor, unsafe_allow_plain_http, self._progress,
         )
         self._lock = threading.RLock()
         self._connected: Optional[Device] = None
@@ -69,9 +69,10 @@ class Client:
     def from_environment(cls, folder: Union[str, Path, None] = None, **more: Any) -> "Client":
         """With the variables that `basa dev` prints: BASA_SERVER, BASA_AUTHORITY, BASA_AUTHORITY_KEY and BASA_TASK."""
         names = {name: f"BASA_{name.upper()}" for name in ("server", "authority", "authority_key", "task")}
-        missing = [variable for variable in names.values() if variable not in os.environ]
+        missing = [variable for variable in names.values() if not os.environ.get(variable)]
         if missing:
-            raise SettingsError(f"the variable {missing[0]} is needed; `npm run basa -- dev` prints it")
+            printer = "task create" if missing[0] == "BASA_TASK" else "dev"
+            raise SettingsError(f"the variable {missing[0]} is missing or empty; `npm run basa -- {printer}` prints it")
         given: Dict[str, Any] = {name: os.environ[variable] for name, variable in names.items()}
         usual = {
             "folder": folder or os.environ.get("BASA_IDENTITY", "my-device"),
@@ -128,7 +129,10 @@ class Client:
         `trained_on` is the model that it was trained on, the newest one unless you say so. With `network`, an update that
         vanishes on one of its tensors is refused. The same numbers offered again are the same update.
         """
-        delta = np.asarray(update, np.float32)
+        try:
+            delta = np.asarray(update, np.float32)
+        except (TypeError, ValueError) as fault:
+            raise SettingsError(f"the update is not an array of numbers: {fault}") from None
         offered = Update(delta, weight, metrics or {}, None if network is None else network.blocks)
         with self._device() as device:
             return device.offer(trained_on or device.model(), offered)
@@ -176,6 +180,13 @@ class Client:
 
 def _texts(given: Texts) -> Sequence[str]:
     return given.split(",") if isinstance(given, str) else list(given)
+
+
+def _task_of(text: str) -> bytes:
+    task = _from_hex(text, "task")
+    if len(task) != 32:
+        raise SettingsError(f"a task has 64 hexadecimal digits, and this one {len(text)}; `task create` prints it")
+    return task
 
 
 def _from_hex(text: str, name: str) -> bytes:

@@ -180,7 +180,9 @@ class Device:
 
     def _checked(self, update: Update) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
         if update.delta.shape != (self.policy.dimension,):
-            raise Refused("wrong-length", f"{update.delta.shape} instead of {self.policy.dimension}")
+            is_folded = update.delta.size == self.policy.dimension
+            hint = ": make it one vector with .reshape(-1)" if is_folded else ""
+            raise Refused("wrong-length", f"{update.delta.shape} instead of {self.policy.dimension}{hint}")
         if not (math.isfinite(update.weight) and 0 < update.weight <= 1):
             raise SettingsError(f"a weight of {update.weight}; it lies above 0 and is at most 1")
         return update.delta

@@ -1,6 +1,7 @@
 """What a client tells while it works, and the waits in it: both are where it can be stopped. Nothing secret is told."""
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import dataclass
 from typing import Callable, Optional
@@ -29,6 +30,23 @@ class Event:
 
 Listener = Callable[[Event], None]
 
+#: Events also go to this log: those that a person should know of as warnings, which Python shows unless it is told otherwise.
+_LOG = logging.getLogger("basa")
+_LEVELS = {
+    "refused": logging.WARNING, "idle": logging.WARNING, "accepted": logging.INFO, "trained": logging.INFO,
+    "place": logging.INFO, "retry": logging.INFO,
+}
+_WORDS = {
+    "refused": "the update was refused", "idle": "nothing new to contribute", "accepted": "the server has the update",
+    "trained": "trained", "place": "waiting for a place", "retry": "trying again",
+}
+
+
+def _sentence(event: Event) -> str:
+    version = "" if event.version is None else f" on version {event.version}"
+    wait = "" if event.wait_s is None else f", in {event.wait_s:.1f} s"
+    return f"{_WORDS.get(event.name, event.name)}{version}{wait}" + (f": {event.detail}" if event.detail else "")
+
 
 class Progress:
     """An exception of the listener ends the call that is under way; what was begun is kept, as after a crash."""
@@ -47,8 +65,10 @@ class Progress:
     ) -> None:
         if self._stopped.is_set():
             raise Stopped()
+        event = Event(name, version, done, total, wait_s, detail)
+        _LOG.log(_LEVELS.get(name, logging.DEBUG), "%s", _sentence(event))
         if self._listener is not None:
-            self._listener(Event(name, version, done, total, wait_s, detail))
+            self._listener(event)
 
     def sleep(self, seconds: float) -> None:
         if self._stopped.wait(seconds):

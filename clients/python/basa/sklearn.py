@@ -35,6 +35,11 @@ class SklearnTrainer:
         shapes = {"coef": (rows, features), "intercept": (rows,)}
         return Network.of_shapes("sklearn", shapes, [line], (1, 1, features))
 
+    def save_network(self, path: str) -> None:
+        """Writes net.json and net.safetensors: the network of a task, which begins with zeros."""
+        network = self.network()
+        network.save(path, {tensor.name: np.zeros(tensor.shape, np.float32) for tensor in network.tensors})
+
     def train(self, arrays: Arrays, training: TaskTraining) -> Trained:
         estimator, more = self._estimator, {} if self._classes is None else {"classes": self._classes}
         if not hasattr(estimator, "coef_"):

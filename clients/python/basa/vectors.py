@@ -117,7 +117,7 @@ def quantize(
     """X = floor(c x) + (r < c x - floor(c x)) of the clipped and weighted values."""
     doubles = np.asarray(values, np.float64)
     if not np.isfinite(doubles).all():
-        raise Refused("not-finite")
+        raise Refused("not-finite", f"the first such number is at index {int(np.argmin(np.isfinite(doubles)))}")
     scaled = np.clip(doubles, -clip, clip)
     scaled *= weight
     scaled *= level

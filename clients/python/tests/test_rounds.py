@@ -103,7 +103,9 @@ class RunsOfRounds(unittest.TestCase):
 
     def test_nothing_new(self) -> None:
         device = _Device(Refused("zero-block"))
-        summary = self.run_on(device, 2)
+        with self.assertLogs("basa", "WARNING") as told:
+            summary = self.run_on(device, 2)
+        self.assertIn("nothing new to contribute on version 0", told.output[0])
         self.assertEqual((summary.idle, summary.ended, device.left), (1, "nothing-new", 1))
         newer = _Device(Refused("zero-block"), versions=[0, 1])
         self.assertEqual(self.run_on(newer, 2, patience_s=5).ended, "rounds")
@@ -121,7 +123,7 @@ class Clients(unittest.TestCase):
         self.settings = {"authority_key": "11" * 32, "task": "22" * 32, "folder": Path(folder.name)}
 
     def test_settings(self) -> None:
-        for wrong in ({"task": "no hex"}, {"authority_key": ["zz"]}):
+        for wrong in ({"task": "no hex"}, {"task": "22" * 31}, {"task": ""}, {"authority_key": ["zz"]}):
             with self.assertRaises(SettingsError):
                 Client("https://a.example", "https://b.example", **{**self.settings, **wrong})
         with self.assertRaises(SettingsError):
@@ -129,6 +131,15 @@ class Clients(unittest.TestCase):
         with mock.patch.dict("os.environ", {}, clear=True), self.assertRaises(SettingsError) as raised:
             Client.from_environment()
         self.assertIn("BASA_SERVER", str(raised.exception))
+        given = {"BASA_SERVER": "a", "BASA_AUTHORITY": "b", "BASA_AUTHORITY_KEY": "11" * 32, "BASA_TASK": ""}
+        with mock.patch.dict("os.environ", given, clear=True), self.assertRaises(SettingsError) as raised:
+            Client.from_environment()
+        self.assertIn("BASA_TASK is missing or empty", str(raised.exception))
+
+    def test_an_update_of_words(self) -> None:
+        with self.assertRaises(SettingsError) as raised:
+            Client("https://a.example", "https://b.example", **self.settings).contribute(["a", "b"])
+        self.assertIn("not an array of numbers", str(raised.exception))
 
     def test_a_failed_connection_gives_the_folder_back(self) -> None:
         with services_that([honest]) as [url]:

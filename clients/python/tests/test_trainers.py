@@ -4,6 +4,7 @@ from __future__ import annotations
 import importlib.util
 import tempfile
 import unittest
+from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -243,6 +244,14 @@ class Sklearn(unittest.TestCase):
         self.assertEqual([t.shape for t in network.tensors], [(3, 4), (3,)])
         self.assertGreater(trained.metrics["accuracy"], 0.95)
         self.assertLess(trained.metrics["loss"], 1.0)
+
+    def test_a_task_is_made_of_its_network(self) -> None:
+        from basa.sklearn import SklearnTrainer
+        from sklearn.linear_model import SGDClassifier
+
+        with tempfile.TemporaryDirectory() as folder:
+            SklearnTrainer(SGDClassifier(), clusters(), classes=[0, 1, 2]).save_network(f"{folder}/net.json")
+            self.assertEqual(sorted(path.name for path in Path(folder).iterdir()), ["net.json", "net.safetensors"])
 
     def test_two_classes(self) -> None:
         from sklearn.linear_model import Perceptron

@@ -53,7 +53,7 @@ const ENDED: readonly string[] = ['refused', 'over'] satisfies ShotStatus[];
 const MOST_REFUSED = 4;
 const ONE = 'SELECT * FROM shots WHERE task = ? AND name = ?';
 const RIVALS =
-  'SELECT join_tag, status FROM shots WHERE task = ? AND usr = ? AND name <> ? AND (join_tag = ? OR entry = ?)';
+  'SELECT join_tag, status, reason FROM shots WHERE task = ? AND usr = ? AND name <> ? AND (join_tag = ? OR entry = ?)';
 const BEGIN = `INSERT INTO shots (task, name, usr, join_tag, version, entry, upload, status, votes_first, votes_last, at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const ACCEPT = `UPDATE shots SET status = 'waiting', at = ? WHERE task = ? AND name = ? AND status = 'arriving'`;
@@ -150,11 +150,16 @@ async function beginShot(
   const rivals = await query(RIVALS, task, user, name, joinTag, entry);
   if (rivals.some((row) => equalBytes(column.bytes(row, 'join_tag'), joinTag))) return { kind: 'differs' };
   const living = rivals.filter((row) => !ENDED.includes(column.text(row, 'status')));
-  if (living.length > 0 || rivals.length >= MOST_REFUSED) return { kind: 'given' };
+  if (living.length > 0 || rivals.filter(isOwnFault).length >= MOST_REFUSED) return { kind: 'given' };
   const at = await session.now();
   const named: readonly SqlValue[] = [task, name, user, joinTag, version, entry, shotUploadCodec.encode(upload)];
   await query(BEGIN, ...named, status, votes.first, votes.last, at);
   return { kind: 'begun', shot: { name, upload, status, reason: undefined, ctx: undefined, at, votes } };
+}
+
+/** An epoch that ended is nobody's fault: if the device could not send again, its task might never reach a version. */
+function isOwnFault(row: Row): boolean {
+  return column.text(row, 'status') === 'refused' && row['reason'] !== ('epoch-over' satisfies RefusalReason);
 }
 
 async function acceptShot({ query, now }: SqlSession, task: TaskId, name: Ctx, user: UserId): Promise<void> {

@@ -102,6 +102,11 @@ export function testShots(name: string, open: () => Promise<{ store: Store; reop
     it('are refused on one entry only a few times, so that a device cannot fill the disk with them', async () => {
       const user = bytes(1) as UserId;
       const refused = { from: 'arriving', to: 'refused', reason: 'body-mismatch' } as const;
+      const late = { from: 'arriving', to: 'refused', reason: 'epoch-over' } as const;
+      for (const id of [11, 12, 13, 14]) {
+        expect(await begin(nameOf(id), uploadOf(id, { user }))).toMatchObject({ kind: 'begun' });
+        await store.decideShots(task, [nameOf(id)], late); // does not count
+      }
       for (const id of [1, 2, 3, 4]) {
         expect(await begin(nameOf(id), uploadOf(id, { user }))).toMatchObject({ kind: 'begun' });
         await store.decideShots(task, [nameOf(id)], refused);
