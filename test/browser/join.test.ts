@@ -164,9 +164,7 @@ it('a tab whose link names a task that the server does not have joins no other',
   const page = await context.newPage();
   const link = await web.joinLink();
   await page.goto(link.replace(web.processes.task, '0'.repeat(64)));
-  await expect
-    .poll(() => page.textContent('#no-task'), FOR_LONG)
-    .toMatch(/does not have the task that your link names/);
+  await expect.poll(() => page.textContent('#no-task'), FOR_LONG).toMatch(/does not have the task in your link/);
   expect(await page.isDisabled('#join')).toBe(true);
   expect(page.workers()).toEqual([]);
   await page.close();
@@ -206,9 +204,11 @@ it('a tab without a token says what is needed, and joins with the one that the s
   });
   const error = page.getByRole('alert').filter({ hasText: 'token' });
   await page.goto(address);
-  await expect.poll(() => page.textContent('#token-note'), FOR_LONG).toMatch(/^To join you need an enrolment token/);
+  await expect
+    .poll(() => page.textContent('#token-note'), FOR_LONG)
+    .toMatch(/^To join, you need a one-time enrolment token/);
   await page.click('#join');
-  await expect.poll(() => error.textContent(), FOR_LONG).toMatch(/^To join you need/);
+  await expect.poll(() => error.textContent(), FOR_LONG).toMatch(/^To join, you need/);
   expect(page.workers()).toEqual([]);
   await page.fill('#token', 'wrong');
   await page.click('#join');
@@ -217,9 +217,9 @@ it('a tab without a token says what is needed, and joins with the one that the s
 
   await page.unroute('**/v1/page');
   await page.reload();
-  await expect.poll(() => page.textContent('#token-note'), FOR_LONG).toMatch(/hands a token to every new device/);
+  await expect.poll(() => page.textContent('#token-note'), FOR_LONG).toMatch(/gives a token to every new device/);
   await page.click('#join');
-  await expect.poll(() => error.textContent(), FOR_LONG).toMatch(/no token left/);
+  await expect.poll(() => error.textContent(), FOR_LONG).toMatch(/no tokens left/);
   await web.offerTokens(1);
   await page.click('#join');
   await heardOf(page, 'connected');
@@ -232,7 +232,7 @@ it('before it joins, a page shows an example; on a phone in two rows', async () 
   const phone = await browser.newContext({ viewport: { width: 390, height: 800 } });
   const page = await phone.newPage();
   await page.goto(`${web.url}/join.html`);
-  await expect.poll(() => page.textContent('#update-note'), FOR_LONG).toMatch(/^An example, until you join/);
+  await expect.poll(() => page.textContent('#update-note'), FOR_LONG).toMatch(/^An example until you join/);
   const rows = () => page.evaluate(() => document.querySelector<HTMLCanvasElement>('#masked')?.height);
   expect(await rows()).toBe(2 * 28 + 1);
   await page.setViewportSize({ width: 1280, height: 800 });

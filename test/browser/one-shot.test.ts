@@ -42,7 +42,7 @@ describe.each(SEALINGS)('sealed with %s', (sealing) => {
     const page = await open(await web.joinLink());
     await heardOf(page, 'accepted');
     await shows(page, '#own-buffer').toMatch(/next batch · for updates on version 0/);
-    await shows(watch, '#buffers-line').toBe(`1 batch fills, with 1 of ${BUFFER_SIZE} updates`);
+    await shows(watch, '#buffers-line').toBe(`1 open batch, with 1 of ${BUFFER_SIZE} updates`);
     const { quantised, masked } = await updateOf(page);
     const nodes = await web.contributeFromNode(0);
     expect(await web.reached(1)).toEqual(versionOf(before, [quantised, ...nodes]));
@@ -57,11 +57,13 @@ describe.each(SEALINGS)('sealed with %s', (sealing) => {
 
     await shows(watch, '#version').toBe('1');
     await shows(watch, '#buffers-title').toBe('Batches');
-    await shows(watch, '#ended .buffer .status').toBe(`sum is in the model · ${BUFFER_SIZE} of ${BUFFER_SIZE} uploads`);
+    await shows(watch, '#ended .buffer .status').toBe(
+      `the sum is in the model · ${BUFFER_SIZE} of ${BUFFER_SIZE} uploads`,
+    );
     expect(await watch.isVisible('#slots-hint')).toBe(false);
     expect(await watch.textContent('#sealing')).toBe(isHybrid(sealing) ? 'X25519 and ML-KEM-768' : 'X25519');
     expect(await page.textContent('#sealing')).toMatch(
-      isHybrid(sealing) ? /stay closed while either/ : /could open later/,
+      isHybrid(sealing) ? /stay secret as long as one/ : /quantum computer could break/,
     );
   });
 

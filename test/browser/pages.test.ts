@@ -41,7 +41,7 @@ it('a buffer fills and its sum becomes a version while the page looks on', async
   await shows(page, '#version').toBe('0');
   await shows(page, '#log-status').toMatch(/records, signature checked/);
   const head = await page.textContent('#log-heads li:first-child');
-  await shows(page, '#buffers-line').toBe('No buffer fills now');
+  await shows(page, '#buffers-line').toBe('No buffer is open');
   await page.click('#buffers-line');
   const slots = (status: string) => page.locator(`#living .slot[data-status="${status}"]`).count();
   for (let n = 0; n < BUFFER_SIZE; n++) {
@@ -78,7 +78,7 @@ it('after a restart of the server the page goes on, and shows versions and buffe
   await page.waitForSelector('#link:visible');
   await pages.processes.start('server');
   await page.waitForSelector('#link', { state: 'hidden' });
-  await shows(page, '#step-ms').toBe('nobody has asked since then');
+  await shows(page, '#step-ms').toBe('no requests since then');
   expect(await lasting()).toEqual(before);
   await page.close();
 });
@@ -129,13 +129,13 @@ it('an operator logs in, pauses the task and resumes it; a visitor without a tok
   await page.click('#operator summary');
   await page.fill('#operator-token', 'guessed');
   await page.click('#login button');
-  await shows(page, '#operator-status').toMatch(/^Refused: .*not known here/);
+  await shows(page, '#operator-status').toMatch(/^Refused: .*unknown here/);
   await pages.processes.server.decideSuspect(pages.processes.task, 'ab'.repeat(32), 'banned');
   await page.fill('#operator-token', pages.processes.token);
   await page.click('#login button');
   await page.click('#switch');
   await shows(page, '#mode').toBe('sealed mode, paused');
-  await shows(page, '#switch').toBe('Go on with the task');
+  await shows(page, '#switch').toBe('Resume the task');
   await page.click('#switch');
   await shows(page, '#mode').toBe('sealed mode, running');
   await shows(page, '#suspects').toMatch(/^abababababab.*banned/);
@@ -159,7 +159,7 @@ it('the pins of a link stay with the links from page to page, and its token with
   }
   const pins = new URLSearchParams(new URL(page.url()).hash.slice(1));
   expect(Object.fromEntries(pins)).toEqual({ task, authorityKey });
-  await shows(page, '#pins').toMatch(/pinned by the link/);
+  await shows(page, '#pins').toMatch(/^Your link pinned the task/);
   expect(await page.inputValue('#token')).toBe('');
   for (let step = 0; step < 4; step++) {
     await page.goBack();
@@ -172,7 +172,7 @@ it('the pins of a link stay with the links from page to page, and its token with
 
 it('the paper is played beside sealed mode, and drop-outs hold up the paper alone', async () => {
   const page = await open('/play.html');
-  await shows(page, '#prices').toMatch(/^Measured here/);
+  await shows(page, '#prices').toMatch(/^Measured in this tab/);
   await page.fill('#dropouts', '20');
   await page.fill('#speed', '60');
   const versions = (lane: string) => page.textContent(`#${lane} .versions`).then(Number);
@@ -185,7 +185,7 @@ it('the paper is played beside sealed mode, and drop-outs hold up the paper alon
   const accuracy = () => page.textContent('#sealed .accuracy').then((text) => Number.parseFloat(text ?? ''));
   await expect.poll(accuracy, FOR_LONG).toBeGreaterThan(60); // a guess is right one time in ten
   await page.click('#run');
-  await shows(page, '#run').toBe('Go on');
+  await shows(page, '#run').toBe('Resume');
   expect(await page.getByRole('slider', { name: 'Drop-outs' }).getAttribute('aria-valuetext')).toBe('20 %');
   await page.close();
 });
@@ -193,7 +193,7 @@ it('the paper is played beside sealed mode, and drop-outs hold up the paper alon
 describe('what the server sees', () => {
   it('is noise for each upload, and an exact sum, without a click; and no attack succeeds in either mode', async () => {
     const page = await open('/sees.html');
-    await shows(page, '#sum-text').toMatch(/exact to the last unit/);
+    await shows(page, '#sum-text').toMatch(/exact in every value/);
     expect(await page.locator('#uploads li').count()).toBe(10);
     expect(await page.textContent('#evenness')).toMatch(/look like pure noise/);
     await page.click('#play-attacks');

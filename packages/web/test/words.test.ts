@@ -93,12 +93,12 @@ describe('buffers in one line', () => {
 
   it('are counted, with how full the oldest is and how many are being opened', () => {
     const filling = Array.from({ length: 21 }, (_, n) => buffer('filling', n === 0 ? 9 : 2));
-    expect(bufferLine(filling)).toBe('21 buffers fill, the oldest with 9 of 10 updates');
-    expect(bufferLine([buffer('frozen', 8), buffer('granted', 8)])).toBe('No buffer fills now; 2 are being opened');
+    expect(bufferLine(filling)).toBe('21 open buffers, the oldest with 9 of 10 updates');
+    expect(bufferLine([buffer('frozen', 8), buffer('granted', 8)])).toBe('No buffer is open; 2 are being opened');
     expect(bufferLine([buffer('frozen', 8), buffer('filling', 3)], true)).toBe(
-      '1 batch fills, with 3 of 10 updates; 1 is being opened',
+      '1 open batch, with 3 of 10 updates; 1 is being opened',
     );
-    expect(bufferLine([], true)).toBe('No batch fills now');
+    expect(bufferLine([], true)).toBe('No batch is open');
   });
 });
 
@@ -115,10 +115,10 @@ describe('places and buffers', () => {
 
   it('queueing is said in words, with who waits now and how often somebody had to', () => {
     const said = queueText({ admission, refusals: { 'no-place': 124, 'too-stale': 2 }, mode: 'sealed' });
-    expect(said).toMatch(/^3 devices train now, and none waits for a place\. Since .* 124 times to wait/);
+    expect(said).toMatch(/^3 devices are training, and none is waiting for a place\. Since .* 124 times to wait/);
     const busy = { ...admission, waiting: 2, waitingBuffers: 1 };
     expect(queueText({ admission: busy, refusals: {}, mode: 'one-shot' })).toBe(
-      '3 devices train now, and 2 wait for a place. 1 closed batch waits to be opened.',
+      '3 devices are training, and 2 are waiting for a place. 1 closed batch waits to be opened.',
     );
   });
 });
@@ -136,7 +136,7 @@ describe('the target of a task', () => {
     expect(goalText({ accuracy: 0.9 }, { stop: { version: 40 }, target: 0.88 })).toBe(
       'Target 88.0 %, reached. The task ends at version 40.',
     );
-    expect(goalText({}, { stop: {} })).toBe('No target. The task ends when its operator ends it.');
+    expect(goalText({}, { stop: {} })).toBe('No target. The task ends when its operator finishes it.');
   });
 });
 
@@ -152,18 +152,20 @@ describe('the conclusion of a run', () => {
 
   it('waits for a few versions of the paper’s, then compares versions, waiting and accuracy', () => {
     const early = { time: 10, paper: lane(1, 0.1), sealed: lane(40, 0.6) };
-    expect(conclusionOf([early], 64)).toMatch(/^Wait/);
+    expect(conclusionOf([early], 64)).toMatch(/^Waiting/);
     const late = { time: 90, paper: lane(10, 0.5, 60), sealed: lane(85, 0.9, 2) };
     const said = conclusionOf([early, late], 64);
-    expect(said).toContain('85 versions in sealed mode and 10 in the paper’s: 8.5 times as many');
-    expect(said).toContain('60 of them have trained and wait for their turn in the paper’s mode, 2 in sealed mode');
-    expect(said).toContain('90.0 % of the test digits right in sealed mode and 50.0 % in the paper’s');
-    expect(said).toContain('that good after 10 s');
+    expect(said).toContain('85 versions in sealed mode and 10 with the paper’s protocol: 8.5 times as many');
+    expect(said).toContain(
+      '60 of them have finished training and wait for their turn with the paper’s protocol, 2 in sealed mode',
+    );
+    expect(said).toContain('90.0 % of the test digits right in sealed mode and 50.0 % with the paper’s protocol');
+    expect(said).toContain('that accuracy after 10 s');
   });
 
   it('says so where sealed mode is not ahead', () => {
     const said = conclusionOf([{ time: 90, paper: lane(10, 0.5), sealed: lane(9, 0.4) }], 64);
     expect(said).toContain('fewer');
-    expect(said).not.toContain('that good after');
+    expect(said).not.toContain('that accuracy after');
   });
 });

@@ -8,20 +8,20 @@ import { drawUpdate } from './update-view.ts';
 
 const STEP_TEXT = {
   seat: 'taking a seat in a buffer',
-  deposit: 'sealing seeds for the others',
-  key: 'asking the authority for the key of its slot',
+  deposit: 'encrypting seeds for the other devices',
+  key: 'asking the authority for the key of the slot',
   mask: 'masking',
   upload: 'uploading',
 } as const;
 const OUTCOME_TEXT = {
-  included: 'The sum has opened, and your update is in it.',
+  included: 'The sum is open, and your update is in it.',
   quarantined: 'The sum failed its checks and was not applied.',
   excluded: 'The buffer closed without your update.',
-  aborted: 'The buffer was given up; nothing of it was opened.',
-  expired: 'Your update is in no sum, and never will be.',
-  discarded: 'The server left your update out; this device goes on with a newer version.',
+  aborted: 'The buffer was aborted, and nothing in it was opened.',
+  expired: 'Your update is not part of any sum, and never will be.',
+  discarded: 'The server left your update out; this device continues with a newer version.',
   undecided: '',
-  unknown: 'The authority does not know this buffer any more.',
+  unknown: 'The authority no longer knows this buffer.',
 } as const;
 const COST_TEXT = {
   seat: 'take a seat',
@@ -32,11 +32,11 @@ const COST_TEXT = {
 } as const;
 /** The next step, if the sentence of a service does not say it. */
 const NEXT: Readonly<Record<string, string>> = {
-  'enrolment-token-invalid': 'Each token is good for one device, once. Ask the operator for another one.',
-  'task-paused': 'Come back later; what was begun is kept.',
-  'budget-spent': 'What it gave stays in the model, and nothing more of it is asked for.',
+  'enrolment-token-invalid': 'Each token enrols one device, once. Ask the operator for another token.',
+  'task-paused': 'Come back later; your progress is kept.',
+  'budget-spent': 'Its updates stay in the model, and it has nothing more to do.',
 };
-const TWICE = 'Another tab of this browser is this device already. Use that tab, or close it and join again.';
+const TWICE = 'Another tab of this browser already runs this device. Use that tab, or close it and join again.';
 const MAX_LINES = 14;
 
 export interface OwnPlace {
@@ -96,10 +96,10 @@ function sentenceOf(
     case 'connected':
       say(element('device-name'), short(news.device));
       say(element('examples'), count(news.examples));
-      return news.isResuming ? 'back: an upload was interrupted and goes on' : 'connected';
+      return news.isResuming ? 'continuing an interrupted upload' : 'connected';
     case 'model':
       say(element('trained-on'), String(news.version));
-      return `version ${news.version} is here; training`;
+      return `received version ${news.version}; training`;
     case 'trained':
       say(element('loss'), news.loss.toFixed(3));
       return `trained on ${count(news.samples)} examples in ${milliseconds(news.ms)}`;
@@ -115,19 +115,19 @@ function sentenceOf(
       showCosts(news.costs);
       root.dataset['resumed'] = String(news.isResumed);
       return news.slot === undefined
-        ? 'accepted; your part is done, and the batch fills'
-        : `accepted in slot ${news.slot}; the buffer fills`;
+        ? 'accepted; your part is done, and the batch fills up'
+        : `accepted in slot ${news.slot}; the buffer fills up`;
     case 'outcome':
       root.dataset['outcome'] = news.outcome;
       return OUTCOME_TEXT[news.outcome];
     case 'rejected':
-      return `not taken this time: ${news.sentence}`;
+      return `not accepted this time: ${news.sentence}`;
     case 'ended':
       return news.sentence;
     case 'waiting':
       return `waiting: ${news.why}`;
     case 'paused':
-      return 'paused; what was begun is kept';
+      return 'paused; your progress is kept';
     case 'left':
       return `this tab has left; ${news.accepted} of its updates were accepted`;
   }
@@ -163,5 +163,5 @@ export function showCosts(costs: Costs): void {
     const text = traffic === 0 ? milliseconds(cost.ms) : `${milliseconds(cost.ms)}, ${bytes(traffic)}`;
     return [{ label: COST_TEXT[step], value: cost.ms, text }];
   });
-  drawBars(element('costs'), bars, 'nothing yet: it is measured when you join');
+  drawBars(element('costs'), bars, 'nothing yet: the cost is measured after you join');
 }

@@ -41,7 +41,9 @@ export async function live(join: Join, gate: Gate, tell: Tell): Promise<void> {
   shown.modulus = client.policy.modulus;
   if (client.policy.manifestHash.every((byte) => byte === 0)) {
     await client.close();
-    throw new Error('this task leaves the network open; a tab, which hears of it from the server alone, takes no part');
+    throw new Error(
+      'this task does not fix its network, so a tab would have to trust the server; tabs do not take part in such tasks',
+    );
   }
   const { isInterrupted } = client;
   tell({

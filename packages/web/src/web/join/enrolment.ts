@@ -13,12 +13,12 @@ export interface EnrolmentOptions {
 }
 
 const NEEDED =
-  'To join you need an enrolment token, once. The operator of this task makes it (basa keys enroll) and gives it to you, or a link that holds it.';
-const NONE_LEFT = 'The server has no token left to hand out. Ask its operator for one, or start basa dev again.';
+  'To join, you need a one-time enrolment token. The operator of this task creates it with basa keys enroll, and sends you the token or a link that contains it.';
+const NONE_LEFT = 'The server has no tokens left. Ask its operator for one, or restart basa dev.';
 const NOTES = {
-  link: 'The link you followed brings an enrolment token: nothing else is needed.',
-  known: 'This browser has joined this task before: no token is needed.',
-  handed: 'This server is for trying things out and hands a token to every new device: nothing else is needed.',
+  link: 'Your link contains an enrolment token; you need nothing else.',
+  known: 'This browser has joined this task before; you need no token.',
+  handed: 'This is a test server that gives a token to every new device; you need nothing else.',
   needed: NEEDED,
 } as const;
 

@@ -24,8 +24,7 @@ import { addPictures, NO_PICTURES, type OwnPictures } from './own-pictures.ts';
 import { watchPauses } from './pauses.ts';
 import { drawExample } from './update-view.ts';
 
-const NOT_HERE =
-  'This server does not have the task that your link names. Ask the operator of the task for another link.';
+const NOT_HERE = 'This server does not have the task in your link. Ask the operator of the task for another link.';
 const ONE_SHOT = 'one-shot';
 const asked = fragment();
 const own: OwnPlace = { ctx: undefined, slot: undefined };
@@ -57,15 +56,15 @@ function offer(server: ServerFacts, chosen: TaskFacts): void {
   say(element('task-name'), chosen.name);
   if (chosen.mode === ONE_SHOT) sayBatches();
   const { places, needed } = authoritiesOf(server, chosen);
-  const [keys, come, them] =
+  const [keys, them] =
     places.length === 1
-      ? ['The authority’s key', 'comes', 'it']
-      : [`The keys of ${places.length} authorities, of which ${needed} are needed,`, 'come', 'them'];
+      ? ['the key of the authority', 'it']
+      : [`the keys of ${places.length} authorities, of which ${needed} are needed`, 'them'];
   say(
     element('pins'),
     asked.has('authorityKey')
-      ? `${keys} and the task were pinned by the link you followed.`
-      : `${keys} ${come} from this server. A link from your operator would pin ${them}.`,
+      ? `Your link pinned the task and ${keys}.`
+      : `This server named ${keys}. A link from your operator would pin ${them}.`,
   );
   const sealing = sealingOf(chosen);
   if (sealing !== undefined) say(element('sealing'), SEALING_WORDS[sealing].sentence);
@@ -84,10 +83,10 @@ function offer(server: ServerFacts, chosen: TaskFacts): void {
 /** There are no slots in the one-shot mode: a device masks and uploads, and is done. */
 function sayBatches(): void {
   say(element('sum-title'), 'The batch, and the sum');
-  say(element('no-buffer'), 'No batch fills now. The next upload begins one.');
+  say(element('no-buffer'), 'No batch is open. The next upload starts one.');
   say(
     element('steps-note'),
-    'Time and traffic of the last contribution: in this mode it has two steps, whatever the size of the sum.',
+    'Time and traffic of the last contribution, which has two steps in this mode, for every size of the sum.',
   );
 }
 
@@ -147,7 +146,7 @@ function wire(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment): voi
   pause.addEventListener('click', () => {
     const isPaused = pause.getAttribute('aria-pressed') !== 'true';
     pause.setAttribute('aria-pressed', String(isPaused));
-    say(pause, isPaused ? 'Go on' : 'Pause');
+    say(pause, isPaused ? 'Resume' : 'Pause');
     pauses.want(isPaused);
   });
   element('leave').addEventListener('click', () => tell({ kind: 'leave' }));
@@ -157,7 +156,7 @@ function wire(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment): voi
     const { files } = target as HTMLInputElement;
     const label = Number(element<HTMLSelectElement>('label').value);
     pictures = await addPictures(pictures, files ?? [], { label, ...inputOf(chosen) });
-    say(element('picture-count'), `${pictures.labels.length} pictures of your own; they stay in this tab`);
+    say(element('picture-count'), `using ${pictures.labels.length} of your own pictures, which stay in this tab`);
   });
 }
 
@@ -202,7 +201,7 @@ async function join(server: ServerFacts, chosen: TaskFacts, enrolment: Enrolment
     ...(rounds !== null && { rounds: Number(rounds) }),
   });
   if (pauses.isResting) tell({ kind: 'pause' });
-  status('loading cryptography and trainer', true);
+  status('loading the cryptography and the trainer', true);
 }
 
 function hear(news: FromDevice, enrolment: Enrolment): void {

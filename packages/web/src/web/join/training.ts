@@ -5,8 +5,8 @@ import type { DeviceData, TaskHints } from './device-messages.ts';
 
 /** The client checks the network's layout against the policy before it trains. */
 export function trainerOf({ model, loss }: TaskHints): Trainer {
-  if (model === undefined) throw new Error('this task names no network that a tab could train');
-  if (loss === 'own') throw new Error('the loss of this task is its own, and no tab knows it');
+  if (model === undefined) throw new Error('this task does not describe its network, so a tab cannot train it');
+  if (loss === 'own') throw new Error('this task has its own loss function, which a tab does not know');
   return createPageTrainer(readModelJson(model), loss);
 }
 
@@ -16,7 +16,7 @@ export async function samplesOf(data: DeviceData, { model }: Trainer): Promise<S
 
 async function fetchShare(address: string): Promise<Dataset> {
   const answer = await fetch(address, { credentials: 'omit' });
-  if (!answer.ok) throw new Error(`the share ${address} could not be fetched (${answer.status})`);
+  if (!answer.ok) throw new Error(`the share ${address} could not be downloaded (${answer.status})`);
   return decodeDataset(new Uint8Array(await answer.arrayBuffer()));
 }
 

@@ -17,7 +17,7 @@ NARROW.addEventListener('change', () => shown !== undefined && drawPictures(show
 export function drawUpdate(view: UpdateView): void {
   say(
     element('update-note'),
-    'One picture for each digit: what your last round would change in the model. The first two rows show the same strokes; the third is all that anybody else gets.',
+    'One picture for each digit shows how your last round would change the model. The first two rows show the same strokes. Others get only the third row.',
   );
   shown = view;
   drawPictures(view);
@@ -33,7 +33,7 @@ export function drawExample(): void {
   shown = { floats, quantised, masked: quantised.map((word, n) => word + (masks[n] as number)), size: EXAMPLE_SIZE };
   say(
     element('update-note'),
-    'An example, until you join: ten digits in the place of an update. The first two rows stay on a device; the third, masked, is all that anybody else gets.',
+    'An example until you join, with ten digits instead of an update. The first two rows stay on the device. Others get only the third row, which is masked.',
   );
   drawPictures(shown);
 }
@@ -69,10 +69,10 @@ function drawBytes({ byteCounts, pValue }: UpdateView): void {
 }
 
 function evennessText(pValue: number): string {
-  if (Number.isNaN(pValue)) return 'They are too few to judge.';
+  if (Number.isNaN(pValue)) return 'That is too few bytes for a test.';
   return isEven(pValue)
-    ? `They look like pure noise, which is at least as uneven ${chance(pValue)}.`
-    : 'They do not look like noise: there is a pattern in them. Please report this.';
+    ? `They look like pure noise: random bytes are at least this uneven ${chance(pValue)}.`
+    : 'They contain a pattern and do not look like noise. Please report this.';
 }
 
 function middle<Words extends Float32Array | Uint32Array>(words: Words): Words {

@@ -12,11 +12,11 @@ const MIN_VERSIONS = 5;
 export function conclusionOf(points: readonly PlayedPoint[], devices: number): string {
   const last = points.at(-1);
   if (last === undefined || last.paper.versions < MIN_VERSIONS)
-    return `Wait until the paper’s side has made ${MIN_VERSIONS} versions.`;
+    return `Waiting until the paper’s protocol has made ${MIN_VERSIONS} versions.`;
   const { time, paper, sealed } = last;
   return [
-    `After ${seconds(time)} the same ${count(devices)} devices have made ${count(sealed.versions)} versions in sealed mode and ${count(paper.versions)} in the paper’s: ${ratioText(sealed.versions / paper.versions)}.`,
-    `${count(paper.waiting)} of them have trained and wait for their turn in the paper’s mode, ${count(sealed.waiting)} in sealed mode.`,
+    `After ${seconds(time)} the same ${count(devices)} devices have made ${count(sealed.versions)} versions in sealed mode and ${count(paper.versions)} with the paper’s protocol: ${ratioText(sealed.versions / paper.versions)}.`,
+    `${count(paper.waiting)} of them have finished training and wait for their turn with the paper’s protocol, ${count(sealed.waiting)} in sealed mode.`,
     accuracyText(points, last),
   ].join(' ');
 }
@@ -28,9 +28,9 @@ function ratioText(ratio: number): string {
 
 /** The time at which sealed mode was as good as the paper's is now, if it is ahead. */
 function accuracyText(points: readonly PlayedPoint[], { paper, sealed }: PlayedPoint): string {
-  const both = `The model gets ${percent(sealed.accuracy)} of the test digits right in sealed mode and ${percent(paper.accuracy)} in the paper’s`;
+  const both = `The model gets ${percent(sealed.accuracy)} of the test digits right in sealed mode and ${percent(paper.accuracy)} with the paper’s protocol`;
   const then = points.find((point) => point.sealed.accuracy >= paper.accuracy);
   return sealed.accuracy > paper.accuracy && then !== undefined
-    ? `${both}; sealed mode was that good after ${seconds(then.time)}.`
+    ? `${both}; sealed mode reached that accuracy after ${seconds(then.time)}.`
     : `${both}.`;
 }

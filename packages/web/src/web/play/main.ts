@@ -56,7 +56,7 @@ worker.addEventListener('message', ({ data }: MessageEvent<FromPlay>) => {
   const { paper, sealed } = data.prices;
   say(
     element('prices'),
-    `Measured here: the paper’s encryption (CP-ABE) takes ${priceText(paper)}; slot keys, which sealed mode has, ${priceText(sealed)}. Training takes 1 s.`,
+    `Measured in this tab: the paper’s encryption (CP-ABE) takes ${priceText(paper)}; the slot keys of sealed mode take ${priceText(sealed)}. Training takes 1 s.`,
   );
 });
 
@@ -70,7 +70,7 @@ for (const name of SLIDER_NAMES) {
 element('again').addEventListener('click', start);
 element('run').addEventListener('click', () => {
   isRunning = !isRunning;
-  say(element('run'), isRunning ? 'Pause' : 'Go on');
+  say(element('run'), isRunning ? 'Pause' : 'Resume');
   setSpeed();
 });
 showValues();
@@ -97,7 +97,7 @@ function start(): void {
 
 function priceText({ sealSeconds, openSeconds, issueSeconds }: EnginePrices): string {
   const [seal, open, issue] = [sealSeconds, openSeconds, issueSeconds].map((each) => milliseconds(1000 * each));
-  return `${seal} to seal a seed, ${open} to open one and ${issue} for a key`;
+  return `${seal} to encrypt a seed, ${open} to decrypt one and ${issue} to issue a key`;
 }
 
 function setSpeed(): void {
@@ -148,7 +148,7 @@ function drawLane(lane: Lane, time: number, state: LaneState): void {
   say(place(lane, '.staleness'), updates === 0 ? '–' : (total / updates).toFixed(1));
   for (const [n, cell] of [...place(lane, '.slots').children].entries())
     (cell as HTMLElement).dataset['status'] = n < filled ? 'accepted' : 'free';
-  drawBars(place(lane, '.histogram-rows'), stalenessBars(staleness, updates), 'no update is in a version yet');
+  drawBars(place(lane, '.histogram-rows'), stalenessBars(staleness, updates), 'no version contains an update yet');
 }
 
 /** The tail is one bar: the table keeps its height. */

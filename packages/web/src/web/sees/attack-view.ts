@@ -42,15 +42,12 @@ function detailsOf({ id, schedule, mode, mutant, stoppedBy, asItIs }: AttackNews
     ...(mutant === undefined ? [] : [make('p', { class: 'hint' }, `The attack works against: ${mutant}.`)]),
     ...(checks.length === 0
       ? [make('p', { class: 'hint' }, noChecks(stoppedBy))]
-      : [
-          make('p', { class: 'hint' }, `Checks of the ${mode} mode that refused something:`),
-          make('ul', {}, ...checks),
-        ]),
+      : [make('p', { class: 'hint' }, `Checks of ${mode} mode that stopped the attack:`), make('ul', {}, ...checks)]),
   );
 }
 
 function noChecks(stoppedBy: string | undefined): string {
   return stoppedBy === undefined
-    ? 'No check is needed: what the attackers hold is useless.'
-    : `By this rule everything goes on: ${stoppedBy}.`;
+    ? 'No check is needed, because the attackers learn nothing useful.'
+    : `This rule keeps the task running: ${stoppedBy}.`;
 }

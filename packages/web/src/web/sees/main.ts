@@ -29,7 +29,7 @@ function send(): void {
   element('uploads').replaceChildren();
   for (const id of ['bytes-card', 'sum-card']) element(id).hidden = true;
   element<HTMLButtonElement>('run').disabled = true;
-  say(element('status'), 'Ten devices seal seeds, take slots and upload…');
+  say(element('status'), 'Ten devices encrypt their seeds, take slots and upload…');
   const pictures = Array.from({ length: DEVICES }, (_, digit) => digitPicture(digit, SIDE));
   tell({ kind: 'run', pictures, side: SIDE });
 }
@@ -38,7 +38,7 @@ function playAttacks(): void {
   for (const id of Object.values(LIST_OF)) element(id).replaceChildren();
   element('attack-lists').hidden = false;
   element<HTMLButtonElement>('play-attacks').disabled = true;
-  say(element('attack-status'), 'Playing; each attack takes a moment…');
+  say(element('attack-status'), 'Running the attacks; each takes a moment…');
   tell({ kind: 'attacks' });
 }
 
@@ -55,7 +55,7 @@ function showUpload(slot: number, vector: Uint32Array): void {
   }
   const caption = make('figcaption', {}, `device ${slot}`);
   element('uploads').append(make('li', {}, make('figure', {}, make('div', { class: 'pair' }, sent, seen), caption)));
-  say(element('status'), `${slot + 1} of ${DEVICES} uploads are at the server.`);
+  say(element('status'), `The server has ${slot + 1} of ${DEVICES} uploads.`);
 }
 
 function showEvenness({ byteCounts, pValue, tests, tried }: Extract<FromSees, { readonly kind: 'evenness' }>): void {
@@ -68,12 +68,12 @@ function showEvenness({ byteCounts, pValue, tests, tried }: Extract<FromSees, { 
   say(
     verdict,
     isNoise
-      ? `The server’s ${count(total)} bytes look like pure noise, alone and compared with each other in ${count(tried)} ways.`
+      ? `The server’s ${count(total)} bytes look like pure noise in all ${count(tried)} tests of single uploads and of pairs.`
       : `There is a pattern in the server’s ${count(total)} bytes. Please report this.`,
   );
   say(
     element('tests-note'),
-    `Of ${count(tried)} tests these came out least even. Among so many, one that noise shows once in ${count(tried)} tries is no surprise. y3 is the upload of device 3; sums and differences compare two of them.`,
+    `These are the least uniform results of ${count(tried)} tests. With that many tests, a result that pure noise shows once in ${count(tried)} tries is expected. y3 is the upload of device 3; sums and differences compare two uploads.`,
   );
   const rows = tests.map(({ name, pValue: p }) => make('tr', {}, make('td', {}, name), make('td', {}, chance(p))));
   element('tests').replaceChildren(...rows);
@@ -85,10 +85,10 @@ function showSum({ mean, isExact }: Extract<FromSees, { readonly kind: 'sum' }>)
   say(
     element('sum-text'),
     isExact
-      ? 'All ten pictures on top of each other, exact to the last unit.'
+      ? 'All ten pictures on top of each other, exact in every value.'
       : 'The sum is not the sum of the pictures.',
   );
-  say(element('status'), 'The buffer is closed, and its sum has opened.');
+  say(element('status'), 'The buffer is closed, and its sum is open.');
   document.documentElement.dataset['sum'] = isExact ? 'exact' : 'wrong';
   element<HTMLButtonElement>('run').disabled = false;
 }
@@ -102,7 +102,7 @@ function sumUpAttacks(): void {
   const lost = document.querySelectorAll('.verdict:last-child[data-learned="yes"]').length;
   say(
     element('attack-status'),
-    `All attacks were played: ${played('one-shot')} on one-shot mode and ${played('sealed')} on sealed mode. ${lost === 0 ? 'None' : lost} of them succeeded.`,
+    `All attacks have run: ${played('one-shot')} on one-shot mode and ${played('sealed')} on sealed mode. ${lost === 0 ? 'None' : lost} of them succeeded.`,
   );
   element<HTMLButtonElement>('play-attacks').disabled = false;
 }

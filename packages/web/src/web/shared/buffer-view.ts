@@ -5,10 +5,10 @@ import { short } from './format.ts';
 
 const STATUS_TEXT: Readonly<Record<LiveBuffer['status'], string>> = {
   filling: 'filling',
-  frozen: 'frozen: asking the authority',
-  granted: 'keys released: the sum opens',
-  opened: 'opened: waits for its version',
-  included: 'sum is in the model',
+  frozen: 'closing: waiting for the authority',
+  granted: 'keys released: opening the sum',
+  opened: 'open: waiting for its version',
+  included: 'the sum is in the model',
   quarantined: 'quarantined',
   aborted: 'aborted',
   unknown: 'lost',
@@ -73,7 +73,7 @@ function updateItem(item: HTMLElement, buffer: LiveBuffer, { now, own, isBatch }
   );
   const needed = status === 'filling' ? `, ${minimum} needed` : '';
   const progress = ` · ${accepted} of ${bufferSize} uploads${needed}`;
-  const text = isBatch && status === 'granted' ? 'masks released: the sum opens' : STATUS_TEXT[status];
+  const text = isBatch && status === 'granted' ? 'masks released: opening the sum' : STATUS_TEXT[status];
   say(item.querySelector('.status') as HTMLElement, text + progress);
   const bar = item.querySelector('progress');
   if (bar !== null) bar.value = accepted;

@@ -29,7 +29,7 @@ export function startPage(): void {
 /** Shows whether the server can be reached, and if not, the reason. */
 export function showLink(isThere: boolean, why?: string): void {
   element('link').hidden = isThere;
-  say(element('link-why'), why === undefined ? 'The server cannot be heard' : `There is no live picture: ${why}`);
+  say(element('link-why'), why === undefined ? 'The server does not answer' : `There are no live updates: ${why}`);
 }
 
 /** Another task keeps the authority's key. */

@@ -4,47 +4,50 @@ import { make } from './dom.ts';
 
 const WORDS = {
   accuracy:
-    'How good the newest version is on test examples: the share that it gets right, or R2, the share of the variance of numbers that it explains. The server holds these examples; no device does.',
-  version: 'The number of the model. Each opened sum makes the next version.',
-  update: 'What one device would change in the model after training on its own data. It is sent masked.',
-  dropped: 'Devices that took a slot and sent nothing in time. Their masks are taken out of the sum again.',
+    'The quality of the newest version on test examples: the share that it gets right, or, for numbers, R2, the share of the variance that it explains. Only the server has these examples.',
+  version: 'The number of the current model. Each opened sum makes the next version.',
+  update:
+    'The change of the model that one device proposes after training on its own data. The device sends it masked.',
+  dropped: 'Devices that took a slot but sent nothing in time. Their masks are removed from the sum.',
   places:
-    'How many devices may train at the same time. More make versions come faster, and updates older. A few can be over it: nobody is sent away where a slot is free.',
-  age: 'How many versions the model moved on while the updates of a sum were made. All of them are trained on one version. 0 is fresh.',
+    'The number of devices that may train at the same time. With more places, versions come faster but updates are older. The number can be exceeded slightly, because no device is refused while a slot is free.',
+  age: 'The number of newer versions that were made while the devices prepared the updates of a sum. All updates of a sum are trained on the same version. 0 means that they are up to date.',
   buffer:
-    'A group of updates that are added up together: a buffer with slots in sealed mode, a batch in one-shot mode. Nothing in it can be opened before it is closed, and then only its sum.',
-  slot: 'The place of one device in a buffer. It is given once and belongs to that device for as long as its lease lasts.',
-  lease: 'How long a device may take for its upload before its slot counts as dropped.',
+    'A group of updates that are added together: a buffer with slots in sealed mode, a batch in one-shot mode. After the group is closed, only its sum can be opened.',
+  slot: 'The place of one device in a buffer. It belongs to that device until its lease ends, and is never given to another.',
+  lease: 'The time that a device has for its upload before its slot counts as dropped.',
   sealed:
-    'In sealed mode devices leave sealed seeds for each other and wait for nobody. In “one-shot” mode a device sends one message, whatever the size of the sum. “paper” is the protocol as it was published.',
+    'In sealed mode, devices leave encrypted seeds for each other, so that none has to wait. In one-shot mode, a device sends one message, for every size of the sum. “paper” is the protocol as it was published.',
   'one-shot':
-    'A device masks its update, seals the secret of the mask for the authorities and sends both to the server in one message. The authorities give out only the sum of the masks of a whole group.',
+    'A device masks its update, encrypts the secret of the mask for the authorities, and sends both to the server in one message. The authorities release only the sum of the masks of a whole group.',
   sealing:
-    'How devices encrypt the seeds of their masks for the authorities. With ML-KEM-768 as well, somebody who records the uploads today cannot open them with a quantum computer later.',
+    'The encryption of the seeds of the masks, which devices send to the authorities. With ML-KEM-768, uploads that are recorded today cannot be opened later with a quantum computer.',
   refusal: 'Requests that the server refused, by their reason. Devices that wait for a place are not counted here.',
-  authority: 'The second party. It releases the keys of a buffer once, for its sum, and never sees an update.',
-  log: 'Every key that the authority issued is a record in a list that only grows. Its head is signed, so nobody can shorten it unseen.',
+  authority:
+    'The second, independent party. It releases the keys of a buffer once, for its sum, and never sees an update.',
+  log: 'A list that only grows, with a record for every key that the authority issued. Its head is signed, so nobody can remove records unnoticed.',
   token:
-    'A password for one device and one use, made by the operator at the authority. A device that has joined once needs none.',
-  loss: 'How wrong the model was on the examples of this device while it trained. Less is better.',
+    'A one-time password for one device, which the operator creates at the authority. A device that has joined before needs no token.',
+  loss: 'The error of the model on the examples of this device during its training. Lower is better.',
   metric:
-    'Numbers that devices send along under the masks, such as their training loss. Only the mean over a whole buffer can be read, and one device that lies can set it to anything in its range.',
+    'Numbers that devices send under the same masks, such as their training loss. The server can read only the mean over a whole group. One lying device can set that mean to any value in its range.',
   epsilon:
-    'How much the sums can tell about one device, at most: each sum that holds its update, with noise on it, adds to it. Smaller is more private.',
-  pin: 'The key that this device believes over whatever a server tells it. A link from the operator brings it.',
-  staleness: 'How many versions the model moved on between fetching it and using the update. Old updates count less.',
+    'The most that the sums can reveal about one device. Every noisy sum that contains its update adds to it. Smaller values are more private.',
+  pin: 'A pinned key is one that this device trusts, even if a server claims another one. It comes in the link from the operator.',
+  staleness:
+    'The number of versions between the download of the model and the use of the update. Old updates count less.',
 } as const;
 
 /** The sealing of a task, in words. */
 export const SEALING_WORDS: Readonly<Record<Sealing, { readonly name: string; readonly sentence: string }>> = {
   x25519: {
     name: 'X25519',
-    sentence: 'The seeds of your masks are sealed with X25519, which a quantum computer could open later.',
+    sentence: 'The seeds of your masks are encrypted with X25519, which a future quantum computer could break.',
   },
   'x25519+mlkem768': {
     name: 'X25519 and ML-KEM-768',
     sentence:
-      'The seeds of your masks are sealed with X25519 and ML-KEM-768: they stay closed while either is unbroken.',
+      'The seeds of your masks are encrypted with X25519 and ML-KEM-768, and stay secret as long as one of the two is unbroken.',
   },
 };
 

@@ -28,7 +28,7 @@ export function drawBufferCard(state: Watched): void {
 /** There are no slots in the one-shot mode, and no keys from an authority. */
 function sayBatches(): void {
   say(element('buffers-title'), 'Batches');
-  say(element('no-buffer'), 'No upload waits. The next one begins a batch.');
+  say(element('no-buffer'), 'No upload is waiting. The next upload starts a batch.');
   for (const id of ['slots-hint', 'keys-hint']) element(id).hidden = true;
 }
 
@@ -40,8 +40,8 @@ export function bufferLine(living: readonly LiveBuffer[], isBatch = false): stri
   const [oldest] = open;
   const first =
     oldest === undefined
-      ? `No ${one} fills now`
-      : `${plural(open.length, `${one} fills`, `${more} fill`)}, ${open.length === 1 ? '' : 'the oldest '}with ${count(oldest.accepted)} of ${count(oldest.bufferSize)} updates`;
+      ? `No ${one} is open`
+      : `${plural(open.length, `open ${one}`, `open ${more}`)}, ${open.length === 1 ? '' : 'the oldest '}with ${count(oldest.accepted)} of ${count(oldest.bufferSize)} updates`;
   return closed === 0 ? first : `${first}; ${plural(closed, 'is', 'are')} being opened`;
 }
 
@@ -58,7 +58,7 @@ export function queueText({ admission, refusals, mode }: Pick<Watched, 'admissio
     turns === 0
       ? ''
       : ` Since the server started, devices were asked ${plural(turns, 'time', 'times')} to wait for a place; they ask again by themselves.`;
-  const now = `${underWay === 0 ? 'No device trains' : plural(underWay, 'device trains', 'devices train')} now, and ${waiting === 0 ? 'none waits' : plural(waiting, 'waits', 'wait')} for a place.`;
+  const now = `${underWay === 0 ? 'No device is training' : plural(underWay, 'device is training', 'devices are training')}, and ${waiting === 0 ? 'none is waiting' : plural(waiting, 'is waiting', 'are waiting')} for a place.`;
   return `${now}${backlog}${queued}`;
 }
 

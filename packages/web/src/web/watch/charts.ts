@@ -9,7 +9,7 @@ const STEP_TEXT = { model: 'fetch the model', seat: 'take a seat', deposit: 'dep
 
 const DROP_TEXT: Readonly<Record<string, string>> = {
   'lease-over': 'dropped: too late',
-  'void-edge': 'dropped: broken seed',
+  'void-edge': 'dropped: invalid seed',
   'left-out': 'dropped: left out',
 };
 
@@ -21,7 +21,7 @@ export function drawCharts({ steps, refusals, drops, fetches, versions }: LiveSt
       const { answers, ms } = steps[step];
       return { label: STEP_TEXT[step], value: ms / answers, text: `${milliseconds(ms / answers)} × ${count(answers)}` };
     }),
-    'nobody has asked since then',
+    'no requests since then',
   );
   drawBars(
     element('step-bytes'),
@@ -30,7 +30,7 @@ export function drawCharts({ steps, refusals, drops, fetches, versions }: LiveSt
       const text = `${bytes(received / answers)} in, ${bytes(sent / answers)} out`;
       return { label: STEP_TEXT[step], value: (received + sent) / answers, text };
     }),
-    'nobody has asked since then',
+    'no requests since then',
   );
   drawBars(
     element('refusals'),
@@ -52,11 +52,11 @@ export function drawCharts({ steps, refusals, drops, fetches, versions }: LiveSt
       .flatMap(({ version, meanAge }) => (meanAge === undefined ? [] : [{ version, meanAge }]))
       .slice(-8)
       .map(({ version, meanAge }) => ({ label: `version ${version}`, value: meanAge, text: meanAge.toFixed(2) })),
-    'no sum has opened yet',
+    'no sum is open yet',
   );
   drawBars(
     element('fetches'),
     fetches.slice(-8).map(([version, times]) => ({ label: `version ${version}`, value: times, text: count(times) })),
-    'nobody since then',
+    'none since then',
   );
 }

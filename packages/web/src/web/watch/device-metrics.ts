@@ -22,7 +22,7 @@ export function drawDeviceMetrics({ versions }: Watched): void {
   const means = Object.entries(newest).map(([name, value]) => `${name} ${digits(value)}`);
   say(
     element('device-means'),
-    `Means over the devices of the newest version: ${means.join(', ')}. The server saw sums of them and no single one.`,
+    `Means over the devices in the newest version: ${means.join(', ')}. The server saw only sums, no single value.`,
   );
 }
 

@@ -71,6 +71,6 @@ export function goalText(scores: Scores, aim: Aim): string {
     ...(version === undefined ? [] : [`at version ${count(version)}`]),
     ...(afterMs === undefined ? [] : [`after ${plural(Math.round(afterMs / 60_000), 'minute')}`]),
   ];
-  const last = ends.length === 0 ? 'when its operator ends it' : ends.join(' or ');
+  const last = ends.length === 0 ? 'when its operator finishes it' : ends.join(' or ');
   return `${target} The task ends ${last}.`;
 }

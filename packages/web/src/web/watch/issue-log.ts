@@ -31,13 +31,13 @@ export function watchIssueLogs(places: readonly AuthorityPlace[], needed: number
   element('log-states').append(...all.map(({ row }) => row));
   if (!isAlone) {
     say(element('log-title'), 'The authorities’ logs');
-    say(element('log-hint'), 'This page asks each authority itself, and checks its signature.');
+    say(element('log-hint'), 'This page asks each authority directly and checks its signature.');
   }
   const look = async (): Promise<void> => {
     await Promise.all(all.map((one) => lookAt(one, isAlone)));
     const fine = all.filter(({ isFine }) => isFine).length;
     const [first] = all;
-    const stands = fine < needed ? ': nothing goes on until another is back' : '';
+    const stands = fine < needed ? ': no buffer can be opened or closed until another one is back' : '';
     const together = `${fine} of ${all.length} authorities answer, ${needed} are needed${stands}`;
     say(element('log-status'), isAlone ? (first?.state.textContent ?? '') : together);
   };

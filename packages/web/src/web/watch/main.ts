@@ -105,7 +105,7 @@ function drawAll(state: Watched): void {
 /** One sentence for screen readers: it changes with versions, not with every slot. */
 function summaryOf(name: string, { versions }: Watched): string {
   const newest = versions.at(-1);
-  if (newest === undefined) return `Task ${name} waits for its first model.`;
+  if (newest === undefined) return `Task ${name} is waiting for its first model.`;
   const score = shownScore(newest);
   return `Task ${name} is at version ${newest.version}${score === undefined ? '' : ` with ${scoreWords(score)}`}.`;
 }

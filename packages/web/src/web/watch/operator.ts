@@ -41,7 +41,7 @@ export function operatorControls(task: string): OperatorControls {
     logOut,
     show(state) {
       current = state;
-      say(button, state === 'paused' ? 'Go on with the task' : 'Pause the task');
+      say(button, state === 'paused' ? 'Resume the task' : 'Pause the task');
       button.disabled = state === 'finished';
     },
   };
