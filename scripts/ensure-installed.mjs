@@ -20,7 +20,7 @@ const isWhole = isInstalled(() => true);
 if (!isWhole && !(isForStart && isInstalled(isOfStart))) {
   // `npm ci` begins with removing everything: what is there already may be in use, by a demo in another window.
   const isPart = !isForStart && isInstalled(isOfStart);
-  console.error(isPart ? 'Installing the tools of development (once) ...' : 'Installing dependencies (once) ...');
+  console.error(isPart ? 'Installing the development tools (once) ...' : 'Installing dependencies (once) ...');
   const how = isPart ? ['install', '--no-save', '--include=dev'] : ['ci', isForStart ? '--omit=dev' : '--include=dev'];
   const npm = spawnSync('npm', [...how, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
@@ -40,7 +40,7 @@ function adviceFor({ error, stderr = '' }) {
   const [, code = error?.code] = /^npm (?:error|ERR!) code (\w+)/m.exec(stderr) ?? [];
   if (error?.code === 'ENOENT') return 'install npm, which comes with Node';
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
-    return `make ${root} and npm's cache (npm config get cache) belong to the user who runs this, without sudo`;
+    return `make sure that you own ${root} and npm's cache (npm config get cache), do not use sudo`;
   if (code === 'ENOSPC') return 'free some space on the disk';
   return 'check that the npm registry can be reached (npm ping)';
 }

@@ -19,7 +19,7 @@ if (sources.some(isNewer)) {
   } catch (error) {
     if (!['EACCES', 'EPERM', 'EROFS'].includes(error.code)) throw error;
     console.error(
-      `This user may not write ${error.path ?? root} (${error.code}), so the web pages cannot be built here. Commands without pages work. For the pages, run \`npm run basa -- --version\` once as the owner of ${root}, or make a clone of your own.`,
+      `The web pages cannot be built, because you are not permitted to write ${error.path ?? root} (${error.code}). Commands work without the pages. To get the pages, run \`npm run basa -- --version\` once as the owner of ${root}, or make your own clone.`,
     );
   }
 }

@@ -45,8 +45,7 @@ it('reads ranges as npm does', () => {
 
 it('every required package of the lockfile supports our oldest Node', () => {
   const unsupported = Object.entries(lock.packages).filter(
-    ([, { optional, engines }]) =>
-      optional !== true && engines?.node !== undefined && !supports(engines.node, OLDEST),
+    ([, { optional, engines }]) => optional !== true && engines?.node !== undefined && !supports(engines.node, OLDEST),
   );
   expect(unsupported.map(([path]) => path)).toEqual([]);
 });

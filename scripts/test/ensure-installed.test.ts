@@ -54,7 +54,7 @@ it.each([
 });
 
 it.each([
-  ['EACCES', 'belong to the user who runs this, without sudo'],
+  ['EACCES', 'make sure that you own'],
   ['ENOSPC', 'free some space'],
   ['ENOTFOUND', 'check that the npm registry can be reached'],
 ])('after %s the advice is to %s', (code, advice) => {

@@ -28,7 +28,9 @@ it('says that pages cannot be built and what to do, and goes on', () => {
   const refused = "Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES', path: '/clone/dist' })";
   writeFileSync(join(clone, 'scripts/write-pages.ts'), `throw ${refused};\n`);
   const { stderr, status } = run('scripts/ensure-pages.mjs');
-  expect(stderr).toContain('This user may not write /clone/dist (EACCES), so the web pages cannot be built here.');
+  expect(stderr).toContain(
+    'The web pages cannot be built, because you are not permitted to write /clone/dist (EACCES).',
+  );
   expect(stderr).toContain('once as the owner of');
   expect(stderr).not.toMatch(/^\s+at /m);
   expect(status).toBe(0);

@@ -71,8 +71,8 @@ const BASA: Program = {
   about: 'secure aggregation for asynchronous federated learning',
   commands: COMMANDS,
   closing: [
-    'Every command takes --help, --debug and --json. `basa <group> --help` lists a group, for example `basa task --help`.',
-    '`basa --version` prints the version. `basa completion --help` says how Tab completes commands and flags.',
+    'Every command accepts --help, --debug and --json. `basa <group> --help` lists the commands of a group, for example `basa task --help`.',
+    '`basa --version` prints the version. `basa completion --help` explains completion with the Tab key.',
   ],
 };
 

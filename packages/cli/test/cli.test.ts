@@ -42,10 +42,10 @@ describe('basa', () => {
     let errors = '';
     const stderr = { write: (text: string) => (errors += text) };
     await runCli(['nothing'], {}, { stdout: stderr, stderr }, program);
-    expect(errors).toContain(`\`${program} --help\` lists them`);
+    expect(errors).toContain(`\`${program} --help\` lists all commands`);
     errors = '';
     await runCli(['task', '--help'], {}, { stdout: stderr, stderr }, program);
-    expect(errors.includes('Here basa is started with: ')).toBe(program !== 'basa');
+    expect(errors.includes(`type "${program}" instead of "basa"`)).toBe(program !== 'basa');
   });
 
   it('indents JSON on a terminal alone', async () => {
@@ -93,8 +93,8 @@ describe('basa', () => {
   ])('does not send an operator’s token over plain http to another machine: %s %s', async (...words) => {
     const { code, errors } = await basa([...words, 'http://192.0.2.1:7800'], { BASA_OPERATOR_TOKEN: 'secret' });
     expect(code).toBe(2);
-    expect(errors).toContain('plain http to another machine; use https, or --unsafe-plain-http');
-    expect((await basa([...words, 'not an address'])).errors).toContain('takes an address like https://host:port');
+    expect(errors).toContain('plain http to another machine; use https, or add --unsafe-plain-http');
+    expect((await basa([...words, 'not an address'])).errors).toContain('takes an address such as https://host:port');
   });
 
   it('a device refuses plain http to another machine as well', async () => {
@@ -115,7 +115,10 @@ describe('basa', () => {
   it('ends its output with one line of JSON even when it fails', async () => {
     const { code, out } = await basa(['task', 'ls', '--json']);
     expect(code).toBe(2);
-    expect(lastLine(out)).toEqual({ error: '--server is needed (or the variable BASA_SERVER)', exitCode: 2 });
+    expect(lastLine(out)).toEqual({
+      error: '--server is missing: add it, or set the variable BASA_SERVER',
+      exitCode: 2,
+    });
   });
 
   it('says that nobody answers at an address', async () => {

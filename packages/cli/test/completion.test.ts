@@ -60,5 +60,8 @@ it('no hint of another way to start `basa` is in a script', async () => {
 
 it('names the shells it knows', async () => {
   const { code, errors } = await basaHere(['completion', 'csh']);
-  expect([code, errors]).toEqual([2, expect.stringContaining('bash, zsh, fish, got "csh"')]);
+  expect([code, errors]).toEqual([
+    2,
+    expect.stringContaining('there is no script for the shell "csh"; choose one of bash, zsh, fish'),
+  ]);
 });

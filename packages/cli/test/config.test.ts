@@ -33,9 +33,9 @@ describe('basa config', () => {
     const written = join(folder, 'written.json');
     expect((await basa(['config', 'print', 'server', '--out', written])).code).toBe(0);
     expect(readFileSync(written, 'utf8')).toMatch(/^\{\n {2}"/);
-    expect((await basa(['config', 'print', 'server', '--out', written])).errors).toContain('is there already');
+    expect((await basa(['config', 'print', 'server', '--out', written])).errors).toContain('exists already');
     const words = await basa(['config', 'print', 'server']);
-    expect(words.out).toContain('authorityKey (needed)');
+    expect(words.out).toContain('authorityKey (required)');
     expect(words.out).toContain('BASA_SERVER_KEEP_MODELS');
   });
 
@@ -92,9 +92,9 @@ describe('basa config', () => {
   it.each([
     [['server', '--set', 'port=99999'], 'port must be <= 65535'],
     [['server', '--set', 'dataFolder=x'], 'authorityKey is missing'],
-    [['authority', '--set', 'port=0', '--set', 'dataFolder=x'], 'give either passphrase'],
+    [['authority', '--set', 'port=0', '--set', 'dataFolder=x'], 'set exactly one of passphrase'],
     [['authority', '--set', 'passphrase=x'], 'passphrase is a secret'],
-    [['nothing'], 'server or authority, not "nothing"'],
+    [['nothing'], 'there is no service "nothing"; choose server or authority'],
   ])('check %j ends with code 2 and names the key', async (args, sentence) => {
     const { code, errors } = await basa(['config', 'check', ...args]);
     expect([code, errors]).toEqual([2, expect.stringContaining(sentence)]);
@@ -138,10 +138,10 @@ describe('basa doctor', () => {
     const config = file('tls.json', { ...server, ...tls, port, authorityUrl: `https://127.0.0.1:${port}` });
     const { out } = await basa(['doctor', 'server', '--config', config]);
     self.close();
-    expect(out).toContain(`ok    port: the service runs at 127.0.0.1:${port}`);
-    expect(out).toContain(`the certificate of https://127.0.0.1:${port} is not accepted`);
-    expect(out).toContain('in the variable NODE_EXTRA_CA_CERTS');
-    expect(out).not.toContain('start it');
+    expect(out).toContain(`ok    port: the service is running at 127.0.0.1:${port}`);
+    expect(out).toContain(`the certificate of https://127.0.0.1:${port} is not trusted`);
+    expect(out).toContain('set the variable NODE_EXTRA_CA_CERTS to the PEM file');
+    expect(out).not.toContain('start the authority');
   });
 
   it('knows a port that another program holds', async () => {

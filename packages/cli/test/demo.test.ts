@@ -56,7 +56,7 @@ describe('the demo', () => {
 
   it('has no engine to choose in the one-shot mode', async () => {
     const { code, errors } = await basaHere(['demo', '--mode', 'one-shot', '--engine', 'cp-abe']);
-    expect([code, errors]).toEqual([2, expect.stringContaining('--engine is for sealed mode')]);
+    expect([code, errors]).toEqual([2, expect.stringContaining('--engine is only for sealed mode')]);
   });
 
   it('does not count an earlier run in a folder that was used', async () => {

@@ -45,7 +45,10 @@ describe('basa init', () => {
   it('leaves a folder alone that is not empty', async () => {
     writeFileSync(join(folder, 'mine'), '');
     const { code, errors } = await basaHere(['init', folder]);
-    expect([code, errors]).toEqual([2, expect.stringContaining('is not empty; give the path of a new folder')]);
+    expect([code, errors]).toEqual([
+      2,
+      expect.stringContaining('is not empty; name a folder that is empty or does not exist yet'),
+    ]);
   });
 
   it('writes addresses that can be asked where the host is one of IPv6', async () => {
@@ -66,6 +69,6 @@ describe('basa init', () => {
 
   it('writes no configuration with which keys could be read on the way', async () => {
     const { code, errors } = await basaHere(['init', join(folder, 'open'), '--host', 'basa.example.org']);
-    expect([code, errors]).toEqual([2, expect.stringContaining('give --tls-cert and --tls-key')]);
+    expect([code, errors]).toEqual([2, expect.stringContaining('add --tls-cert and --tls-key')]);
   });
 });

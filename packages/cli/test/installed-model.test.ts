@@ -44,7 +44,7 @@ describe('where `basa` is installed, a model in TypeScript', () => {
   it('is read by Node itself, or refused with what to install', async () => {
     const readsTypes = Boolean((process.features as { readonly typescript?: unknown }).typescript);
     expect(await load()).toMatch(
-      readsTypes ? /^7$/ : /Node [\d.]+ does not read TypeScript: run `npm install --save-dev tsx`/,
+      readsTypes ? /^7$/ : /Node [\d.]+ cannot read TypeScript; run `npm install --save-dev tsx`/,
     );
   });
 

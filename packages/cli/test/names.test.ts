@@ -26,12 +26,9 @@ describe('a name of 64 digits', () => {
   });
 
   it.each([
-    [
-      'abcd',
-      '"abcd" names 2 tasks: abcd100000000000 (first), abcd200000000000 (second); give first digits that no other has',
-    ],
-    ['second', '"second" names 2 tasks'],
-    ['abc', 'there is no task "abc"; give its name or at least 4 of its first digits. `basa task ls` lists them'],
+    ['abcd', '"abcd" matches 2 tasks: abcd100000000000 (first), abcd200000000000 (second); give more digits'],
+    ['second', '"second" matches 2 tasks'],
+    ['abc', 'there is no task "abc"; give its name or at least its first 4 digits; `basa task ls` lists them'],
     ['', 'there is no task ""'],
     ['ABCD1', 'there is no task "ABCD1"'],
   ])('that %j does not settle is asked for again', async (text, sentence) => {

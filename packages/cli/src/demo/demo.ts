@@ -11,9 +11,9 @@ import { jsonOf, lineOf, statusOf, summaryOf } from './report.ts';
 
 export const demo: Command = command({
   name: 'demo',
-  summary: 'train MNIST with masked updates on this machine: a server, an authority and a fleet of devices',
+  summary: 'train MNIST with masked updates on this machine, with a server, an authority and a fleet of devices',
   flags: {
-    devices: whole({ help: 'devices in the fleet', max: 10_000, without: '24' }),
+    devices: whole({ help: 'number of devices in the fleet', max: 10_000, without: '24' }),
     buffer: whole({
       help: 'buffer size K: the number of updates in a sum',
       min: 2,
@@ -23,13 +23,13 @@ export const demo: Command = command({
     mode: modeFlag,
     ...VERSION_FLAGS,
     engine: sealedEngineFlag('cp-abe'),
-    target: whole({ value: 'percent', help: 'the accuracy to reach', min: 1, max: 100, default: 88 }),
+    target: whole({ value: 'percent', help: 'accuracy to reach', min: 1, max: 100, default: 88 }),
     further: whole({ help: 'number of buffers to run after the target is reached', max: 1000, default: 5 }),
     buffers: whole({ help: 'stop after n buffers', min: 1, default: 100 }),
     seconds: whole({ help: 'stop after n seconds', min: 1, default: 600 }),
     drop: whole({
       value: 'percent',
-      help: 'share of contributions that drop out before the upload',
+      help: 'share of contributions that drop out before their upload',
       max: 90,
       default: 8,
     }),

@@ -32,10 +32,10 @@ export const dev: Command = command({
     mode: modeFlag,
     ...VERSION_FLAGS,
     nodes: whole({
-      help: 'run n server nodes behind a load balancer, on a PostgreSQL started here',
+      help: 'run n server nodes behind a load balancer, with a local PostgreSQL',
       min: 1,
       max: 16,
-      without: 'one server, no PostgreSQL',
+      without: 'one server with SQLite',
     }),
     'server-port': whole({ help: 'port of the server', max: 65_535, default: 7800 }),
     'authority-port': whole({
@@ -43,11 +43,11 @@ export const dev: Command = command({
       max: 65_535,
       default: 7801,
     }),
-    authorities: whole({ help: 'number of authorities of the task', min: 1, max: MAX_AUTHORITIES, default: 1 }),
+    authorities: whole({ help: 'number of authorities for the task', min: 1, max: MAX_AUTHORITIES, default: 1 }),
     threshold: thresholdFlag,
     cors: texts({
       value: 'origin',
-      help: 'allow web pages of this origin to take part, for example http://localhost:8000',
+      help: 'allow web pages from this origin to take part, for example http://localhost:8000',
     }),
   },
   opening: 'Loading MNIST, then starting the authority and the server (a few seconds)',

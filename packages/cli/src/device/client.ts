@@ -19,37 +19,41 @@ import { counted } from '../shell/terminal.ts';
 import { DATA_FLAGS, deviceWork } from './device-work.ts';
 
 const FLAGS = {
-  server: needed({ value: 'url', help: 'the server', variable: 'BASA_SERVER' }),
+  server: needed({ value: 'url', help: 'address of the server', variable: 'BASA_SERVER' }),
   authority: needed({
     value: 'url',
-    help: 'the authority; several with commas between them',
+    help: 'address of the authority, or several separated by commas',
     variable: 'BASA_AUTHORITY',
   }),
   'authority-key': pinnedList({
-    help: 'its public key, pinned: all 64 digits; one for each address',
+    help: 'public key of the authority, all 64 digits; for several authorities, one each, separated by commas',
     variable: 'BASA_AUTHORITY_KEY',
   }),
-  task: pinned({ help: 'the task, pinned: all 64 digits', variable: 'BASA_TASK' }),
-  identity: needed({ value: 'folder', help: 'where the device keeps its key and state', variable: 'BASA_IDENTITY' }),
-  enrol: text({ value: 'token', help: 'a one-time token, for the first time', variable: 'BASA_ENROLMENT_TOKEN' }),
+  task: pinned({ help: 'the task, all 64 digits', variable: 'BASA_TASK' }),
+  identity: needed({
+    value: 'folder',
+    help: 'folder for the key and the state of the device',
+    variable: 'BASA_IDENTITY',
+  }),
+  enrol: text({ value: 'token', help: 'one-time token, needed only the first time', variable: 'BASA_ENROLMENT_TOKEN' }),
   ...DATA_FLAGS,
   rounds: whole({
-    help: 'contributions to make; a round in which the device has nothing new to contribute counts as well',
+    help: 'number of rounds; a round in which the device has nothing new to contribute counts as well',
     min: 1,
     default: 1,
   }),
   update: text({
     value: 'file',
-    help: 'contribute this update instead, raw little-endian float32',
+    help: 'contribute the update in this file (raw little-endian float32) instead of training',
     variable: 'BASA_UPDATE',
   }),
   ...METRIC_FLAGS,
-  minimum: whole({ help: 'take part only where a sum holds at least n updates', without: '2' }),
-  'max-staleness': whole({ help: 'take part only where updates may be at most n versions behind', without: '15' }),
+  minimum: whole({ help: 'take part only if a sum contains at least n updates', without: '2' }),
+  'max-staleness': whole({ help: 'take part only if updates may be at most n versions behind', without: '15' }),
   'unsafe-mixed-versions': yes(
-    'take part also if a sum mixes versions of the model: its server can then single out an update',
+    'take part even if a sum mixes versions of the model; its server can then single out an update',
   ),
-  'checked-sums': yes('take part in one-shot tasks only if at least two authorities vouch for every sum'),
+  'checked-sums': yes('take part in one-shot tasks only if at least two authorities confirm every sum'),
   'device-noise': yes('take part in private tasks only if the devices add the noise, not an authority'),
   ...FLOOR_FLAGS,
   ...PLAIN_HTTP_FLAGS,
@@ -58,13 +62,15 @@ type Input = CommandInput<typeof FLAGS>;
 
 export const client: Command = command({
   name: 'client',
-  summary: 'takes part in a task as one device',
+  summary: 'take part in a task as one device',
   flags: FLAGS,
   opening: 'connecting',
   run(input) {
     const { update, metric } = input.flags;
     if (update === undefined && metric.length > 0)
-      throw new CommandError('--metric goes with --update: a training brings its metrics itself');
+      throw new CommandError(
+        '--metric needs --update: a device that trains measures its metrics itself; remove --metric',
+      );
     return update === undefined ? train(input) : offer(input, update);
   },
 });
@@ -73,7 +79,10 @@ export const client: Command = command({
 async function offer(input: Input, file: string): Promise<CommandResult> {
   const { terminal, signal } = input;
   const bytes = new Uint8Array(await readFile(file));
-  if (bytes.length % 4 !== 0) throw new CommandError(`${file} is not a file of float32`);
+  if (bytes.length % 4 !== 0)
+    throw new CommandError(
+      `the size of ${file} is not a multiple of 4 bytes; give a file of little-endian float32 numbers`,
+    );
   const device = await connect(input);
   try {
     const metrics = metricValues(input.flags.metric, device.policy.metrics);
@@ -100,7 +109,7 @@ async function train(input: Input): Promise<CommandResult> {
   try {
     if (device.policy.dimension !== trainer.model.dimension)
       throw new CommandError(
-        `the task has ${device.policy.dimension} parameters, ${trainer.model.name} has ${trainer.model.dimension}; train the task's own network with --model <file>`,
+        `the model of the task has ${device.policy.dimension} parameters, but ${trainer.model.name} has ${trainer.model.dimension}; give the model of the task with --model <file>`,
       );
     device.on('trained', ({ version, loss }) =>
       terminal.line(`trained on version ${version}, loss ${loss.toFixed(3)}`),
@@ -122,7 +131,7 @@ async function train(input: Input): Promise<CommandResult> {
     const { privacy } = device;
     return {
       json: { deviceKey: toHex(device.deviceKey), ...summary, ...(privacy !== undefined && { privacy }) },
-      exitCode: summary.accepted + summary.idle > 0 ? EXIT_CODE.fine : EXIT_CODE.failed,
+      exitCode: isFine(summary) ? EXIT_CODE.fine : EXIT_CODE.failed,
     };
   } finally {
     await device.close();
@@ -133,7 +142,12 @@ function spentText({ inclusions, participations, epsilon, epsilonBudget }: Clien
   return `privacy: ${inclusions} of ${participations} participations, epsilon ${epsilon.toFixed(2)} of ${epsilonBudget.toFixed(2)}`;
 }
 
-const LATE = 'other devices were faster, and a newer model is there; this device trains on that one next';
+const LATE = 'other devices were faster and made a newer model; this device trains on that model next';
+
+/** A device of a finished task has nothing left to do, even if its last update came too late. */
+function isFine({ accepted, idle, ended }: RunSummary): boolean {
+  return accepted + idle > 0 || ended === 'task-finished';
+}
 
 async function summaryText({ accepted, rejected, idle, ended }: RunSummary): Promise<string> {
   const nothingNew = idle === 0 ? '' : `, ${counted(idle, 'round')} with nothing new to contribute`;
@@ -143,7 +157,7 @@ async function summaryText({ accepted, rejected, idle, ended }: RunSummary): Pro
 /** Returns an empty text if all rounds were made, as asked. */
 async function whyEnded(ended: RunSummary['ended']): Promise<string> {
   if (ended === 'rounds') return '';
-  if (ended === 'nothing-new') return '; ended: no newer version of the model came';
+  if (ended === 'nothing-new') return '; ended because no newer version of the model came';
   const { refusalText } = await import('@basa/protocol');
   return `; ended: ${refusalText(ended)}`;
 }

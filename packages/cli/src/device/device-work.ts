@@ -9,10 +9,14 @@ import { text, whole, within, yes } from '../shell/flag.ts';
 const MNIST_USERS = 1000;
 
 export const DATA_FLAGS = {
-  model: text({ value: 'file', help: 'a model and data of your own: model.ts', without: "MNIST's" }),
-  user: whole({ help: 'whose share of the data it trains on', default: 0 }),
-  users: whole({ help: 'of how many', min: 1, without: `${MNIST_USERS} of MNIST, 1 with --model` }),
-  'equal-bits': yes('train to the same bits on every machine: slower where the engine has relaxed SIMD'),
+  model: text({ value: 'file', help: 'module with your own model and data, such as model.ts', without: 'MNIST' }),
+  user: whole({ help: 'number of the share of the data that this device trains on', default: 0 }),
+  users: whole({
+    help: 'number of shares into which the data are split',
+    min: 1,
+    without: `${MNIST_USERS} for MNIST, 1 with --model`,
+  }),
+  'equal-bits': yes('get bit-identical results on every machine; slower on machines with relaxed SIMD'),
 };
 
 export interface DeviceWork {

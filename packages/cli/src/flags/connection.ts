@@ -6,13 +6,13 @@ import { needed, text, yes } from '../shell/flag.ts';
 
 /** For the owner of the network in between, for example one of containers. */
 export const PLAIN_HTTP_FLAGS = {
-  'unsafe-plain-http': yes('let addresses be plain http to another machine', 'BASA_UNSAFE_PLAIN_HTTP'),
+  'unsafe-plain-http': yes('allow plain http to another machine', 'BASA_UNSAFE_PLAIN_HTTP'),
 };
 
-const TOKEN_FLAGS = { token: text({ help: "an operator's token", variable: 'BASA_OPERATOR_TOKEN' }) };
+const TOKEN_FLAGS = { token: text({ help: "the operator's token", variable: 'BASA_OPERATOR_TOKEN' }) };
 
 export const SERVER_FLAGS = {
-  server: needed({ value: 'url', help: 'the server', variable: 'BASA_SERVER' }),
+  server: needed({ value: 'url', help: 'address of the server', variable: 'BASA_SERVER' }),
   ...TOKEN_FLAGS,
   ...PLAIN_HTTP_FLAGS,
 };
@@ -20,11 +20,11 @@ export const SERVER_FLAGS = {
 export const AUTHORITY_FLAGS = {
   authority: needed({
     value: 'url',
-    help: 'the authority; several with commas between them',
+    help: 'address of the authority, or several separated by commas',
     variable: 'BASA_AUTHORITY',
   }),
   'authority-token': text({
-    help: 'where another token opens it, or each has its own: one, or one each with commas',
+    help: 'token for the authorities if it differs from --token: one for all, or one for each, separated by commas',
     variable: 'BASA_AUTHORITY_TOKEN',
   }),
   ...TOKEN_FLAGS,
@@ -44,7 +44,7 @@ export async function serverOperator({ flags, signal }: ServerInput): Promise<Se
 /** `whenBack`: the advice about an authority that was missed. */
 export async function authorityOperator(
   { flags, signal, terminal }: AuthorityInput,
-  whenBack = 'give this command again when it is back',
+  whenBack = 'run this command again when it is back',
 ): Promise<AuthorityOperator> {
   const { authority: url } = flags;
   for (const one of url.split(',')) await checkAddress(flags, 'authority', one);
@@ -53,7 +53,7 @@ export async function authorityOperator(
     url,
     token: authorityTokenOf(flags),
     signal,
-    onMissed: (error) => terminal.warn(`${error.message}\nThe other authorities know now; ${whenBack}.`),
+    onMissed: (error) => terminal.warn(`${error.message}\nThe other authorities have accepted it; ${whenBack}.`),
   });
 }
 
@@ -67,7 +67,7 @@ async function checkAddress(
   const { isLoopback } = await import('@basa/protocol');
   if (protocol === 'http:' && !isLoopback(hostname) && !flags['unsafe-plain-http'])
     throw new CommandError(
-      `--${name} ${url} is plain http to another machine; use https, or --unsafe-plain-http where the way is yours`,
+      `--${name} ${url} is plain http to another machine; use https, or add --unsafe-plain-http if you control the network in between`,
     );
 }
 
@@ -75,7 +75,7 @@ function urlOf(address: string, name: string): URL {
   try {
     return new URL(address);
   } catch {
-    throw new CommandError(`--${name} takes an address like https://host:port, got "${address}"`);
+    throw new CommandError(`--${name} takes an address such as https://host:port, got "${address}"`);
   }
 }
 

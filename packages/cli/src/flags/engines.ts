@@ -8,7 +8,7 @@ export const ENGINE_NAMES: readonly EngineName[] = ['cp-abe', 'slot-keys'];
 /** The protection of an update's masks: an engine of sealed mode, or the one-shot mode. */
 export type Way = EngineName | 'one-shot';
 
-const HELP = 'how sealed mode seals seeds: slot-keys, as new tasks do, or cp-abe, as in the paper';
+const HELP = 'how seeds are encrypted in sealed mode: slot-keys, which is faster, or cp-abe, as in the paper';
 
 /** Titles for readers. */
 export const WAY_TITLE: Readonly<Record<Way, string>> = {

@@ -5,7 +5,11 @@ import { CommandError, type CommandInput } from '../shell/command.ts';
 import { choice, parsed, positive, yes } from '../shell/flag.ts';
 
 export const dampingFlag = parsed<Damping>(
-  { value: 'p', help: "the rate is multiplied by (1 + mean age)^-p; none for the paper's text", without: '1' },
+  {
+    value: 'p',
+    help: 'multiply the server rate by (1 + mean age)^-p; none: no damping, as in the paper',
+    without: '1',
+  },
   'a number from 0 to 4, or none',
   dampingOf,
 );
@@ -13,27 +17,27 @@ export const dampingFlag = parsed<Damping>(
 export const LEARNING_FLAGS = {
   'server-rate': positive({ help: "the server's learning rate", default: 1 }),
   momentum: parsed<number>(
-    { value: 'x', help: 'FedAvg with server momentum, from 0 to below 1' },
-    'a number from 0 to below 1',
+    { value: 'x', help: 'use FedAvg with this server momentum, at least 0 and below 1' },
+    'a number that is at least 0 and below 1',
     (given) => (Number(given) >= 0 && Number(given) < 1 ? Number(given) : undefined),
   ),
-  adam: yes('FedAdam; its rate is --server-rate'),
+  adam: yes('use FedAdam, with --server-rate as its rate'),
   damping: dampingFlag,
   'divide-by': choice(['count', 'weights'], {
     value: 'what',
-    help: "count or weights; of the paper's mode alone",
+    help: 'divide a sum by the count of its updates or by their weights; only with --unsafe-paper',
     without: 'count',
   }),
   places: parsed<number | 'auto'>(
     {
       value: 'n',
-      help: 'devices that train at a time, or auto: as many as hold the target age',
+      help: 'number of devices that train at the same time; auto: as many as --target-age permits',
       without: 'auto',
     },
-    'a whole number from 2 on, or auto',
+    'a whole number of at least 2, or auto',
     placesOf,
   ),
-  'target-age': positive({ help: 'mean age of updates, in versions, that auto aims at', without: '3' }),
+  'target-age': positive({ help: 'mean age of updates, in versions, that --places auto aims at', without: '3' }),
 };
 
 type LearningFlags = CommandInput<typeof LEARNING_FLAGS>['flags'];
@@ -41,7 +45,7 @@ type LearningFlags = CommandInput<typeof LEARNING_FLAGS>['flags'];
 export function serverStepOf({ 'server-rate': rate, damping, momentum, adam }: LearningFlags): ServerStepOptions {
   const common = { rate, ...(damping !== undefined && { damping }) };
   if (!adam) return momentum === undefined ? { kind: 'fedbuff', ...common } : { kind: 'fedavg', momentum, ...common };
-  if (momentum !== undefined) throw new CommandError('--adam and --momentum are two different steps; choose one');
+  if (momentum !== undefined) throw new CommandError('--adam and --momentum cannot be combined; choose one');
   return { kind: 'fedadam', ...common };
 }
 

@@ -4,7 +4,7 @@ import { CommandError } from '../shell/command-error.ts';
 import { texts } from '../shell/flag.ts';
 
 export const METRIC_FLAGS = {
-  metric: texts({ value: 'name=value', help: 'with --update: a number for a metric that the task names' }),
+  metric: texts({ value: 'name=value', help: 'with --update: the value of a metric that the task asks for' }),
 };
 
 /** Throws a sentence if a metric is missing, is not part of the task, or is not a number. */
@@ -17,7 +17,7 @@ export function metricValues(
   const missing = names.filter((name) => !entries.some(([given]) => given === name));
   if (missing.length > 0)
     throw new CommandError(
-      `the task asks for ${names.join(', ')} with every update; give ${missing.map((name) => `--metric ${name}=<number>`).join(' ')} as well`,
+      `the task asks for ${names.join(', ')} with every update; add ${missing.map((name) => `--metric ${name}=<number>`).join(' ')}`,
     );
   return Object.fromEntries(entries);
 }
@@ -29,8 +29,8 @@ function metricOf(text: string, names: readonly string[]): readonly [string, num
   if (!names.includes(name))
     throw new CommandError(
       names.length === 0
-        ? `the task names no metrics: leave out --metric ${text}`
-        : `the task has no metric "${name}"; it names ${names.join(', ')}`,
+        ? `the task asks for no metrics; remove --metric ${text}`
+        : `the task has no metric "${name}"; it asks for ${names.join(', ')}`,
     );
   return [name, Number(value)];
 }

@@ -58,7 +58,7 @@ export async function chosenModel(name: string): Promise<Omit<KnownModel, 'make'
   const known = MODELS[name];
   if (known === undefined)
     throw new CommandError(
-      `there is no model "${name}"; choose one of ${MODEL_NAMES.join(', ')}, or a file: net.json or model.ts`,
+      `there is no model "${name}"; choose one of ${MODEL_NAMES.join(', ')}, or give a file such as net.json or model.ts`,
     );
   const { make, ...settings } = known;
   return { model: make(await import('@basa/learning')), ...settings };

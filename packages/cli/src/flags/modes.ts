@@ -9,12 +9,12 @@ export type ModeChoice = (typeof MODES)[number];
 export const MOST_UPDATES: Readonly<Record<ModeChoice, number>> = { sealed: 1024, 'one-shot': 10_000 };
 
 export const modeFlag: Flag<ModeChoice> = choice(MODES, {
-  help: 'sealed: a slot for each device in a buffer; one-shot: one message a device, whatever K',
+  help: 'sealed: each device takes a slot in a buffer; one-shot: each device sends one message, for any K',
   default: 'sealed',
 });
 
 export const uncheckedSumsFlag: Flag<boolean> = yes(
-  'one-shot: allow sums that only one authority vouches for, which can then shift the model unnoticed',
+  'one-shot: allow sums that only one authority confirms; that authority can then shift the model unnoticed',
 );
 
 /** The largest number of sums in a version, and the smallest number for a trimmed mean. */
@@ -26,14 +26,14 @@ const COMBINATIONS = ['mean', 'trimmed'] as const;
 /** H, and the combination of that many sums into a version. */
 export const VERSION_FLAGS = {
   'sums-per-version': whole({
-    help: 'one-shot: H, batches that make one version of the model',
+    help: 'one-shot: H, the number of batches in one version of the model',
     min: 1,
     max: MOST_SUMS,
     default: 1,
   }),
   combine: choice(COMBINATIONS, {
     value: 'how',
-    help: `one-shot: mean, or trimmed: leaves out the extreme values of each parameter, from ${LEAST_TRIMMED} batches on`,
+    help: `one-shot: how batches are combined: mean, or trimmed, which drops the extreme values of each parameter and needs at least ${LEAST_TRIMMED} batches`,
     default: 'mean',
   }),
 };
@@ -53,12 +53,12 @@ export function versionSettings(flags: {
   if (mode === 'sealed') {
     if (sumsPerVersion === 1 && combine === 'mean') return undefined;
     throw new CommandError(
-      '--sums-per-version and --combine are for --mode one-shot: in sealed mode every buffer makes a version',
+      '--sums-per-version and --combine need --mode one-shot: in sealed mode, every buffer makes a version',
     );
   }
   if (combine === 'trimmed' && sumsPerVersion < LEAST_TRIMMED)
     throw new CommandError(
-      `--combine trimmed needs at least ${LEAST_TRIMMED} batches: give --sums-per-version ${LEAST_TRIMMED} or more`,
+      `--combine trimmed needs at least ${LEAST_TRIMMED} batches; add --sums-per-version ${LEAST_TRIMMED} or more`,
     );
   return { sumsPerVersion, combine };
 }
@@ -68,7 +68,7 @@ export type SealingChoice = (typeof SEALINGS)[number];
 
 export const sealingFlag: Flag<SealingChoice> = choice(SEALINGS, {
   value: 'how',
-  help: 'one-shot: how seeds are sealed: x25519, or x25519+mlkem768, which also withstands quantum computers',
+  help: 'one-shot: how seeds are encrypted: x25519, or x25519+mlkem768, which also protects against quantum computers',
   default: 'x25519',
 });
 
@@ -80,7 +80,7 @@ export function sealingOf(flags: {
   const { mode, sealing } = flags;
   if (mode === 'one-shot') return sealing;
   if (sealing === 'x25519') return undefined;
-  throw new CommandError('--sealing is for --mode one-shot: only there can seeds be sealed with ML-KEM');
+  throw new CommandError('--sealing needs --mode one-shot: sealed mode cannot use ML-KEM');
 }
 
 /** Returns K if it fits the mode; otherwise throws. */
@@ -94,6 +94,7 @@ export function modeOf<Engine extends string>(
   usual: Engine,
 ): { readonly mode: 'one-shot' } | { readonly mode: 'sealed'; readonly engine: Engine } {
   if (mode === 'sealed') return { mode, engine: engine ?? usual };
-  if (engine !== undefined) throw new CommandError('--engine is for sealed mode: leave it out with --mode one-shot');
+  if (engine !== undefined)
+    throw new CommandError('--engine is only for sealed mode; remove it, or remove --mode one-shot');
   return { mode };
 }

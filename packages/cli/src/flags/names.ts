@@ -37,12 +37,10 @@ export async function wholeName(
   if (only !== undefined && others.length === 0) return only.hex;
   if (only === undefined)
     throw new CommandError(
-      `there is no ${kind} "${text}"; give its name or at least ${MIN_DIGITS} of its first digits. ${listed} lists them`,
+      `there is no ${kind} "${text}"; give its name or at least its first ${MIN_DIGITS} digits; ${listed} lists them`,
     );
   const shown = found
     .slice(0, 5)
     .map(({ hex, name }) => (name === undefined ? hex.slice(0, 16) : `${hex.slice(0, 16)} (${name})`));
-  throw new CommandError(
-    `"${text}" names ${found.length} ${kind}s: ${shown.join(', ')}; give first digits that no other has`,
-  );
+  throw new CommandError(`"${text}" matches ${found.length} ${kind}s: ${shown.join(', ')}; give more digits`);
 }

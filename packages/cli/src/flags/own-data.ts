@@ -15,7 +15,7 @@ export async function trainerOf(
   if (own.trainer !== undefined) return checkedTrainer(file, await own.trainer(), loss);
   if (loss !== undefined && !isLossName(loss))
     throw new CommandError(
-      `${file}: there is no loss "${loss}"; take softmaxCrossEntropy, binaryCrossEntropy or mse, or export a \`trainer\` that knows yours`,
+      `${file}: there is no loss "${loss}"; use softmaxCrossEntropy, binaryCrossEntropy or mse, or export a \`trainer\` with your own loss`,
     );
   const { trainerFor } = await import('@basa/client/node');
   try {
@@ -30,10 +30,12 @@ function checkedTrainer(file: string, trainer: Trainer, loss: string | undefined
   const missing = METHODS.find((name) => typeof trainer?.[name] !== 'function');
   if (missing !== undefined)
     throw new CommandError(
-      `${file}: what \`trainer\` returns has no function \`${missing}\`; a trainer has name, model, ${METHODS.join(', ')} (Trainer of @basa/learning)`,
+      `${file}: the object that \`trainer\` returns has no function \`${missing}\`; it needs name, model, ${METHODS.join(', ')} (type Trainer in @basa/learning)`,
     );
   if (typeof trainer.model?.dimension !== 'number')
-    throw new CommandError(`${file}: what \`trainer\` returns has no \`model\`; give it the one that the file exports`);
+    throw new CommandError(
+      `${file}: the object that \`trainer\` returns has no \`model\`; add the model that the file exports`,
+    );
   if (loss === undefined || trainer.loss !== undefined) return trainer;
   return {
     name: trainer.name,
@@ -57,10 +59,10 @@ export async function checkExamples(place: string, samples: Samples, { model, lo
   const { dataset, indices } = samples ?? {};
   if (dataset?.labels === undefined || dataset.inputs === undefined || indices?.length === undefined)
     throw new CommandError(
-      `${place}: give { dataset, indices }, and in the dataset name, shape, classes, inputs and labels`,
+      `${place}: return { dataset, indices }; the dataset needs name, shape, classes, inputs and labels`,
     );
   if (indices.length === 0)
-    throw new CommandError(`${place}: it has no examples; use fewer devices, or give each of them some`);
+    throw new CommandError(`${place}: there are no examples; use fewer devices, or give each device some examples`);
   const beyond = indices.find((index) => index >= dataset.labels.length);
   if (beyond !== undefined)
     throw new CommandError(`${place}: there is no example ${beyond}; ${dataset.name} has ${dataset.labels.length}`);

@@ -22,7 +22,7 @@ export async function loadModel(file: string): Promise<Pick<OwnModel, 'model'> &
 export async function loadOwnModel(file: string): Promise<OwnModel> {
   if (!MODULE.test(file))
     throw new CommandError(
-      `${file}: a model with its data is a module (.ts, .mts, .js or .mjs) that exports \`model\` and \`data\``,
+      `${file} is not a module; give a .ts, .mts, .js or .mjs file that exports \`model\` and \`data\``,
     );
   checkThere(file);
   const own = await importModule(resolve(file)).catch((error: Error) => {
@@ -34,7 +34,7 @@ export async function loadOwnModel(file: string): Promise<OwnModel> {
 }
 
 function checkThere(file: string): void {
-  if (!existsSync(file)) throw new CommandError(`there is no file ${file}`);
+  if (!existsSync(file)) throw new CommandError(`${file} does not exist; check the path`);
 }
 
 async function readNetwork(file: string): Promise<Model> {
@@ -60,7 +60,7 @@ async function registerTsx(path: string): Promise<void> {
     found = createRequire(path).resolve('tsx/esm');
   } catch {
     throw new CommandError(
-      `Node ${process.versions.node} does not read TypeScript: run \`npm install --save-dev tsx\` beside ${path}, or give a .js or .mjs file`,
+      `Node ${process.versions.node} cannot read TypeScript; run \`npm install --save-dev tsx\` in the folder of ${path}, or give a .js or .mjs file`,
     );
   }
   await import(pathToFileURL(found).href); // like `node --import tsx/esm`
@@ -69,12 +69,12 @@ async function registerTsx(path: string): Promise<void> {
 function checkExports(file: string, own: Readonly<Record<string, unknown>>): void {
   const { model, data, test, trainer } = own;
   const isModel = typeof model === 'object' && model !== null && 'dimension' in model && 'manifest' in model;
-  if (!isModel) throw new CommandError(`${file} must export \`model\`: what defineModel of @basa/learning gives`);
+  if (!isModel) throw new CommandError(`${file} must export \`model\`, the result of defineModel of @basa/learning`);
   if (typeof data !== 'function')
     throw new CommandError(
-      `${file} must export \`data\`: a function of { device, devices } that gives the examples of one device`,
+      `${file} must export \`data\`: a function that takes { device, devices } and returns the examples of one device`,
     );
   for (const [name, value] of Object.entries({ test, trainer }))
     if (value !== undefined && typeof value !== 'function')
-      throw new CommandError(`${file}: \`${name}\` must be a function where it is exported`);
+      throw new CommandError(`${file} exports \`${name}\`, which is not a function; make it one, or remove it`);
 }

@@ -3,8 +3,8 @@ import { CommandError, type CommandInput } from '../shell/command.ts';
 import { text, texts } from '../shell/flag.ts';
 
 export const CONFIG_FLAGS = {
-  config: text({ value: 'file', help: 'a JSON file; `basa config print` explains its keys' }),
-  set: texts({ value: 'key=value', help: 'sets one key; it wins over file and variables' }),
+  config: text({ value: 'file', help: 'JSON file with the configuration; `basa config print` explains its keys' }),
+  set: texts({ value: 'key=value', help: 'set one key; overrides the file and the variables' }),
 };
 
 export interface Places {
@@ -22,5 +22,9 @@ export type ServiceName = 'server' | 'authority';
 /** The positional argument that names the service. */
 export function serviceOf({ positionals: [name] }: Pick<CommandInput, 'positionals'>): ServiceName {
   if (name === 'server' || name === 'authority') return name;
-  throw new CommandError(`say which service: server or authority${name === undefined ? '' : `, not "${name}"`}`);
+  throw new CommandError(
+    name === undefined
+      ? 'name a service: server or authority'
+      : `there is no service "${name}"; choose server or authority`,
+  );
 }

@@ -14,16 +14,16 @@ const deltaFlag = (help: string) =>
 export const PRIVACY_FLAGS = {
   noise: positive({
     value: 'z',
-    help: 'differential privacy: noise of z sensitivities in every sum; see `basa plan`',
+    help: 'noise multiplier for differential privacy: the standard deviation of the noise in a sum over its sensitivity',
   }),
   participations: whole({
-    help: 'the budget: sums that a device may be in, at 1/(2 z^2) of zCDP each',
+    help: 'privacy budget: number of sums that a device may be part of; each costs 1/(2 z^2) of zCDP',
     min: 1,
     max: 2 ** 32 - 1,
   }),
-  delta: deltaFlag('what epsilon is told for'),
+  delta: deltaFlag('delta for which epsilon is reported'),
   colluders: whole({
-    help: 'devices of a sum that may tell the server their noise',
+    help: 'number of devices in a sum that may reveal their noise to the server',
     max: 1022,
     without: 'a tenth of K',
   }),
@@ -33,9 +33,9 @@ export const METRICS_FLAGS = {
   metrics: parsed<readonly MetricRange[]>(
     {
       value: 'list',
-      help: 'means of the devices to learn, as name:low:high with commas: loss:0:5,accuracy:0:1,examples:0:1000',
+      help: 'metrics to average over the devices, as name:low:high separated by commas, for example loss:0:5,accuracy:0:1',
     },
-    'name:low:high with commas',
+    'name:low:high, separated by commas',
     metricsOf,
   ),
 };
@@ -44,20 +44,23 @@ export function privacyChoice(flags: CommandInput<typeof PRIVACY_FLAGS>['flags']
   const { noise, participations, delta = DELTA, colluders } = flags;
   if (noise === undefined) {
     const alone = (['participations', 'delta', 'colluders'] as const).find((name) => flags[name] !== undefined);
-    if (alone !== undefined) throw new CommandError(`--${alone} is of a private task: give --noise as well`);
+    if (alone !== undefined)
+      throw new CommandError(
+        `--${alone} needs --noise, which makes the task private; add --noise, or remove --${alone}`,
+      );
     return undefined;
   }
   if (participations === undefined)
-    throw new CommandError('--noise needs --participations: how many sums a device may be in');
+    throw new CommandError('--noise needs --participations, the number of sums that a device may be part of; add it');
   return { noiseMultiplier: noise, participations, delta, ...(colluders !== undefined && { colluders }) };
 }
 
 export const FLOOR_FLAGS = {
   'max-epsilon': positive({
     value: 'e',
-    help: 'take part only in a private task whose whole budget is at most e',
+    help: 'take part only in a private task whose total epsilon is at most e',
   }),
-  delta: deltaFlag('what that epsilon is reckoned for, whatever the task names'),
+  delta: deltaFlag('delta for --max-epsilon; the delta of the task does not matter'),
 };
 
 /** The demand of a device with `--max-epsilon`; undefined without it. */
@@ -65,7 +68,7 @@ export function privacyFloor(flags: CommandInput<typeof FLOOR_FLAGS>['flags']): 
   const { 'max-epsilon': epsilon, delta } = flags;
   if (epsilon !== undefined) return { epsilon, delta: delta ?? DELTA };
   if (delta === undefined) return undefined;
-  throw new CommandError('--delta says what --max-epsilon is reckoned for: give that as well');
+  throw new CommandError('--delta needs --max-epsilon; add it, or remove --delta');
 }
 
 function metricsOf(given: string): readonly MetricRange[] | undefined {

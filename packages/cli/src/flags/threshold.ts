@@ -6,8 +6,8 @@ export const MAX_AUTHORITIES = 16;
 
 export const thresholdFlag = whole({
   value: 't',
-  help: 'how many of several authorities every step needs',
+  help: 'number of authorities that every step needs, if there are several',
   min: 1,
   max: MAX_AUTHORITIES,
-  without: 'as many as withstand one that colludes: 3 of 4',
+  without: 'the smallest that tolerates a colluding authority, for example 3 of 4',
 });

@@ -15,13 +15,13 @@ export function localTrainingFlags(without: {
 }) {
   return {
     epochs: whole({
-      help: 'passes of a device over its examples',
+      help: 'number of passes of a device over its examples',
       min: 1,
       max: MAX_U16,
       without: without.epochs,
     }),
-    batch: whole({ help: 'examples of a step', min: 1, max: MAX_U16, without: without.batch }),
-    rate: positive({ help: 'learning rate of the devices', without: without.rate }),
+    batch: whole({ help: 'number of examples in a training step', min: 1, max: MAX_U16, without: without.batch }),
+    rate: positive({ help: 'learning rate on the devices', without: without.rate }),
   };
 }
 
@@ -29,17 +29,17 @@ export const TRAINING_FLAGS = {
   ...localTrainingFlags({
     epochs: '1',
     batch: '10 for mnist, else 20',
-    rate: 'mnist and cifar 0.03, femnist 0.05, flsim and your own 0.1, or what model.ts says',
+    rate: 'the value in model.ts, else 0.03 for mnist and cifar, 0.05 for femnist, 0.1 for others',
   }),
   loss: choice(TASK_LOSSES, {
-    help: `what devices minimise: ${TASK_LOSSES.join(', ')} (own: a loss of your own trainer)`,
-    without: 'softmaxCrossEntropy, or what model.ts says',
+    help: `loss that devices minimise: ${TASK_LOSSES.join(', ')}; own is the loss of your own trainer`,
+    without: 'the value in model.ts, else softmaxCrossEntropy',
   }),
   'block-floor': parsed<number>(
     {
       value: 'x',
-      help: 'smallest norm an update may have on a block of parameters; 0 refuses only zeros',
-      without: 'mnist 0.005, else a thousandth of the clip',
+      help: 'smallest norm of an update on each block of parameters; 0 refuses only blocks of zeros',
+      without: '0.005 for mnist, else a thousandth of --clip',
     },
     'a positive number, or 0',
     (given) =>

@@ -4,8 +4,8 @@ import type { AuthorityOperator, ServerOperator } from '@basa/client/operator';
 import { CommandError, type CommandInput } from '../shell/command.ts';
 import { type Named, wholeName } from './names.ts';
 
-export const TAKES_TASK = { '<task>': 'its name, or its first digits (BASA_TASK)' };
-export const TAKES_NAMED_TASK = { '<task>': 'its name, or its first digits' };
+export const TAKES_TASK = { '<task>': 'name or first digits of the task (variable: BASA_TASK)' };
+export const TAKES_NAMED_TASK = { '<task>': 'name or first digits of the task' };
 
 const TASK = { kind: 'task', listed: '`basa task ls`' };
 
@@ -31,7 +31,7 @@ export function namedTask(
 
 async function givenTask(text: string | undefined, server: ServerOperator): Promise<string> {
   if (text === undefined)
-    throw new CommandError('say which task: its name or its first digits; `basa task ls` lists them');
+    throw new CommandError('name a task, by its name or its first digits; `basa task ls` lists all tasks');
   return taskNamed(text, server);
 }
 

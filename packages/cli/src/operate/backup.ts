@@ -12,36 +12,39 @@ interface Manifest {
 type Work = (places: Places, folder: string) => Promise<Manifest>;
 
 const APART: Readonly<Record<ServiceName, string>> = {
-  server: 'It holds server.key: keep it as safe as the data folder.',
+  server: 'The backup contains server.key: protect it as well as the data folder.',
   authority:
-    'It holds neither the key file or passphrase nor the witness: keep the first apart from it, and never restore the second.',
+    'The backup contains neither the key file or passphrase nor the witness. Store the key file or passphrase separately, and never restore an old witness.',
 };
 
 /** The data that a restored folder lacks (docs/operations.md). */
 const FORGETS: Readonly<Record<ServiceName, readonly string[]>> = {
   server: [
-    'A restored folder is a rollback: what happened since the backup is forgotten.',
-    'Buffers it forgot are aborted by the authority when their time is over, and their updates go elsewhere.',
-    'Behind a model that the authority has logged, it draws no more buffers of that task: create a new one from its newest model.',
+    'A restore is a rollback: everything since the backup is forgotten.',
+    'The authority aborts the forgotten buffers when their time is over; devices contribute their updates again elsewhere.',
+    'If the backup is older than the newest model in the log of the authority, the task cannot continue: create a new task from its newest model.',
   ],
   authority: [
-    'A restored folder is a rollback: what happened since the backup is forgotten.',
-    'At its start it gives up every buffer that was open in the backup. Leave its witness where it is: it shows the rollback.',
-    'Revocations since are forgotten: revoke again. Behind a logged model, the server draws no more buffers of that task.',
+    'A restore is a rollback: everything since the backup is forgotten.',
+    'When the authority starts, it aborts every buffer that was open in the backup. Leave its witness in place: it detects the rollback.',
+    'Revocations since the backup are forgotten: revoke those devices again. A task whose newest model is missing from the restored log cannot continue.',
   ],
 };
 
 function backup(service: ServiceName, load: () => Promise<Work>): Command {
   return command({
     name: `backup ${service}`,
-    summary: `copies the ${service}'s data folder while it runs`,
-    flags: { ...CONFIG_FLAGS, to: needed({ value: 'folder', help: 'where to; empty, or not there yet' }) },
-    notes: [APART[service], 'With databaseUrl the database is backed up with pg_dump.'],
+    summary: `copy the data folder of the ${service} while it runs`,
+    flags: {
+      ...CONFIG_FLAGS,
+      to: needed({ value: 'folder', help: 'folder for the copy; it must be empty or not exist yet' }),
+    },
+    notes: [APART[service], 'If the service uses databaseUrl, back up the database with pg_dump.'],
     async run(input) {
       const { to } = input.flags;
       const { files } = await (await load())(placesOf(input), to);
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-      input.terminal.line(`${counted(files.length, 'file')}, ${bytes} bytes, in ${to}`);
+      input.terminal.line(`copied ${counted(files.length, 'file')}, ${bytes} bytes, to ${to}`);
       input.terminal.line(APART[service]);
       return { json: { to, files: files.length, bytes } };
     },
@@ -51,19 +54,19 @@ function backup(service: ServiceName, load: () => Promise<Work>): Command {
 function restore(service: ServiceName, load: () => Promise<Work>): Command {
   return command({
     name: `restore ${service}`,
-    summary: `makes a data folder of the ${service} from a backup`,
+    summary: `create the data folder of the ${service} from a backup`,
     flags: {
       ...CONFIG_FLAGS,
       from: needed({
         value: 'folder',
-        help: `what \`basa backup ${service}\` made; every file is held to its hash first`,
+        help: `folder that \`basa backup ${service}\` wrote; the hash of every file is checked first`,
       }),
     },
-    notes: ['dataFolder must be empty, or not be there yet.', ...FORGETS[service]],
+    notes: ['The dataFolder must be empty or not exist yet.', ...FORGETS[service]],
     async run(input) {
       const { from } = input.flags;
       const { files, madeAt } = await (await load())(placesOf(input), from);
-      input.terminal.line(`restored: ${counted(files.length, 'file')} of ${madeAt}`);
+      input.terminal.line(`restored ${counted(files.length, 'file')} from the backup of ${madeAt}`);
       for (const line of FORGETS[service]) input.terminal.line(line);
       return { json: { from, madeAt, files: files.length } };
     },

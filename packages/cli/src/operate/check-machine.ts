@@ -28,18 +28,19 @@ export async function checkFolder(folder: string): Promise<readonly Finding[]> {
 
 async function checkPermissions(folder: string): Promise<Finding> {
   const found = await stat(folder).catch(() => undefined);
-  if (found === undefined) return fine('data folder', `${folder} is not there yet; the service makes it`);
-  if (!found.isDirectory()) return failed('data folder', `${folder} is a file`, 'give dataFolder the path of a folder');
+  if (found === undefined) return fine('data folder', `${folder} does not exist yet; the service creates it`);
+  if (!found.isDirectory())
+    return failed('data folder', `${folder} is a file`, 'set dataFolder to the path of a folder');
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
-    return warning('data folder', `${folder} is open to others than its owner`, `chmod 700 ${folder}`);
+    return warning('data folder', `users other than its owner can open ${folder}`, `chmod 700 ${folder}`);
   return fine('data folder', folder);
 }
 
 async function checkSpace(place: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(place);
   const free = bavail * bsize;
-  const says = `${(free / 2 ** 30).toFixed(1)} GiB are free in ${place}`;
-  const todo = 'free some, or move dataFolder; keepModels and keepBuffersDays bound what the server keeps';
+  const says = `${(free / 2 ** 30).toFixed(1)} GiB free in ${place}`;
+  const todo = 'free some space, or move dataFolder; lower keepModels or keepBuffersDays so that the server keeps less';
   if (free < TOO_LOW_BYTES) return failed('disk space', says, todo);
   return free < LOW_BYTES ? warning('disk space', says, todo) : fine('disk space', says);
 }
@@ -51,7 +52,7 @@ async function checkFlush(place: string): Promise<Finding> {
     folder = await mkdtemp(join(place, '.basa-doctor-'));
   } catch (error) {
     const why = `${place} cannot be written (${(error as NodeJS.ErrnoException).code})`;
-    return failed('disk flush', why, 'run doctor as the user of the service, and check who owns the folder');
+    return failed('disk flush', why, 'run `basa doctor` as the user of the service, and check the owner of the folder');
   }
   try {
     const file = await open(join(folder, 'flush'), 'w', 0o600);
@@ -64,9 +65,9 @@ async function checkFlush(place: string): Promise<Finding> {
     }
     await file.close();
     const median = times.sort((a, b) => a - b)[FLUSHES >> 1] ?? 0;
-    const says = `${median.toFixed(1)} ms for a flush in ${place}`;
+    const says = `a flush in ${place} takes ${median.toFixed(1)} ms`;
     if (median > SLOW_FLUSH_MS)
-      return warning('disk flush', says, 'use a local disk: each acknowledged update waits for a flush');
+      return warning('disk flush', says, 'use a local disk: every acknowledgement of an update waits for a flush');
     return fine('disk flush', says);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -78,15 +79,18 @@ export async function checkPort(
   { host, port }: { readonly host: string; readonly port: number },
   answers: () => Promise<boolean>,
 ): Promise<Finding> {
-  if (port === 0) return fine('port', 'any free one');
+  if (port === 0) return fine('port', 'the service takes any free port');
   const code = await new Promise<string | undefined>((done) => {
     const probe = createServer();
     probe.once('error', (error: NodeJS.ErrnoException) => done(error.code));
     probe.listen({ host, port }, () => probe.close(() => done(undefined)));
   });
   if (code === undefined) return fine('port', `${host}:${port} is free`);
-  if (code === 'EADDRINUSE' && (await answers())) return fine('port', `the service runs at ${host}:${port}`);
-  const todo = code === 'EADDRINUSE' ? 'stop the program that uses it, or choose another port' : 'check host and port';
+  if (code === 'EADDRINUSE' && (await answers())) return fine('port', `the service is running at ${host}:${port}`);
+  const todo =
+    code === 'EADDRINUSE'
+      ? 'stop the program that uses it, or choose another port'
+      : 'check the settings host and port';
   return failed('port', `${host}:${port} cannot be used (${code})`, todo);
 }
 

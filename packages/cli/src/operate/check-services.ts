@@ -20,13 +20,17 @@ async function checkServer(places: Places): Promise<readonly Finding[]> {
   const options = readServerConfig(places);
   const records = await tried('records', async () => {
     const { records: found } = await examineServer(options);
-    if (found === undefined) return [fine('records', 'none yet: a new server')];
+    if (found === undefined) return [fine('records', 'there are none yet: this is a new server')];
     const { missing, clockAheadMs } = found;
     const blobs =
       missing.length === 0
-        ? fine('blobs', 'every one that the records name is there')
-        : failed('blobs', `${missing.length} are missing, the first is ${missing[0]}`, 'restore the newest backup');
-    return [fine('records', 'of this format'), blobs, clockFinding('the database', clockAheadMs)];
+        ? fine('blobs', 'all blobs that the records name exist')
+        : failed(
+            'blobs',
+            `${missing.length} blobs are missing, the first is ${missing[0]}`,
+            'restore the newest backup',
+          );
+    return [fine('records', 'they have the format of this version'), blobs, clockFinding('the database', clockAheadMs)];
   });
   return [
     ...configFindings(risks),
@@ -47,11 +51,11 @@ async function checkAuthority(places: Places): Promise<readonly Finding[]> {
     if (found === undefined)
       return [
         witnessed === undefined
-          ? fine('records', 'none yet: a new authority')
+          ? fine('records', 'there are none yet: this is a new authority')
           : failed(
               'records',
-              'none, but there is a witness',
-              'restore the data, or move the witness away to begin anew',
+              'there are none, although a witness exists',
+              'restore the data, or move the witness away to start as a new authority',
             ),
       ];
     const length = `${found.logLength} records in the log`;
@@ -76,23 +80,30 @@ function fleetFinding({ name, devices, minimum, bufferSize }: TaskFleet): Findin
   const check = `devices of ${name}`;
   const says = `${devices} enrolled, a buffer has ${bufferSize} slots and closes with ${minimum} updates`;
   if (devices < minimum)
-    return warning(check, says, `enrol ${minimum - devices} more: until then no buffer closes and no model is made`);
+    return warning(
+      check,
+      says,
+      `enrol ${minimum - devices} more; until then, no buffer closes and no version of the model is made`,
+    );
   const isSmall = devices < 2 * bufferSize;
-  return fine(check, isSmall ? `${says}: so few fill one buffer after the other` : says);
+  return fine(
+    check,
+    isSmall ? `${says}; with fewer than ${2 * bufferSize} devices, only one buffer fills at a time` : says,
+  );
 }
 
 function witnessFinding(logLength: number, witnessed: number | undefined): Finding {
   if (witnessed === undefined && logLength > 0)
     return warning(
       'witness',
-      'there is none',
-      'at its start the authority gives up every open buffer; newNode, if it is a new node',
+      'there is no witness',
+      'when the authority starts, it aborts every open buffer; for a new node of a running authority, set newNode',
     );
   if ((witnessed ?? 0) > logLength)
     return warning(
       'witness',
-      `it has seen ${witnessed} records, the log has ${logLength}`,
-      'the log was rolled back: at its start the authority gives up every open buffer',
+      `it has seen ${witnessed} records, but the log has ${logLength}`,
+      'the log was rolled back; when the authority starts, it aborts every open buffer',
     );
   return fine('witness', `it has seen ${witnessed ?? 0} records`);
 }
@@ -101,12 +112,12 @@ function witnessFinding(logLength: number, witnessed: number | undefined): Findi
 function keyFileFindings(secret: { readonly keyFile: string } | object): readonly Finding[] {
   if (!('keyFile' in secret)) return [];
   if (existsSync(secret.keyFile)) return [fine('key file', secret.keyFile)];
-  const todo = `put the old one back, or for a new authority: openssl rand -out ${secret.keyFile} 32; chmod 600 ${secret.keyFile}`;
-  return [failed('key file', `${secret.keyFile} is not there`, todo)];
+  const todo = `put the old key file back, or create one for a new authority: openssl rand -out ${secret.keyFile} 32; chmod 600 ${secret.keyFile}`;
+  return [failed('key file', `${secret.keyFile} does not exist`, todo)];
 }
 
 function configFindings(risks: readonly string[]): readonly Finding[] {
-  const read = fine('configuration', 'can be used');
+  const read = fine('configuration', 'it is valid');
   return [read, ...risks.map((risk) => warning('configuration', risk, '`basa config print` explains each key'))];
 }
 
@@ -118,8 +129,8 @@ async function tried(check: string, work: () => Promise<readonly Finding[]>): Pr
     const { name, message } = error as Error;
     const isSaid = name === 'StartError';
     const todo = isSaid
-      ? 'do what the sentence says; the service would not start'
-      : 'check that it runs and is in reach';
+      ? 'follow this advice: otherwise the service does not start'
+      : 'check that the database is running and can be reached';
     return [failed(check, message, todo)];
   }
 }
@@ -154,21 +165,21 @@ async function askAuthority(authority: {
   } catch (error) {
     const why = networkReason(error);
     const isAnswering = isCertificateReason(why);
-    const says = isAnswering ? `the certificate of ${url} is not accepted (${why})` : `${url} does not answer (${why})`;
-    const todo = isAnswering ? networkAdvice(error) : 'start it, or check authorityUrl and the network';
+    const says = isAnswering ? `the certificate of ${url} is not trusted (${why})` : `${url} does not answer (${why})`;
+    const todo = isAnswering ? networkAdvice(error) : 'start the authority, or check authorityUrl and the network';
     return [failed('authority', says, todo)];
   }
   if (about.publicKey !== toHex(publicKey))
     return [
       failed(
         'authority',
-        `${url} has another key than authorityKey`,
-        `if ${url} is the right address, ask its operator for its key; do not take the key from this answer`,
+        `the key of ${url} is not the one in authorityKey`,
+        `if ${url} is the right address, ask its operator for the key; do not copy the key that the address itself reports`,
       ),
     ];
   const half = (Date.now() - asked) / 2;
   return [
-    fine('authority', `${url} answers with the key of authorityKey`),
+    fine('authority', `${url} answers and has the key in authorityKey`),
     clockFinding('the authority', Number(about.time) - asked - half),
   ];
 }

@@ -28,12 +28,12 @@ async function keysOf(service: ServiceName) {
 
 export const configCheck: Command = command({
   name: 'config check',
-  summary: "reads a service's configuration as the service would, and says what is risky",
-  takes: { 'server | authority': 'which service' },
+  summary: "read a service's configuration as the service would, and warn about risky settings",
+  takes: { 'server | authority': 'the service' },
   flags: CONFIG_FLAGS,
   notes: [
-    'Prints every key with its value and where it comes from; of secrets only whether they are set.',
-    'Ends with code 2 where the service would refuse it.',
+    'Prints every key with its value and the source of the value. For secrets, it prints only whether they are set.',
+    'Exits with code 2 if the service would refuse the configuration.',
   ],
   async run(input) {
     const service = serviceOf(input);
@@ -51,13 +51,13 @@ export const configCheck: Command = command({
 
 export const configPrint: Command = command({
   name: 'config print',
-  summary: 'prints every key of a service with its default and meaning, or writes a file to begin with',
-  takes: { 'server | authority': 'which service' },
+  summary: 'print every configuration key of a service with its default and meaning, or write a first file',
+  takes: { 'server | authority': 'the service' },
   flags: {
-    preset: choice(PRESET_NAMES, { help: `${PRESET_NAMES.join(' or ')}: settings that go together` }),
+    preset: choice(PRESET_NAMES, { help: `${PRESET_NAMES.join(' or ')}: a set of values that fit together` }),
     out: text({
       value: 'file',
-      help: 'write a file to begin with instead; a file that is there is left alone',
+      help: 'write a configuration file instead; an existing file is not overwritten',
     }),
   },
   async run(input) {
@@ -69,12 +69,14 @@ export const configPrint: Command = command({
     const { out } = input.flags;
     if (out !== undefined) {
       await writeFile(out, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-      input.terminal.line(`${out}: look at each key before you use it; \`basa config print ${service}\` explains them`);
+      input.terminal.line(
+        `wrote ${out}; check each key before you use it: \`basa config print ${service}\` explains them`,
+      );
       return { json: file };
     }
     for (const { key, variable, description, isSecret, isNeeded } of keys) {
-      const value = isSecret ? `secret: ${variable}, or ${key}File` : wordsOf(file[key]) || '-';
-      input.terminal.line(`${key}${isNeeded ? ' (needed)' : ''} = ${value}`);
+      const value = isSecret ? `secret: set ${variable}, or ${key}File` : wordsOf(file[key]) || '-';
+      input.terminal.line(`${key}${isNeeded ? ' (required)' : ''} = ${value}`);
       input.terminal.line(`    ${description}${isSecret ? '' : `; ${variable}`}`);
     }
     return { json: file };

@@ -8,13 +8,13 @@ const MARK: Readonly<Record<Finding['state'], string>> = { fine: 'ok  ', warning
 
 export const doctor: Command = command({
   name: 'doctor',
-  summary: 'checks versions, ports, disk, clocks, permissions, records and the authority, and says what to do',
-  takes: { 'server | authority': 'which service; without one, only this machine' },
+  summary: 'check versions, ports, disk, clocks, permissions, records and the authority, with advice on each problem',
+  takes: { 'server | authority': 'the service; without it, only this machine is checked' },
   flags: CONFIG_FLAGS,
   notes: [
-    'Changes nothing, and may run beside the service; run it as the same user. Ends with code 1 where a check failed.',
+    'It changes nothing and can run while the service runs; run it as the same user. Exits with code 1 if a check failed.',
   ],
-  opening: 'looking',
+  opening: 'checking',
   async run(input) {
     const { checkVersions } = await import('./check-machine.ts');
     const findings = [...(await checkVersions())];
@@ -27,7 +27,7 @@ export const doctor: Command = command({
       if (todo !== undefined) input.terminal.line(`      ${todo}`);
     }
     const failures = findings.filter(({ state }) => state === 'failed').length;
-    input.terminal.line(failures === 0 ? 'nothing is in the way' : `${failures} of ${findings.length} checks failed`);
+    input.terminal.line(failures === 0 ? 'no check failed' : `${failures} of ${findings.length} checks failed`);
     return { json: { failed: failures, findings }, ...(failures > 0 && { exitCode: EXIT_CODE.failed }) };
   },
 });

@@ -25,7 +25,7 @@ const TOO_LATE_MS = 300_000;
 
 export function clockFinding(check: string, aheadMs: number): Finding {
   const says = `${check} is ${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} this machine`;
-  const todo = 'set both clocks by NTP; 5 minutes is the most that signed requests bear';
+  const todo = 'set both clocks with NTP; signed requests fail if the clocks differ by more than 5 minutes';
   if (Math.abs(aheadMs) > TOO_LATE_MS) return failed(`clock of ${check}`, says, todo);
   if (Math.abs(aheadMs) > LATE_MS) return warning(`clock of ${check}`, says, todo);
   return fine(`clock of ${check}`, says);

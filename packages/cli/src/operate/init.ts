@@ -11,27 +11,27 @@ const port = (help: string, usual: number) => whole({ help, min: 1, max: 65_535,
 const FLAGS = {
   host: text({
     value: 'name',
-    help: 'the name or address by which devices reach both services',
+    help: 'name or address at which devices reach both services',
     default: '127.0.0.1',
   }),
-  'server-port': port('of the server', 7800),
-  'authority-port': port('of the authority', 7801),
+  'server-port': port('port of the server', 7800),
+  'authority-port': port('port of the authority', 7801),
   'tls-cert': text({
     value: 'file',
-    help: 'PEM, for a host other than this machine; goes with --tls-key',
+    help: 'PEM file with the certificate; needed, with --tls-key, if --host is not this machine',
   }),
-  'tls-key': text({ value: 'file', help: 'PEM' }),
+  'tls-key': text({ value: 'file', help: 'PEM file with the private key of the certificate' }),
 };
 
 export const init: Command = command({
   name: 'init',
-  summary: 'writes configurations, keys and a first token for server and authority, and says what comes next',
-  takes: { '<folder>': 'empty, or not there yet (basa)' },
+  summary: 'write configurations, keys and an operator token for both services, and print the next steps',
+  takes: { '<folder>': 'folder for the files; it must be empty or not exist yet (default: basa)' },
   flags: FLAGS,
   notes: [
-    "Both services on one machine are for trying things out: who runs both can read every update. For others' data let somebody else run the authority, with authority.json, authority.key and authority-data.",
+    'Run both services yourself only to try things out: an operator of both can read every update. If the data belong to others, let an independent party run the authority with authority.json, authority.key and authority-data.',
   ],
-  opening: 'making keys',
+  opening: 'creating keys',
   async run(input) {
     const { terminal } = input;
     const places = await placesOf(input);
@@ -76,10 +76,11 @@ async function placesOf({ flags, positionals }: CommandInput<typeof FLAGS>): Pro
   const folder = resolve(positionals[0] ?? 'basa');
   const host = flags.host.replace(/^\[(.*)\]$/, '$1');
   const [cert, key] = [flags['tls-cert'], flags['tls-key']];
-  if ((cert === undefined) !== (key === undefined)) throw new CommandError('--tls-cert and --tls-key go together');
+  if ((cert === undefined) !== (key === undefined))
+    throw new CommandError('--tls-cert and --tls-key need each other; give both or neither');
   if (cert === undefined && !isLoopback(host))
     throw new CommandError(
-      `devices would reach ${host} over plain http, where keys can be read on the way; give --tls-cert and --tls-key`,
+      `devices would send their keys to ${host} over plain http, which others on the network can read; add --tls-cert and --tls-key`,
     );
   const tls = cert === undefined || key === undefined ? {} : { tlsCertFile: resolve(cert), tlsKeyFile: resolve(key) };
   const listen = (at: number): object => ({
@@ -102,7 +103,7 @@ async function placesOf({ flags, positionals }: CommandInput<typeof FLAGS>): Pro
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0)
-    throw new CommandError(`${folder} is not empty; give the path of a new folder`);
+    throw new CommandError(`${folder} is not empty; name a folder that is empty or does not exist yet`);
 }
 
 function writeConfig(folder: string, name: string, config: object): Promise<void> {
@@ -113,7 +114,7 @@ function nextSteps({ folder, serverUrl, authorityUrl }: InitPlaces, authorityKey
   return [
     `wrote authority.json, authority.key, server.json and operator.token into ${folder}`,
     '',
-    'Start the authority, then the server, each in a terminal of its own:',
+    'Start the authority, then the server, each in its own terminal:',
     `  \`basa authority --config ${join(folder, 'authority.json')}\``,
     `  \`basa server --config ${join(folder, 'server.json')}\``,
     '',
@@ -121,19 +122,19 @@ function nextSteps({ folder, serverUrl, authorityUrl }: InitPlaces, authorityKey
     `  export BASA_SERVER=${serverUrl} BASA_AUTHORITY=${authorityUrl}`,
     `  export BASA_AUTHORITY_KEY=${authorityKey}`,
     `  export BASA_OPERATOR_TOKEN=$(cat ${join(folder, 'operator.token')})`,
-    '  `basa task create --name first --buffer 3` prints the task: 64 digits, which devices pin',
+    '  `basa task create --name first --buffer 3` prints the 64 digits of the task, which devices need',
     '  `basa keys enroll --task first --count 3` prints a token for each device',
     '',
-    'On each device, with the two addresses and the key from above:',
+    'On each device, set BASA_SERVER, BASA_AUTHORITY and BASA_AUTHORITY_KEY as above, then run:',
     '  `basa client --identity my-device --task <the 64 digits> --enrol <token>`',
     '',
     ...(serverUrl.startsWith('https:')
       ? [
-          'Where no public authority signed the certificate, name the PEM file of its CA in NODE_EXTRA_CA_CERTS: before the server and',
-          'in every other terminal.',
+          'If the certificate is not signed by a public CA, set NODE_EXTRA_CA_CERTS to the PEM file of its CA in the terminal of the',
+          'server and on every device and operator machine.',
           '',
         ]
       : []),
-    'Keep authority.key in a safe place of its own: without it the data of the authority cannot be opened.',
+    'Back up authority.key separately from authority-data: without this key, nobody can read the data of the authority.',
   ];
 }

@@ -10,20 +10,23 @@ import { type Terminal, table } from '../shell/terminal.ts';
 
 export const inspectBuffer: Command = command({
   name: 'inspect buffer',
-  summary: 'shows a buffer or a batch: its state, and its slots or updates',
-  takes: { '<buffer>': 'its name, or its first digits where it made a version; `basa task show` lists those' },
+  summary: 'show the state of a buffer or batch, and its slots or updates',
+  takes: {
+    '<buffer>': 'all digits of the buffer, or the first digits if it made a version; `basa task show` lists those',
+  },
   flags: SERVER_FLAGS,
   async run(input) {
     const [name] = input.positionals;
-    if (name === undefined) throw new CommandError('say which buffer; `basa task show <task>` lists those of versions');
+    if (name === undefined)
+      throw new CommandError('name a buffer, by its digits; `basa task show <task>` lists the buffers of each version');
     const server = await serverOperator(input);
     const buffer = await server.buffer(await bufferNamed(name, server));
     const { terminal } = input;
     const isBatch = buffer.expiry === 0;
     terminal.line(
       isBatch
-        ? `${buffer.status}, a batch of ${buffer.slots.length} updates on version ${buffer.version}; at most ${buffer.bufferSize}, at least ${buffer.minimum} are in one`
-        : `${buffer.status}, drawn with version ${buffer.version}: ${buffer.slots.length} of ${buffer.bufferSize} slots taken, at least ${buffer.minimum} needed`,
+        ? `${buffer.status}, a batch of ${buffer.slots.length} updates trained on version ${buffer.version} (a batch has ${buffer.minimum} to ${buffer.bufferSize})`
+        : `${buffer.status}, opened at version ${buffer.version}: ${buffer.slots.length} of ${buffer.bufferSize} slots are taken, at least ${buffer.minimum} are needed`,
     );
     if (isBatch) {
       terminal.line(table([['place', 'user'], ...buffer.slots.map(({ slot, user }) => [String(slot), short(user)])]));
@@ -43,18 +46,18 @@ export const inspectBuffer: Command = command({
 
 const VERIFY_FLAGS = {
   key: pinnedList({
-    help: "the authority's public key, pinned; one for each address",
+    help: 'public key of the authority (64 digits), or one for each address, separated by commas',
     variable: 'BASA_AUTHORITY_KEY',
   }),
-  file: text({ value: 'path', help: 'a log that was saved before; without it, it is asked for' }),
+  file: text({ value: 'path', help: 'saved log to verify; without it, the log is downloaded' }),
   save: text({
     value: 'path',
-    help: 'keep the log that was asked for; of several authorities path.1, path.2 and so on',
+    help: 'save the downloaded log; the logs of several authorities become path.1, path.2 and so on',
   }),
   ...AUTHORITY_FLAGS,
   authority: text({
     value: 'url',
-    help: 'the authority; several with commas between them',
+    help: 'address of the authority, or several separated by commas',
     variable: 'BASA_AUTHORITY',
   }),
 };
@@ -62,14 +65,14 @@ type VerifyInput = CommandInput<typeof VERIFY_FLAGS>;
 
 export const authorityVerifyLog: Command = command({
   name: 'authority verify-log',
-  summary: "verifies the authority's log offline: chain, signatures, and that no key was issued twice",
+  summary: "verify an authority's log: its hash chain, its signatures, and that no key was issued twice",
   flags: VERIFY_FLAGS,
   async run(input) {
     const { file, key: keys, save } = input.flags;
     const logs = file === undefined ? await askedLogs(input) : [await readLog(file)];
     if (keys.length !== logs.length)
       throw new CommandError(
-        `there are ${logs.length} logs and ${keys.length} keys: give --key for each log, in order`,
+        `there are ${logs.length} logs but ${keys.length} keys; give --key one key for each log, in the same order`,
       );
     const reports: LogReport[] = [];
     for (const [n, bytes] of logs.entries()) {
@@ -88,7 +91,8 @@ export const authorityVerifyLog: Command = command({
 
 async function askedLogs(input: VerifyInput): Promise<readonly Uint8Array[]> {
   const { authority } = input.flags;
-  if (authority === undefined) throw new CommandError('--authority is needed (or the variable BASA_AUTHORITY)');
+  if (authority === undefined)
+    throw new CommandError('--authority is missing: add it, or set the variable BASA_AUTHORITY');
   return (await authorityOperator({ ...input, flags: { ...input.flags, authority } })).logs();
 }
 
@@ -104,8 +108,8 @@ async function verified(terminal: Terminal, bytes: Uint8Array, key: string): Pro
   terminal.line(`keys issued twice: ${report.doubleIssues}`);
   for (const problem of report.problems) terminal.line(`WRONG: ${problem}`);
   if (report.problems.some((problem) => problem.startsWith('head:')))
-    terminal.line('Its head is not signed with --key: first make sure that this is the key of that authority.');
-  terminal.line(report.isGood ? 'the log is whole, signed and keeps its rules' : 'the log is NOT good');
+    terminal.line('The head of the log is not signed with --key. First check that this is the key of that authority.');
+  terminal.line(report.isGood ? 'the log is valid: complete, signed, and every rule holds' : 'the log is NOT valid');
   return report;
 }
 

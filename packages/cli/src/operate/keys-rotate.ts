@@ -11,21 +11,21 @@ const FLAGS = {
   ...CONFIG_FLAGS,
   'new-key-file': text({
     value: 'file',
-    help: '32 random bytes: head -c 32 /dev/urandom > new.key; chmod 600 new.key',
+    help: 'file with 32 random bytes; to create it: head -c 32 /dev/urandom > new.key; chmod 600 new.key',
   }),
   'new-passphrase-file': text({
     value: 'file',
-    help: `or a passphrase, from a file or the variable ${VARIABLE}`,
+    help: `file with a new passphrase, instead of a key file (variable with the passphrase: ${VARIABLE})`,
   }),
 };
 
 export const keysRotateVault: Command = command({
   name: 'keys rotate-vault',
-  summary: "seals the authority's keys with another passphrase or key file",
+  summary: "encrypt the authority's keys with another passphrase or key file",
   flags: FLAGS,
   notes: [
-    'Stop the authority first, all of its nodes. The configuration names the secret that holds now; change it afterwards.',
-    'All of it is sealed anew or nothing. Backups from before still open with the old secret: destroy them or keep it.',
+    'First stop the authority on all its nodes. The configuration must still name the current secret; change it afterwards.',
+    'Either all keys are encrypted again or none. Older backups still need the old secret: keep it, or destroy those backups.',
   ],
   async run(input) {
     const fresh = await secretOf(input);
@@ -33,7 +33,7 @@ export const keysRotateVault: Command = command({
     const { masterKeys } = await rotateVault(placesOf(input), fresh);
     const what = 'keyFile' in fresh ? `keyFile: ${fresh.keyFile}` : 'the new passphrase';
     input.terminal.line(
-      `the signing key and ${counted(masterKeys, 'master key')} are sealed anew; start the authority with ${what}`,
+      `encrypted the signing key and ${counted(masterKeys, 'master key')} again; start the authority with ${what}`,
     );
     return { json: { masterKeys } };
   },
@@ -47,7 +47,9 @@ async function secretOf({
   const passphrase = file === undefined ? environment[VARIABLE] : await read(file);
   if (keyFile !== undefined && passphrase === undefined) return { keyFile };
   if (passphrase !== undefined && keyFile === undefined) return { passphrase };
-  throw new CommandError(`give one of --new-key-file, --new-passphrase-file or the variable ${VARIABLE}`);
+  throw new CommandError(
+    `give exactly one new secret: --new-key-file, --new-passphrase-file, or the variable ${VARIABLE}`,
+  );
 }
 
 async function read(path: string): Promise<string> {

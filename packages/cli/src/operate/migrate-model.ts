@@ -5,16 +5,21 @@ import { MODEL_FORMATS, type ModelFormat, modelFiles, modelOf, writeAll } from '
 
 export const migrateModel: Command = command({
   name: 'migrate model',
-  summary: 'writes the model of a stopped server of 0.2 or later to a file, without starting it',
+  summary: 'write the model of a stopped server (version 0.2 or later) to a file',
   flags: {
-    from: needed({ value: 'folder', help: 'the dataFolder of the server; it is not changed' }),
-    out: needed({ value: 'path', help: 'a file, or a folder for tfjs' }),
-    format: choice<ModelFormat>(MODEL_FORMATS, { help: 'of the file', default: 'safetensors' }),
-    task: text({ value: 'digits', help: 'the first digits of the task, if the folder has several' }),
-    version: whole({ help: 'of the model', without: 'the newest' }),
-    model: text({ value: 'file', help: 'net.json or model.ts, if the server did not hold the network' }),
+    from: needed({ value: 'folder', help: 'data folder of the server; it is not changed' }),
+    out: needed({ value: 'path', help: 'file to write; a folder for tfjs' }),
+    format: choice<ModelFormat>(MODEL_FORMATS, {
+      help: `format of the file: ${MODEL_FORMATS.join(', ')}`,
+      default: 'safetensors',
+    }),
+    task: text({ value: 'digits', help: 'first digits of the task, if the folder has several' }),
+    version: whole({ help: 'version of the model', without: 'the newest' }),
+    model: text({ value: 'file', help: 'file with the network, net.json or model.ts, if the server does not know it' }),
   },
-  notes: ['Begin a new task with it: `basa task create --initial <file>`. Tasks and devices of 0.2 are not read.'],
+  notes: [
+    'Start a new task with the file: `basa task create --initial <file>`. Tasks and devices of version 0.2 are not migrated.',
+  ],
   async run({ flags, terminal }) {
     const { from, out, format, task: wanted, version: number } = flags;
     const { readSavedModel } = await import('@basa/server');
@@ -27,7 +32,7 @@ export const migrateModel: Command = command({
     const about = { task, version: String(version) };
     const files = await writeAll(await modelFiles({ format, out, model, parameters, about }));
     terminal.line(
-      `version ${version} of task ${task.slice(0, 8)}: ${parameters.length} parameters in ${files.join(', ')}`,
+      `wrote version ${version} of task ${task.slice(0, 8)} (${parameters.length} parameters) to ${files.join(', ')}`,
     );
     return { json: { task, version, parameters: parameters.length, format, files } };
   },

@@ -17,26 +17,30 @@ type Work = (places: Places, wish: Wish) => Promise<Migrated>;
 
 const FLAGS = {
   ...CONFIG_FLAGS,
-  'dry-run': yes('takes every step in a transaction and takes it back; nothing is changed'),
-  to: whole({ min: 1, help: 'the format to end with, also an older one', without: 'the newest of this version' }),
+  'dry-run': yes('try every step in a transaction and roll it back; nothing is changed'),
+  to: whole({
+    min: 1,
+    help: 'target format of the database; may be older than the current one',
+    without: 'the newest that this version knows',
+  }),
 };
 
 function migrate(name: ServiceName, load: () => Promise<Work>): Command {
   return command({
     name: `migrate ${name}`,
-    summary: `makes or changes the tables of the ${name}, or takes a change back`,
+    summary: `create or update the database tables of the ${name}, or undo an update`,
     flags: FLAGS,
     notes: [
-      `The database is databaseUrl (BASA_${name.toUpperCase()}_DATABASE_URL, databaseUrlFile) or the one in dataFolder.`,
-      'Nodes on PostgreSQL may run meanwhile: a change adds, and nodes of the version before do not miss what was added.',
-      `Stop a ${name} with a data folder first. It migrates by itself when it starts; this command tries that before, or takes it back.`,
-      'To go back to an older version: stop all nodes, run this command of the newer version with --to, start the older one.',
+      `The database is the one in databaseUrl (BASA_${name.toUpperCase()}_DATABASE_URL, databaseUrlFile), or else the one in dataFolder.`,
+      'Nodes on PostgreSQL may run meanwhile: an update only adds to the tables, and nodes of the previous version continue to work.',
+      `If the ${name} uses a data folder, stop it first. It migrates by itself when it starts; use this command to try that beforehand, or to undo it.`,
+      'To go back to an older version: stop all nodes, run this command with --to in the newer version, then start the older version.',
     ],
     async run(input) {
       const isDryRun = input.flags['dry-run'];
       const { from, to, steps } = await (await load())(placesOf(input), { to: input.flags.to, isDryRun });
-      const line = from === to ? `format ${to}: nothing to do` : `format ${from} -> ${to}`;
-      input.terminal.line(isDryRun && from !== to ? `${line}: it works; nothing was changed` : line);
+      const line = from === to ? `the database has format ${to} already: nothing to do` : `format ${from} -> ${to}`;
+      input.terminal.line(isDryRun && from !== to ? `${line}: the migration would work; nothing was changed` : line);
       if (isDryRun) for (const step of steps) input.terminal.line(`  ${step}`);
       return { json: { from, to, isDryRun, steps } };
     },

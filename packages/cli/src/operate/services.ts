@@ -17,8 +17,8 @@ function service(name: ServiceName, summary: string, load: () => Promise<Run>): 
     summary,
     flags: CONFIG_FLAGS,
     notes: [
-      `Every key can also be set by a variable, for example ${PORT[name]}. Secrets come from variables or files only.`,
-      `Before it runs in earnest: \`basa config check ${name}\` and \`basa doctor ${name}\`.`,
+      `You can also set every key with a variable, for example ${PORT[name]}. Give secrets only in variables or files.`,
+      `Before you use it in production, run \`basa config check ${name}\` and \`basa doctor ${name}\`.`,
     ],
     opening: `starting the ${name}`,
     isService: true,
@@ -34,11 +34,11 @@ function service(name: ServiceName, summary: string, load: () => Promise<Run>): 
 
 export const server: Command = service(
   'server',
-  'runs the aggregation server',
+  'run the aggregation server',
   async () => (await import('@basa/server')).runServer,
 );
 export const authority: Command = service(
   'authority',
-  'runs the attribute authority',
+  'run the attribute authority',
   async () => (await import('@basa/authority')).runAuthority,
 );

@@ -16,21 +16,21 @@ const TEMPLATES = {
 const NAMES = Object.keys(TEMPLATES) as readonly (keyof typeof TEMPLATES)[];
 
 const templateFlag = choice(NAMES, {
-  help: 'node: devices on Node; browser: devices in tabs; tfjs: a network of TensorFlow.js',
+  help: 'node: devices run on Node; browser: devices run in browser tabs; tfjs: the model is a TensorFlow.js network',
   default: 'node',
 });
 
 export const newProject: Command = command({
   name: 'new',
-  summary: 'writes a project of your own that runs: model, data, device',
-  takes: { '<folder>': 'where; it must not hold anything yet' },
+  summary: 'create a project that runs: a model, data, and a program for the devices',
+  takes: { '<folder>': 'folder for the project; it must be empty or not exist yet' },
   flags: { template: templateFlag },
   async run({ flags, positionals: [given], environment, terminal }) {
-    if (given === undefined) throw new CommandError('where? `basa new my-project`');
+    if (given === undefined) throw new CommandError('name a folder for the project, for example `basa new my-project`');
     const folder = resolve(typedIn(environment), given);
     const template = await TEMPLATES[flags.template]();
     if (existsSync(folder) && (await readdir(folder)).length > 0)
-      throw new CommandError(`${given} holds something already; name a folder that does not exist yet`);
+      throw new CommandError(`${given} is not empty; name a folder that is empty or does not exist yet`);
     const place = await placeOf(folder);
     const files = template.files(place);
     for (const [path, text] of Object.entries(files)) {
@@ -41,11 +41,11 @@ export const newProject: Command = command({
     const isReady = await findPackages(folder, files);
     terminal.line(`${given}: ${template.about}`);
     for (const path of Object.keys(files)) terminal.line(`  ${path}`);
-    terminal.line('\nnext:\n');
+    terminal.line('\nNext steps:\n');
     terminal.line(`  cd ${quoted(given)}`);
     if (!isReady) terminal.line('  npm install          # once');
-    terminal.line('  npm run simulate     # with 20 virtual devices');
-    terminal.line('\nREADME.md goes on from there: real services, three devices, an opened sum.');
+    terminal.line('  npm run simulate     # trains with 20 virtual devices');
+    terminal.line('\nREADME.md has the next steps: real services, and three devices that train together.');
     return { json: { folder, files: Object.keys(files), needsInstall: !isReady } };
   },
 });

@@ -19,14 +19,15 @@ import {
 
 export const simulate: Command = command({
   name: 'simulate',
-  summary: 'trains your own model on your own data with virtual devices, under any protocol',
-  takes: { '<file>': 'a module that exports model, data and more: model.ts (`basa new` writes one)' },
+  summary: 'train your own model on your own data with virtual devices, under any protocol',
+  takes: { '<file>': 'module that exports your model and data, such as the model.ts of `basa new`' },
   flags: SIMULATION_FLAGS,
   opening: 'reading the model',
   async run(input) {
     const { terminal, signal } = input;
     const [file] = input.positionals;
-    if (file === undefined) throw new CommandError('which model? `basa simulate model.ts`; `basa new` writes one');
+    if (file === undefined)
+      throw new CommandError('name a model file, for example `basa simulate model.ts`; `basa new` creates one');
     const settings = simulationOf(input.flags);
     const { devices, concurrency, bufferSize, versions, target } = settings;
     const own = await loadOwnModel(file);

@@ -21,54 +21,67 @@ const PROTOCOLS = [
 ] as const satisfies readonly Protocol[];
 
 const DELAYS = 'none, exponential:<mean>, half-normal:<scale>, lognormal:<median>:<sigma>';
-const OF_FILE = 'what the file says';
+const OF_FILE = 'the value in the file';
 
 export const SIMULATION_FLAGS = {
   devices: whole({
-    help: 'virtual devices; data({ device, devices }) gives the examples of each',
+    help: 'number of virtual devices; your function data({ device, devices }) returns the examples of each',
     min: 2,
     max: 100_000,
     default: 20,
   }),
   'at-a-time': whole({
-    help: 'devices that train at the same time, or are of a round',
+    help: 'number of devices that train at the same time, or in one round',
     min: 2,
-    without: '20, or all',
+    without: '20, or all devices if there are fewer',
   }),
-  buffer: whole({ help: 'K, updates of a version', min: 2, without: '10, or as many as train at a time' }),
+  buffer: whole({
+    help: 'buffer size K: the number of updates in a version',
+    min: 2,
+    without: '10, or --at-a-time if that is less',
+  }),
   protocol: parsed<readonly Protocol[]>(
-    { value: 'names', help: `with commas, or all: ${PROTOCOLS.join(', ')}`, default: ['sealed'] },
-    `${PROTOCOLS.join(', ')} or all`,
+    {
+      value: 'names',
+      help: `protocols to compare, separated by commas, or all: ${PROTOCOLS.join(', ')}`,
+      default: ['sealed'],
+    },
+    `one or several of ${PROTOCOLS.join(', ')}, or all`,
     protocolsOf,
   ),
   delay: parsed<SimulateOptions['delay']>(
     {
       value: 'kind',
-      help: `beside the training, in seconds: ${DELAYS}`,
+      help: `delay of each contribution in addition to its training, in seconds: ${DELAYS}`,
       default: { kind: 'exponential', mean: 10 },
       without: 'exponential:10',
     },
     DELAYS,
     delayOf,
   ),
-  'drop-out': whole({ value: 'percent', help: 'trips that end before their upload', max: 90, default: 0 }),
-  versions: whole({ help: 'how many to make', min: 1, max: 100_000, default: 50 }),
+  'drop-out': whole({
+    value: 'percent',
+    help: 'share of contributions that drop out before their upload',
+    max: 90,
+    default: 0,
+  }),
+  versions: whole({ help: 'number of versions to make', min: 1, max: 100_000, default: 50 }),
   target: whole({
     value: 'percent',
-    help: 'stop at this accuracy, or this many hundredths of another score',
+    help: 'stop at this score: an accuracy in percent, or another score times 100',
     min: 1,
     max: 100,
   }),
   ...localTrainingFlags({ epochs: `${OF_FILE}, or 1`, batch: `${OF_FILE}, or 20`, rate: `${OF_FILE}, or 0.1` }),
   compute: positive({
     value: 'seconds',
-    help: 'how long a device trains',
-    without: 'as long as it takes on this machine',
+    help: 'training time of a device',
+    without: 'measured on this machine',
   }),
-  seed: whole({ help: 'of delays, drop-outs, first parameters and the order of examples', default: 1 }),
+  seed: whole({ help: 'random seed for delays, drop-outs, initial parameters and the order of examples', default: 1 }),
   out: text({
     value: 'folder',
-    help: 'where curve.csv, a plot of the score and model.safetensors go',
+    help: 'folder for the results: curve.csv, a plot of the score, and model.safetensors',
     default: 'basa-simulation',
   }),
 };

@@ -50,15 +50,15 @@ export function simulationTable(runs: readonly OwnRun[], scoreText: typeof Learn
     'virtual time',
     'mean age',
     'dropped out',
-    'sums by its parties',
+    'sums by parties',
   ];
   return table([['protocol', ...measures], ...rows]);
 }
 
 /** The same sentence as for devices, which then wait for a newer version. */
 export function nothingNewSentence({ protocol, nothingNew, isConverged, curve }: OwnRun): string {
-  const told = `${protocol}: ${counted(nothingNew, 'update')} had nothing new to contribute (zero, or the same as before)`;
-  return isConverged ? `${told}, and fewer than two were left after version ${curve.length}: the run ends there` : told;
+  const told = `${protocol}: ${counted(nothingNew, 'update')} contained nothing new (zero, or the same as before)`;
+  return isConverged ? `${told}. Fewer than two were left after version ${curve.length}, so the run ended there` : told;
 }
 
 /** The plot of the last protocol, with the target as a line. */

@@ -13,10 +13,10 @@ const CLASSES = 3;
 /** Four numbers in, one of three classes out. Images are { height: 28, width: 28, channels: 1 }, with conv2d and maxPool. */
 export const model = defineModel('my-network', { height: 1, width: 1, channels: 4 }, [dense(16), relu, dense(CLASSES)]);
 
-/** Part of the task's policy: no server can change it. */
+/** Training settings. They become part of the policy of the task, so no server can change them. */
 export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
 
-/** The examples of one device. Replace these generated ones with data that the page collected, a file the person chose, or a sensor. */
+/** The examples of one device. Replace these generated examples with data from the page, from a file that the user chose, or from a sensor. */
 export const data = ({ device }: Share): Samples => allSamples(draw(1 + device, 90));
 
 /** The examples on which every version of the model is evaluated. They go to the server, so use no private data. */
@@ -107,29 +107,29 @@ const LINKS = `for (const [device, token] of tokens.entries()) {
 console.log('Open each link in a tab: three tabs are three devices.');
 `;
 
-const STEPS = `In one terminal, a server and an authority on this machine that let pages of ${ORIGIN} ask them:
+const STEPS = `In one terminal, start a server and an authority on this machine that accept requests from pages of ${ORIGIN}:
 
 \`\`\`sh
 npm run basa -- dev --devices 0 --cors ${ORIGIN}
 \`\`\`
 
-In a second one, the page:
+In a second terminal, serve the page:
 
 \`\`\`sh
 npm run page
 \`\`\`
 
-In a third one, paste the \`export\` lines that the first printed, then:
+In a third terminal, paste the \`export\` lines that the first one printed, then run:
 
 \`\`\`sh
-npm run create                # the task, and three links
+npm run create                # creates the task, and prints three links
 \`\`\`
 
-Open each link in a tab: three tabs are three devices. Each says \`accepted\`, then \`done\`.
+Open each link in a tab: three tabs are three devices. Each tab shows \`accepted\`, then \`done\`.
 `;
 
 export const browserTemplate: Template = {
-  about: 'devices in tabs of a browser: a page and a worker',
+  about: 'devices in browser tabs: a page and a worker',
   files: (place) => {
     const conditions = place.run === 'tsx' ? '' : ' --conditions=@basa/source';
     const bundle = `esbuild app.ts device.ts --bundle --splitting --format=esm --target=es2022 --outdir=public${conditions}`;

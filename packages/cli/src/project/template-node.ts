@@ -44,7 +44,7 @@ import { ${model} } from './model.ts';
 
 const [device = 0, devices = 3] = process.argv.slice(2).map(Number);
 if (!existsSync('task.json')) {
-  console.error('There is no task.json yet: run \`npm run create\` first, which makes the task and writes the file.');
+  console.error('task.json does not exist yet. Run \`npm run create\` first: it creates the task and writes the file.');
   process.exit(2);
 }
 const { tokens, ...pins } = JSON.parse(readFileSync('task.json', 'utf8'));
@@ -52,20 +52,22 @@ const { tokens, ...pins } = JSON.parse(readFileSync('task.json', 'utf8'));
 const client = await BasaClient.connect({ ...pins, token: tokens[device], identity: \`devices/\${pins.task.slice(0, 8)}/\${device}\` });
 client.on('trained', ({ version, loss }) => console.log(\`device \${device}: trained on version \${version}, loss \${loss.toFixed(3)}\`));
 client.on('accepted', ({ slot }) => console.log(\`device \${device}: accepted\${slot === undefined ? '' : \` in slot \${slot}\`}\`));
-await client.run(${trainer}, await data({ device, devices }), { rounds: 1 });
+client.on('rejected', ({ reason, detail }) => console.error(\`device \${device}: \${refusalText(reason, detail)}\`));
+const { accepted, idle } = await client.run(${trainer}, await data({ device, devices }), { rounds: 1 });
 await client.close();
+if (accepted + idle === 0) process.exitCode = 1;
 `;
 
-const NODE_STEPS = `In one terminal, a server and an authority on this machine:
+const NODE_STEPS = `In one terminal, start a server and an authority on this machine:
 
 \`\`\`sh
 npm run basa -- dev --devices 0
 \`\`\`
 
-In another, paste the \`export\` lines that it printed, then:
+In a second terminal, paste the \`export\` lines that the first one printed, then run:
 
 \`\`\`sh
-npm run create                # the task, and three tokens in task.json
+npm run create                # creates the task, and writes three tokens to task.json
 npm run device -- 0 &         # three devices, each with a third of the data
 npm run device -- 1 &
 npm run device -- 2
@@ -105,8 +107,8 @@ export const nodeTemplate: Template = {
     nodeFiles(place, {
       model: MODEL,
       device: {
-        about: 'fetches the model, trains on its own examples, contributes a masked update.',
-        client: 'BasaClient, trainerFor',
+        about: 'it downloads the model, trains on its own examples, and contributes a masked update.',
+        client: 'BasaClient, refusalText, trainerFor',
         model: 'data, model',
         trainer: 'await trainerFor(model)',
       },

@@ -3,7 +3,7 @@ import { type Template, TRAINING_AND_DATA } from './template.ts';
 import { nodeFiles } from './template-node.ts';
 import { tools } from './tools.ts';
 
-const MODEL = `/** A network of TensorFlow.js, its training and its data. \`basa simulate\` and device.ts read this file. */
+const MODEL = `/** A TensorFlow.js network, its training and its data. \`basa simulate\` and device.ts read this file. */
 import { fileURLToPath } from 'node:url';
 import { loadCsv } from '@basa/datasets';
 import type { Dataset, Samples, Share, Trainer } from '@basa/learning';
@@ -13,7 +13,7 @@ import * as tf from '@tensorflow/tfjs-core';
 import { layers, sequential } from '@tensorflow/tfjs-layers';
 import '@tensorflow/tfjs-backend-cpu'; // or another backend
 
-tf.enableProdMode(); // without the advice to take another backend
+tf.enableProdMode(); // hides the advice to use another backend
 
 const CLASSES = 3;
 /** Ends in logits, one for each class. Name the layers: the names are part of the task. */
@@ -30,7 +30,7 @@ export const model = own.model;
 export const trainer = (): Trainer => own;
 
 ${TRAINING_AND_DATA}
-/** The examples on which a simulation evaluates; a server cannot run a network of TensorFlow.js. */
+/** The examples on which a simulation evaluates the model; a server cannot run a TensorFlow.js network. */
 export const test = (): Promise<Dataset> => load('data/test.csv');
 `;
 
@@ -39,17 +39,17 @@ const TAKEN = `\`\`\`sh
 npm run basa -- task export my-network --model model.ts --out model.safetensors      # or .npz; --format csv, tensorboard
 \`\`\`
 
-The file holds every weight of the network under its name. \`decodeSafetensors\` of \`@basa/learning\` reads it again.
+The file contains every weight of the network under its name. \`decodeSafetensors\` of \`@basa/learning\` reads it.
 `;
 
 export const tfjsTemplate: Template = {
-  about: 'a network of TensorFlow.js, on Node',
+  about: 'a TensorFlow.js network, on Node',
   files: (place) =>
     nodeFiles(place, {
       model: MODEL,
       device: {
-        about: 'fetches the model, trains it with TensorFlow.js, contributes a masked update.',
-        client: 'BasaClient',
+        about: 'it downloads the model, trains it with TensorFlow.js, and contributes a masked update.',
+        client: 'BasaClient, refusalText',
         model: 'data, trainer',
         trainer: 'trainer()',
       },

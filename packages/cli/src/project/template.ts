@@ -27,16 +27,16 @@ export interface PackageParts {
 }
 
 /** The part of a model.ts on Node about training, and the examples of each device in the CSV files. */
-export const TRAINING_AND_DATA = `/** Part of the task's policy: no server can change it. */
+export const TRAINING_AND_DATA = `/** Training settings. They become part of the policy of the task, so no server can change them. */
 export const training = { epochs: 2, batchSize: 8, learningRate: 0.1 };
 
-/** One line per example: its label, then its numbers. */
+/** Each line of a file is one example: its label, then its numbers. */
 const load = (name: string): Promise<Dataset> =>
   loadCsv(fileURLToPath(new URL(name, import.meta.url)), { shape: model.input, classes: CLASSES });
 
 const train = load('data/train.csv');
 
-/** The examples of one device. A real device reads its own file here, and needs no share of another. */
+/** The examples of one device. A real device reads its own file here. */
 export async function data({ device, devices }: Share): Promise<Samples> {
   const dataset = await train;
   return { dataset, indices: partitionEvenly(dataset.labels.length, devices, 1)[device] ?? new Uint32Array() };
@@ -82,8 +82,9 @@ export function compilerFile({ run }: ProjectPlace): string {
   });
 }
 
-/** Task and tokens belong to one deployment, and devices keep their keys beside them: none of it belongs in git. */
-export const IGNORED = 'node_modules/\ntask.json\ndevices/\nbasa-simulation/\n.basa-dev/\npublic/*.js\n';
+/** Task and tokens belong to one deployment, and the folders of devices hold their keys: none of it belongs in git. */
+export const IGNORED =
+  'node_modules/\ntask.json\ndevices/\n*-device-[0-9]*/\nbasa-simulation/\n.basa-dev/\npublic/*.js\n';
 
 export interface OperatorParts {
   /** True if the server can evaluate the network. */
@@ -112,7 +113,7 @@ const { task, tokens } = await createTask({
   operatorToken,
   model,
   training,
-  bufferSize: DEVICES, // K: how many updates are summed into one version
+  bufferSize: DEVICES, // K: the number of updates in one sum
 ${isEvaluated ? '  evaluationSet: await test(),\n' : ''}  tokens: DEVICES,
 }).catch((error: Error & { readonly next?: string }) => {
   console.error(error.message, error.next ?? '');
@@ -126,7 +127,7 @@ ${end}`;
 export const TO_FILE: Pick<OperatorParts, 'imports' | 'end'> = {
   imports: "import { writeFile } from 'node:fs/promises';\n",
   end: `await writeFile('task.json', \`\${JSON.stringify({ server, authority, authorityKey, task, tokens }, null, 2)}\\n\`, { mode: 0o600 });
-console.log(\`task.json has what devices pin, and \${tokens.length} tokens: one for each device\`);
+console.log(\`wrote task.json: the addresses and keys that devices need, and \${tokens.length} tokens, one for each device\`);
 `,
 };
 
@@ -149,13 +150,13 @@ npm run basa -- task export my-network --out model.onnx      # or .safetensors, 
 export function readmeFile({ name }: Pick<ProjectPlace, 'name'>, steps: string, taken = EXPORTED): string {
   return `# ${name}
 
-A model of your own, trained by many devices without anybody seeing a single update.
+Your own model, trained by many devices. Nobody sees the update of a single device.
 
 | file | |
 |---|---|
-| \`model.ts\` | the network, how it is trained, and the data: change this first |
-| \`create-task.ts\` | what an operator does once |
-| \`device.ts\` | what runs on each device |
+| \`model.ts\` | the network, its training settings and its data; change this file first |
+| \`create-task.ts\` | the operator runs this program once, to create the task |
+| \`device.ts\` | the program that runs on each device |
 
 ## 1. Simulate
 
@@ -163,19 +164,19 @@ A model of your own, trained by many devices without anybody seeing a single upd
 npm run simulate
 \`\`\`
 
-trains it with 20 virtual devices and writes \`basa-simulation/\`: a curve, a plot, the model. \`npm run simulate -- --help\` lists protocols,
-delays and drop-outs.
+This trains the model with 20 virtual devices, and writes a curve, a plot and the model into \`basa-simulation/\`.
+\`npm run simulate -- --help\` lists the options for protocols, delays and drop-outs.
 
 ## 2. Run it with real services
 
 ${steps}
-When all three are accepted, the server opens their sum and nothing else. It is version 1 of the model:
+When all three updates are accepted, the server opens their sum, and nothing else. The sum makes version 1 of the model:
 
 \`\`\`sh
 npm run basa -- task ls
 \`\`\`
 
-## 3. Take the model with you
+## 3. Export the model
 
 ${taken}`;
 }

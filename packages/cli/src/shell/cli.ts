@@ -35,7 +35,7 @@ export async function runProgram(
   };
   /** Help texts use `basa`, which is not the command that everybody types. */
   const explain = (text: string, code: number): number =>
-    say(typed === program.name ? text : `${text}\n\nHere basa is started with: ${typed}`, code);
+    say(typed === program.name ? text : `${text}\n\nOn this machine, type "${typed}" instead of "basa".`, code);
   const fail = (sentence: string, code: number): number => {
     const words = fitted(sentence, typed);
     stderr.write(`${program.name}: ${words}\n`);
@@ -53,7 +53,7 @@ export async function runProgram(
     const words = `${first} ${second}`.trim();
     const names = program.commands.map(({ name }) => name);
     return fail(
-      `there is no command "${words}"${didYouMean(names, words)}; \`${program.name} --help\` lists them`,
+      `there is no command "${words}"${didYouMean(names, words)}; \`${program.name} --help\` lists all commands`,
       EXIT_CODE.usage,
     );
   }
@@ -132,7 +132,7 @@ function readFlags({ name }: Program, command: Command, args: readonly string[])
   const read = parseArgs({ args: joined, allowPositionals: positionals > 0, options });
   if (read.positionals.length > positionals)
     throw new CommandError(
-      `"${read.positionals[positionals]}" is one argument too many; see \`${name} ${command.name} --help\``,
+      `"${read.positionals[positionals]}" is one argument too many: remove it, or see \`${name} ${command.name} --help\``,
     );
   return { values: read.values as Typed['values'], positionals: read.positionals };
 }

@@ -6,18 +6,23 @@ import { completionScript, SHELLS } from './completion.ts';
 export const completionOf = (commands: () => readonly Command[]): Command =>
   command({
     name: 'completion',
-    summary: 'prints a script with which bash, zsh or fish completes commands and flags',
+    summary: 'print a script that completes commands and flags in bash, zsh or fish',
     takes: { '<shell>': SHELLS.join(', ') },
     flags: {},
     notes: [
-      'It completes the command basa, so that must be on the path: npm install --global.',
+      'The script completes the command `basa`, which must be on your path: install it with npm install --global.',
       'bash: basa completion bash > ~/.local/share/bash-completion/completions/basa',
       'zsh:  basa completion zsh > ~/.basa-completion.zsh, and in ~/.zshrc after compinit: source ~/.basa-completion.zsh',
       'fish: basa completion fish > ~/.config/fish/completions/basa.fish',
     ],
     async run({ positionals: [shell = ''], terminal }) {
       const script = completionScript(shell, commands());
-      if (script === undefined) throw new CommandError(`say which shell: ${SHELLS.join(', ')}, got "${shell}"`);
+      if (script === undefined)
+        throw new CommandError(
+          shell === ''
+            ? `name a shell: ${SHELLS.join(', ')}`
+            : `there is no script for the shell "${shell}"; choose one of ${SHELLS.join(', ')}`,
+        );
       terminal.line(script);
       return { json: { shell, script } };
     },

@@ -9,7 +9,7 @@ export interface Flag<T> {
   readonly isList?: true;
   /** The environment variable that is read if the flag is not given. */
   readonly variable?: string;
-  /** Shown in brackets after the help: the default. */
+  /** The default, shown in brackets after the help. */
   readonly without?: string;
   /** `given`: every value that was typed, or that of the variable; empty if there is neither. */
   read(given: readonly string[], name: string): T;
@@ -34,7 +34,7 @@ type WithDefault<T> = Told<T> & { readonly default: T };
 export function yes(help: string, variable?: string): Flag<boolean> {
   return {
     help,
-    ...(variable !== undefined && { variable, without: `${variable}=1` }),
+    ...(variable !== undefined && { variable }),
     read: ([given]) => given === '1',
   };
 }
@@ -47,7 +47,7 @@ export function text(told: Told<string>): Flag<string | undefined> {
 
 /** May be given any number of times. */
 export function texts({ help, value = 'text' }: Told<string>): Flag<readonly string[]> {
-  return { help: `${help}; may be repeated`, value, isList: true, read: (given) => given };
+  return { help: `${help}; can be repeated`, value, isList: true, read: (given) => given };
 }
 
 /** Text that a command requires. */
@@ -58,7 +58,9 @@ export function needed(told: Told<string>): Flag<string> {
 function neededOf({ variable }: Told<string>): Flag<string>['read'] {
   return ([given = ''], name) => {
     if (given !== '') return given;
-    throw new CommandError(`--${name} is needed${variable === undefined ? '' : ` (or the variable ${variable})`}`);
+    throw new CommandError(
+      `--${name} is missing: add it${variable === undefined ? '' : `, or set the variable ${variable}`}`,
+    );
   };
 }
 
@@ -124,7 +126,7 @@ export function pinned(told: Told<string> & { readonly variable: string }): Flag
 
 /** One or several of them, comma-separated. */
 export function pinnedList(told: Told<string> & { readonly variable: string }): Flag<readonly string[]> {
-  return pinnedBy(told, '64 hexadecimal digits, of several authorities with commas between them', (all) => all);
+  return pinnedBy(told, '64 hexadecimal digits, or several such values separated by commas', (all) => all);
 }
 
 function pinnedBy<T>(
@@ -144,7 +146,7 @@ function pinnedBy<T>(
 
 function flagOf<T>(told: Told<T>, read: (given: string, name: string) => T): Flag<T | undefined> {
   const { help, value, variable } = told;
-  const without = told.without ?? (told.default === undefined ? variable : String(told.default));
+  const without = told.without ?? (told.default === undefined ? undefined : String(told.default));
   return {
     help,
     ...(value !== undefined && { value }),

@@ -17,9 +17,9 @@ export interface Program {
 const [LEFT, WIDTH] = [23, 118];
 
 const COMMON_USAGE = [
-  entry('--json', 'end standard output with one JSON object: on one line, or indented on a terminal'),
-  entry('--debug', 'show where in the program an error comes from (BASA_DEBUG=1)'),
-  entry('--help', 'this text'),
+  entry('--json', 'print the result as one JSON object at the end of standard output'),
+  entry('--debug', 'print the stack of an error (variable: BASA_DEBUG=1)'),
+  entry('--help', 'show this text'),
 ];
 
 export function overview({ name, about, commands, closing }: Program): string {
@@ -33,11 +33,11 @@ export function groupOf({ commands }: Program, word: string): readonly Command[]
 
 export function groupHelp(program: Program, word: string): string {
   return [
-    `${program.name} ${word}: choose one of`,
+    `${program.name} ${word}: a group of commands`,
     '',
     listOf(program.name, groupOf(program, word)),
     '',
-    `\`${program.name} ${word} <command> --help\` has more.`,
+    `\`${program.name} ${word} <command> --help\` lists the flags of a command.`,
   ].join('\n');
 }
 
@@ -50,14 +50,19 @@ export function helpOf(program: Program, { name, summary, takes = {}, flags, not
     ...Object.entries(takes).map(([argument, words]) => entry(argument, words)),
     ...Object.entries(flags).map(([flag, told]) => flagEntry(flag, told)),
     ...COMMON_USAGE,
+    ...(notes.length === 0 ? [] : ['']),
     ...notes.map((note) => wrapped('', note, '')),
     ...also,
   ].join('\n');
 }
 
-function flagEntry(name: string, { value, help, without }: Flag<unknown>): string {
+function flagEntry(name: string, { value, help, without, variable }: Flag<unknown>): string {
   const typed = value === undefined ? `--${name}` : `--${name} <${value}>`;
-  return entry(typed, without === undefined ? help : `${help} (${without})`);
+  const also = [
+    ...(without === undefined ? [] : [`default: ${without}`]),
+    ...(variable === undefined ? [] : [`variable: ${variable}${value === undefined ? '=1' : ''}`]),
+  ];
+  return entry(typed, also.length === 0 ? help : `${help} (${also.join('; ')})`);
 }
 
 function entry(left: string, words: string): string {

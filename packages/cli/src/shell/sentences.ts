@@ -63,7 +63,7 @@ export function sentenceOf(error: unknown, command: string): Sentence {
 function flagSentence(message: string): string {
   const [, flag] = /^Option '(?:-\w, )?(--[\w-]+)' argument is ambiguous/.exec(message) ?? [];
   if (flag === undefined) return message.split(/\n|\. To specify/)[0] ?? message;
-  return `${flag} needs a value, and a flag follows it (a value that begins with a dash is written ${flag}=-value)`;
+  return `${flag} needs a value, but another flag follows it (write a value that begins with a dash as ${flag}=-value)`;
 }
 
 /** The SDK advises programmers: a person at a command line gets other advice, by the code of the error. */
@@ -83,11 +83,11 @@ export function retrySentence({ service, why, waitMs }: ClientEvents['retry']): 
 function systemSentence({ code = '', syscall = '', ...error }: CodedError): Sentence | undefined {
   const isOfFiles = error.path !== undefined || ['EISDIR', 'ENOSPC'].includes(code);
   if (!isOfFiles) return undefined; // a socket, for example
-  const { path = 'a path that was given' } = error;
+  const { path = 'a path from the command line' } = error;
   const said = (sentence: string, exitCode: number = EXIT_CODE.usage): Sentence => ({ sentence, code: exitCode });
   switch (code) {
     case 'ENOENT':
-      return said(`${path} cannot be found; check the path, and that its folder is there`);
+      return said(`${path} does not exist; check the path and its folder`);
     case 'EISDIR':
       return said(`${path} is a folder; give the path of a file`);
     case 'ENOTDIR':
@@ -100,14 +100,16 @@ function systemSentence({ code = '', syscall = '', ...error }: CodedError): Sent
       return said(
         syscall === 'mkdir'
           ? `${path} is a file; give the path of a folder`
-          : `${path} is there already; give another path, or move it away`,
+          : `${path} exists already; give another path, or move it away`,
       );
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return said(`${path} may not be used by this user (${code}); check who owns it, or give another path`);
+      return said(
+        `you are not permitted to use ${path} (${code}); check its owner and permissions, or give another path`,
+      );
     case 'ENOSPC':
-      return said(`no space is left for ${path}; free some and try again`, STORAGE_FULL);
+      return said(`no space is left for ${path}; free some space and try again`, STORAGE_FULL);
     default:
       return said(`${path} cannot be used (${code}); check the path and the disk, or give another path`);
   }
@@ -119,7 +121,7 @@ const OF_THE_NETWORK = /^(ECONN|EHOST|ENET|EPIPE|ETIMEDOUT|EAI_|ENOTFOUND|UND_ER
 function networkSentence({ cause, code = (cause as CodedError | undefined)?.code }: CodedError): Sentence | undefined {
   if (typeof code !== 'string' || !OF_THE_NETWORK.test(code)) return undefined;
   return {
-    sentence: `the network does not answer (${code}); check the address, and that the service runs`,
+    sentence: `the connection failed (${code}); check the address, and that the service is running`,
     code: EXIT_CODE.refused,
   };
 }
@@ -128,7 +130,7 @@ function missingPackage({ code, message }: CodedError): Sentence | undefined {
   if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'ERR_DLOPEN_FAILED') return undefined;
   const [what = message] = message.split('\n');
   return {
-    sentence: `a package of this program is missing or was built for another Node (${what}); install it again: npm install`,
+    sentence: `a package that this program needs is missing, or was built for another version of Node (${what}); run \`npm install\` again`,
     code: EXIT_CODE.usage,
   };
 }
@@ -138,14 +140,14 @@ function ownFileSentence(error: Error): Sentence | undefined {
   const place = thrownIn(error);
   if (place === undefined || /[\\/]node_modules[\\/]/.test(place) || place.startsWith(HOME)) return undefined;
   return {
-    sentence: `${error.message} (${place}); mend it in that file, or run the command again with --debug to see how it was reached`,
+    sentence: `${error.message} (${place}); fix it in that file, or run the command again with --debug to see the whole stack`,
     code: EXIT_CODE.usage,
   };
 }
 
 function fault(message: string): Sentence {
   return {
-    sentence: `${message}. This is a fault of the program: run the command again with --debug, and report what it prints`,
+    sentence: `${message}. This is a bug in BASA: run the command again with --debug, and report the output`,
     code: EXIT_CODE.failed,
     isFault: true,
   };

@@ -11,22 +11,22 @@ import { type LastContribution, lastContributions, MAX_VERSIONS } from './last-c
 const FLAGS = {
   task: text({
     value: 'task',
-    help: 'only of this task: its name, or its first digits',
+    help: 'list only the devices of this task: its name or first digits',
     variable: 'BASA_TASK',
-    without: 'all tasks, or BASA_TASK',
+    without: 'all tasks',
   }),
-  folders: text({ value: 'path', help: 'look for the folders of devices below this one', default: '.' }),
+  folders: text({ value: 'path', help: 'search for device folders below this one', default: '.' }),
   ...AUTHORITY_FLAGS,
   server: text({
     value: 'url',
-    help: 'the server, which knows the last contribution of each device',
+    help: 'address of the server, which knows the last contribution of each device',
     variable: 'BASA_SERVER',
   }),
 };
 
 export const deviceList: Command = command({
   name: 'device list',
-  summary: 'lists the devices that are enrolled, with their folders on this machine and their last contributions',
+  summary: 'list the enrolled devices, their folders on this machine and their last contributions',
   flags: FLAGS,
   async run(input) {
     const authority = await authorityOperator(input);
@@ -54,14 +54,14 @@ export const deviceList: Command = command({
       folder ?? '-',
       `${taskName} (${short(task)})`,
       lastContribution === undefined
-        ? `none found in the last ${MAX_VERSIONS} versions`
+        ? `none in the last ${MAX_VERSIONS} versions`
         : `version ${lastContribution.version}, ${day(lastContribution.at)}`,
       day(device.notAfter),
       stateOf(device),
     ]);
     input.terminal.line(
       devices.length === 0
-        ? 'no device is enrolled; `basa keys enroll` makes tokens'
+        ? 'no device is enrolled; `basa keys enroll` creates enrolment tokens'
         : table([['user', 'device key', 'folder', 'task', 'last contribution', 'certificate until', 'state'], ...rows]),
     );
     return { json: { devices } };
@@ -81,7 +81,7 @@ async function lastOf(
 
 function stateOf({ revoked, notAfter }: { readonly revoked: boolean; readonly notAfter: number }): string {
   if (revoked) return 'revoked';
-  return notAfter < Date.now() ? 'to be renewed' : 'enrolled';
+  return notAfter < Date.now() ? 'renewal due' : 'enrolled';
 }
 
 function optional<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [K in Name]?: Value } {

@@ -10,12 +10,12 @@ import { counted } from '../shell/terminal.ts';
 
 export const keysEnroll: Command = command({
   name: 'keys enroll',
-  summary: 'makes one-time tokens for devices, or allows device keys',
+  summary: 'create one-time enrolment tokens for devices, or allow devices by their keys',
   flags: {
-    task: needed({ value: 'task', help: 'its name, or its first digits', variable: 'BASA_TASK' }),
-    count: whole({ help: 'how many tokens, at most 1000', min: 1, max: 1000, default: 1 }),
-    hours: whole({ help: 'how long the tokens can be used', min: 1, default: 24 }),
-    'device-key': texts({ value: 'hex', help: 'allow this device instead' }),
+    task: needed({ value: 'task', help: 'name or first digits of the task', variable: 'BASA_TASK' }),
+    count: whole({ help: 'number of tokens, at most 1000', min: 1, max: 1000, default: 1 }),
+    hours: whole({ help: 'number of hours for which the tokens are valid', min: 1, default: 24 }),
+    'device-key': texts({ value: 'hex', help: 'allow the device with this key, instead of creating tokens' }),
     ...AUTHORITY_FLAGS,
   },
   async run(input) {
@@ -23,11 +23,11 @@ export const keysEnroll: Command = command({
     if (keys.length > 0) {
       const authority = await authorityOperator(input);
       const allowed = await authority.allow(await taskNamed(named, authority), keys);
-      input.terminal.line(`${counted(allowed, 'device')} allowed`);
+      input.terminal.line(`allowed ${counted(allowed, 'device')}`);
       return { json: { allowed } };
     }
     // A repeated command would make other tokens.
-    const authority = await authorityOperator(input, 'devices enrol there, and need no token for this one');
+    const authority = await authorityOperator(input, 'devices can enrol there, and need no token for this authority');
     const task = await taskNamed(named, authority);
     const tokens = await authority.tokens(task, count, Date.now() + hours * 3_600_000);
     for (const token of tokens) input.terminal.line(token);
@@ -37,18 +37,22 @@ export const keysEnroll: Command = command({
 
 export const keysRevoke: Command = command({
   name: 'keys revoke',
-  summary: 'ends the enrolment of a device: at once at the authority, within seconds at the server',
+  summary: 'revoke a device: immediately at the authority, within seconds at the server',
   flags: {
-    user: text({ value: 'hex', help: 'the device, by the first digits of its user id (SHA-256 of its key)' }),
-    'device-key': text({ value: 'hex', help: 'or by those of its key; `basa device list` shows both' }),
+    user: text({ value: 'hex', help: 'first digits of the user id of the device (SHA-256 of its key)' }),
+    'device-key': text({
+      value: 'hex',
+      help: 'first digits of the key of the device, instead of --user; `basa device list` shows both',
+    }),
     ...AUTHORITY_FLAGS,
   },
   notes: [
-    'The device is revoked in every task, for good. To let it take part again, enrol it in a new folder: it gets a new key.',
+    'The device is revoked in every task, permanently. To let it take part again, enrol it in a new folder, where it gets a new key.',
   ],
   async run(input) {
     const { user: asked = '', 'device-key': key } = input.flags;
-    if (asked === '' && key === undefined) throw new CommandError('--user is needed, or --device-key');
+    if (asked === '' && key === undefined)
+      throw new CommandError('name the device with --user or --device-key; `basa device list` shows both');
     const authority = await authorityOperator(input);
     const user = key === undefined ? await deviceNamed(asked, 'user', authority) : await userOf(key, authority);
     await authority.revoke(user);

@@ -1,6 +1,6 @@
 /** Cost by buffer size for a device in each mode: masks that it expands, and bytes that it sends. */
-import { mostTolerated } from '@basa/client/operator';
-import { type Modulus, packedLength, slotSealedBytes } from '@basa/masking';
+import { mostTolerated, quantizerOf } from '@basa/client/operator';
+import { elementBits, type Modulus, packedLength, slotSealedBytes } from '@basa/masking';
 import {
   defaultThreshold,
   ONE_SHOT_DEFAULTS,
@@ -50,11 +50,29 @@ export function modeCosts(task: PlannedTask): ModeCosts {
   return { sealed: sealedCost(task), 'one-shot': shotCost(task) };
 }
 
+/** The buffer sizes of a comparison. */
+const SIZES = [10, 32, 100, 320, 1000, 10_000];
+
+export interface SizeCosts {
+  readonly bufferSize: number;
+  readonly bits: number;
+  readonly modes: ModeCosts;
+}
+
+/** Without noise, for the usual buffer sizes and the one of the task. */
+export function costsBySize(task: Omit<PlannedTask, 'modulus'> & { readonly clip: number }): readonly SizeCosts[] {
+  const sizes = [...new Set([...SIZES, task.bufferSize])].sort((a, b) => a - b);
+  return sizes.map((bufferSize) => {
+    const { modulus } = quantizerOf({ bufferSize, clip: task.clip });
+    return { bufferSize, bits: elementBits(modulus), modes: modeCosts({ ...task, bufferSize, modulus }) };
+  });
+}
+
 /** With slot keys, in the last slot of a buffer, which has the most work. */
 function sealedCost(task: PlannedTask): ModeCosts[ModeChoice] {
   const { bufferSize, authorities } = task;
   const most = MOST_UPDATES.sealed;
-  if (bufferSize > most) return { impossible: `a buffer has at most ${most} positions` };
+  if (bufferSize > most) return { impossible: `a buffer has at most ${most} slots` };
   return costOf(task, bufferSize, bufferSize * slotSealedBytes(authorities));
 }
 

@@ -18,7 +18,7 @@ export async function modelOf(file: string | undefined, described: unknown): Pro
   if (file !== undefined) return (await loadModel(file)).model;
   if (described === undefined)
     throw new CommandError(
-      'the server does not hold the network of this task; give it with --model net.json or model.ts',
+      'the server does not know the network of this task; add --model with the file of the network, net.json or model.ts',
     );
   const { readModelJson } = await import('@basa/learning');
   return readModelJson(described);
@@ -51,7 +51,8 @@ export async function modelFiles(asked: {
       }
     }
   } catch (error) {
-    if (error instanceof RangeError) throw new CommandError(`${format} of ${model.name}: ${error.message}`);
+    if (error instanceof RangeError)
+      throw new CommandError(`${model.name} cannot be written as ${format}: ${error.message}`);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** `basa plan`: the effects of a private task, before it is created. */
+/** `basa plan`: the costs of a task before it is created, by buffer size, or with the effects of its noise. */
 import { chosenModel } from '../flags/models.ts';
 import {
   bufferWithin,
@@ -16,44 +16,52 @@ import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
 import { type Command, CommandError, command, EXIT_CODE } from '../shell/command.ts';
 import { positive, text, whole } from '../shell/flag.ts';
 import { table } from '../shell/terminal.ts';
-import type { ModeCost, ModeCosts, SealingCosts } from './mode-costs.ts';
+import type { ModeCost, ModeCosts, SealingCosts, SizeCosts } from './mode-costs.ts';
 import { planPrivacy } from './private-plan.ts';
 
 export const plan: Command = command({
   name: 'plan',
-  summary:
-    'computes the cost of a private task: epsilon, noise, bits, masks and bytes (needs --noise and --participations)',
+  summary: 'compute the cost of a task before you create it; with --noise, also its epsilon and its noise',
   flags: {
-    dimension: whole({ value: 'd', help: 'parameters of the model, or --model', min: 1, max: 2 ** 31 }),
-    model: text({ value: 'name', help: 'the name or file of a model' }),
-    buffer: whole({ help: 'K, updates of a sum', min: 2, max: MOST_UPDATES['one-shot'], default: 100 }),
+    dimension: whole({ value: 'd', help: 'number of parameters of the model; or use --model', min: 1, max: 2 ** 31 }),
+    model: text({ value: 'name', help: 'name or file of the model, as in `basa task create`' }),
+    buffer: whole({
+      help: 'buffer size K: the number of updates in a sum',
+      min: 2,
+      max: MOST_UPDATES['one-shot'],
+      default: 100,
+    }),
     mode: modeFlag,
     ...VERSION_FLAGS,
     sealing: sealingFlag,
-    authorities: whole({ help: 'how many authorities the task has', min: 1, max: MAX_AUTHORITIES, default: 1 }),
+    authorities: whole({ help: 'number of authorities for the task', min: 1, max: MAX_AUTHORITIES, default: 1 }),
     threshold: thresholdFlag,
     'unsafe-unchecked-sums': uncheckedSumsFlag,
-    minimum: whole({ help: 'Kmin, updates a sum holds at least', min: 2, without: '80 % of K' }),
-    clip: positive({ help: 'C: updates are clipped to this L2 norm', default: 1 }),
+    minimum: whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
+    clip: positive({ help: 'C: updates are clipped to this norm', default: 1 }),
     ...PRIVACY_FLAGS,
-    uplink: positive({ value: 'Mbit/s', help: 'for the seconds of an upload', default: 10 }),
+    uplink: positive({ value: 'Mbit/s', help: 'uplink of a device, for the duration of an upload', default: 10 }),
   },
   async run({ flags, terminal }) {
     const { elementBits } = await import('@basa/masking');
-    const { modeCosts, sealingCosts } = await import('./mode-costs.ts');
+    const { costsBySize, modeCosts, sealingCosts } = await import('./mode-costs.ts');
     const privacy = privacyChoice(flags);
-    if (privacy === undefined)
-      throw new CommandError(
-        '`basa plan` is for private tasks: give --noise <z> and --participations <n>, for example --noise 1 --participations 20',
-      );
     const dimension = await dimensionOf(flags);
     const { clip, mode } = flags;
     const bufferSize = bufferWithin(flags.buffer, mode);
     const { sumsPerVersion = 1 } = versionSettings(flags) ?? {};
     sealingOf(flags);
+    if (privacy === undefined) {
+      const sizes = costsBySize({ ...flags, unchecked: flags['unsafe-unchecked-sums'], bufferSize, dimension });
+      terminal.line(sizesTable(sizes));
+      terminal.line(
+        '\nFor a private task, add --noise <z> and --participations <n>, for example --noise 1 --participations 20.',
+      );
+      return { json: { dimension, sizes } };
+    }
     const planned = await planPrivacy({ privacy, dimension, bufferSize, minimum: flags.minimum, clip, mode });
     if (typeof planned === 'string') {
-      terminal.line(`this cannot work: ${planned}`);
+      terminal.line(`this task is not possible: ${planned}`);
       return { json: { works: false, refused: planned }, exitCode: EXIT_CODE.failed };
     }
     const { minimum, colluders, delta, works, advice } = planned;
@@ -64,18 +72,23 @@ export const plan: Command = command({
     terminal.line(
       table([
         ['epsilon after all participations', `${epsilon.toFixed(2)} at delta ${delta}`],
-        ['rho of one inclusion', cost.toPrecision(3)],
-        ['noise over signal in a mean', `${noiseToSignal.toPrecision(3)} (at alpha = 1)`],
-        ['noise of one device', `deviation ${noise.deviation.toFixed(1)} steps, enough with ${noise.honest} honest`],
+        ['zCDP cost (rho) of one participation', cost.toPrecision(3)],
+        ['noise over signal in one sum', `${noiseToSignal.toPrecision(3)} (relative to the largest possible mean)`],
         [
-          'a version',
-          `${sumsPerVersion * bufferSize} updates, each of another device: ${sumsPerVersion} x ${bufferSize}; its noise over signal ${(noiseToSignal / Math.sqrt(sumsPerVersion)).toPrecision(3)}`,
+          'noise of one device',
+          `standard deviation ${noise.deviation.toFixed(1)} steps, enough if ${noise.honest} devices are honest`,
         ],
-        ['level, bits of an entry', `${level}, ${elementBits(modulus)} (${neededBits} needed)`],
-        ['an upload', `${bytesPerUpload} bytes, ${secondsPerUpload.toFixed(2)} s`],
+        [
+          'version',
+          `${sumsPerVersion * bufferSize} updates of different devices (${sumsPerVersion} x ${bufferSize}), noise over signal ${(noiseToSignal / Math.sqrt(sumsPerVersion)).toPrecision(3)}`,
+        ],
+        ['quantisation', `level ${level}, ${elementBits(modulus)} bits for each entry (${neededBits} needed)`],
+        ['upload', `${bytesPerUpload} bytes, ${secondsPerUpload.toFixed(2)} s`],
       ]),
     );
-    terminal.line(`\nwhat K = ${bufferSize} costs a device in each mode:\n${modesTable(modes)}`);
+    terminal.line(
+      `\nCost of one contribution for a device with K = ${bufferSize}, in each mode:\n${modesTable(modes)}`,
+    );
     const sealings = sealingCosts(flags, modes);
     if (sealings !== undefined) terminal.line(sealingsTable(sealings));
     for (const sentence of advice) terminal.line(sentence);
@@ -108,8 +121,26 @@ export const plan: Command = command({
 
 function costsOfMode(modes: ModeCosts, mode: ModeChoice): ModeCost {
   const cost = modes[mode];
-  if ('impossible' in cost) throw new CommandError(`this task cannot be: ${cost.impossible}`);
+  if ('impossible' in cost) throw new CommandError(`this task is not possible: ${cost.impossible}`);
   return cost;
+}
+
+function sizesTable(sizes: readonly SizeCosts[]): string {
+  const cells = (modes: ModeCosts): readonly string[] =>
+    Object.values(modes).flatMap((cost) =>
+      'impossible' in cost ? ['-', '-'] : [String(cost.masks), String(cost.bytesPerUpload)],
+    );
+  const rows = [
+    ['', '', 'sealed mode', '', 'one-shot mode', ''],
+    ['K', 'bits of an entry', 'masks', 'upload bytes', 'masks', 'upload bytes'],
+    ...sizes.map(({ bufferSize, bits, modes }) => [String(bufferSize), String(bits), ...cells(modes)]),
+  ];
+  const whys = sizes.flatMap(({ modes }) => impossibleIn(modes));
+  return ['Cost of one contribution for a device, by buffer size K:', table(rows), ...new Set(whys)].join('\n');
+}
+
+function impossibleIn(modes: ModeCosts): readonly string[] {
+  return Object.entries(modes).flatMap(([mode, cost]) => ('impossible' in cost ? `${mode}: ${cost.impossible}` : []));
 }
 
 function modesTable(modes: ModeCosts): string {
@@ -117,26 +148,23 @@ function modesTable(modes: ModeCosts): string {
     title,
     ...Object.values(modes).map((cost) => ('impossible' in cost ? '-' : String(cell(cost)))),
   ];
-  const whys = Object.entries(modes).flatMap(([mode, cost]) =>
-    'impossible' in cost ? `${mode}: ${cost.impossible}` : [],
-  );
   const rows = [
     ['', ...Object.keys(modes)],
     row('masks to expand', ({ masks }) => masks),
-    row('bytes of sealed seeds', ({ sealedBytes }) => sealedBytes),
-    row('bytes of an upload', ({ bytesPerUpload }) => bytesPerUpload),
+    row('bytes of encrypted seeds', ({ sealedBytes }) => sealedBytes),
+    row('bytes of the upload', ({ bytesPerUpload }) => bytesPerUpload),
   ];
-  return [table(rows), ...whys].join('\n');
+  return [table(rows), ...impossibleIn(modes)].join('\n');
 }
 
 function sealingsTable(sealings: SealingCosts): string {
   const rows = Object.entries(sealings).map(([sealing, { sealedBytes, sealMs, openMs }]) => [
     sealing,
     `${sealedBytes} bytes`,
-    `${sealMs.toFixed(2)} ms to seal`,
-    `${openMs.toFixed(2)} ms for an authority to open`,
+    `${sealMs.toFixed(2)} ms to encrypt`,
+    `${openMs.toFixed(2)} ms for an authority to decrypt`,
   ]);
-  return `\nthe sealed seeds of an upload in one-shot mode (--sealing), measured on this computer:\n${table(rows)}`;
+  return `\nEncrypted seeds of an upload in one-shot mode, by --sealing, measured on this machine:\n${table(rows)}`;
 }
 
 async function dimensionOf(flags: {
@@ -146,5 +174,5 @@ async function dimensionOf(flags: {
   const { dimension, model } = flags;
   if (dimension !== undefined) return dimension;
   if (model !== undefined) return (await chosenModel(model)).model.dimension;
-  throw new CommandError('--dimension <d> or --model <name> says how large the model is');
+  throw new CommandError('the size of the model is missing; add --dimension <d> or --model <name>');
 }

@@ -52,18 +52,18 @@ function adviceOf(
   const { needed, max } = positions;
   const larger =
     needed <= max
-      ? `a buffer of ${needed}`
-      : `a buffer of ${needed} (a buffer has at most ${max} positions) or a smaller model`;
+      ? `increase --buffer to ${needed}`
+      : `use a smaller model: this one needs --buffer ${needed}, and at most ${max} is possible`;
   return [
     ...(noiseToSignal > HOPELESS
-      ? [`this will not learn: the noise is ${noiseToSignal.toFixed(0)} times the signal; it needs ${larger}`]
+      ? [`this task will not learn, because the noise is ${noiseToSignal.toFixed(0)} times the signal; ${larger}`]
       : []),
     ...(noiseToSignal > 1.5 && noiseToSignal <= HOPELESS
-      ? [`noise outweighs the signal of one buffer: training takes more of them, or ${larger}`]
+      ? [`the noise in one sum is larger than the signal, so training needs more sums; to avoid that, ${larger}`]
       : []),
     ...(epsilon > 20
       ? [
-          `epsilon ${epsilon.toFixed(1)} promises little: fewer participations, or noise ${(2 * noiseMultiplier).toPrecision(2)}`,
+          `epsilon ${epsilon.toFixed(1)} is a weak guarantee; lower --participations, or raise --noise to ${(2 * noiseMultiplier).toPrecision(2)}`,
         ]
       : []),
   ];

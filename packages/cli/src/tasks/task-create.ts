@@ -31,49 +31,52 @@ const MAX_TOKENS = 1000;
 const TOKENS_LAST_MS = 24 * 3_600_000;
 
 const FLAGS = {
-  name: text({ help: 'what people call it' }),
+  name: text({ help: 'name of the task' }),
   model: text({
     value: 'name',
-    help: `${MODEL_NAMES.join(', ')}, or a file of your own: net.json or model.ts`,
+    help: `${MODEL_NAMES.join(', ')}, or your own file: net.json or model.ts`,
     default: 'mnist',
   }),
   test: text({
     value: 'file',
-    help: 'what the server evaluates on: safetensors of encodeDataset',
-    without: 'what mnist or model.ts brings',
+    help: 'test set with which the server evaluates each version: a safetensors file that encodeDataset wrote',
+    without: 'the test set of mnist or model.ts',
   }),
   preset: choice(PRESET_NAMES, {
-    help: `${PRESET_NAMES.join(' or ')}: the numbers that the flags below do not give`,
+    help: `${PRESET_NAMES.join(' or ')}: sets the defaults of --buffer, --lease, --open, --stall and --max-staleness`,
     default: 'paper',
   }),
   buffer: whole({
-    help: 'K, updates of a sum',
+    help: 'buffer size K: the number of updates in a sum',
     min: 2,
     max: MOST_UPDATES['one-shot'],
     without: 'paper 10, production 32',
   }),
-  minimum: whole({ help: 'Kmin, updates a sum holds at least', min: 2, without: '80 % of K' }),
+  minimum: whole({ help: 'Kmin: the smallest number of updates in a sum', min: 2, without: '80 % of K' }),
   mode: modeFlag,
   ...VERSION_FLAGS,
   sealing: sealingFlag,
   engine: sealedEngineFlag('slot-keys'),
   target: whole({
     value: 'percent',
-    help: 'stop at this score (accuracy, or R2 with the loss mse); needs a test set',
+    help: 'finish the task at this score (accuracy, or R2 for the loss mse); needs a test set',
     min: 1,
     max: 100,
   }),
-  versions: whole({ help: 'stop after n versions', min: 1 }),
-  lease: seconds('from deposit to upload', 'paper 600, production 900'),
-  open: seconds('how long a buffer takes users', 'paper 3600, production 21600'),
-  stall: seconds('close a buffer with enough updates when no other came for that long', 'paper 60, production 300'),
-  'max-staleness': whole({ help: 'versions an update may be behind', without: '15' }),
-  clip: positive({ help: 'entries of an update beyond +-x are clipped; with --noise its L2 norm is', default: 1 }),
+  versions: whole({ help: 'finish the task after n versions', min: 1 }),
+  lease: seconds('time that a device has from its deposit to its upload', 'paper 600, production 900'),
+  open: seconds('time for which a buffer accepts devices', 'paper 3600, production 21600'),
+  stall: seconds(
+    'close a buffer that has enough updates after this time without another update',
+    'paper 60, production 300',
+  ),
+  'max-staleness': whole({ help: 'number of versions that an update may be behind', without: '15' }),
+  clip: positive({ help: 'clip each entry of an update to +-x; with --noise, clip its L2 norm to x', default: 1 }),
   bits: parsed<number | 'auto'>(
     {
       value: 'n',
-      help: 'of one masked entry, 2 to 32, or auto: the fewest that resolve the clip in 32768 steps',
-      without: 'auto: 20 for K = 10',
+      help: 'bits of each masked entry, 2 to 32; auto: the fewest that divide the clip into 32768 steps',
+      without: 'auto, which is 20 for K = 10',
     },
     'a whole number from 2 to 32, or auto',
     (given) => (given === 'auto' ? given : [...Array(33).keys()].slice(2).find((bits) => String(bits) === given)),
@@ -82,20 +85,20 @@ const FLAGS = {
   ...METRICS_FLAGS,
   ...PRIVACY_FLAGS,
   ...LEARNING_FLAGS,
-  seed: whole({ help: 'of the first parameters', default: 1 }),
-  initial: text({ value: 'file', help: 'or take them from a safetensors file' }),
-  tokens: whole({ help: 'also make n enrolment tokens, for a day', max: MAX_TOKENS, default: 0 }),
+  seed: whole({ help: 'random seed for the initial parameters', default: 1 }),
+  initial: text({ value: 'file', help: 'safetensors file with the initial parameters, instead of --seed' }),
+  tokens: whole({ help: 'also create n enrolment tokens, valid for a day', max: MAX_TOKENS, default: 0 }),
   'unsafe-mixed-versions': yes(
-    'let a sum mix versions of the model, as the paper does: its server can then single out an update',
+    'allow a sum to mix versions of the model, as in the paper; the server can then single out an update',
   ),
-  'unsafe-paper': yes("the paper's own mode, which is not safe; both services must allow it"),
+  'unsafe-paper': yes("use the paper's own mode, which is not safe; both services must allow it"),
   ...SERVER_FLAGS,
   ...AUTHORITY_FLAGS,
   threshold: thresholdFlag,
-  'unsafe-threshold': yes('allow one that withstands no authority which colludes, such as 2 of 3'),
+  'unsafe-threshold': yes('allow a threshold that does not tolerate any colluding authority, such as 2 of 3'),
   'unsafe-unchecked-sums': uncheckedSumsFlag,
   'authority-noise': yes(
-    'one-shot, with --noise and one authority: it adds the noise to each sum, instead of every device',
+    'one-shot, with --noise and one authority: the authority adds the noise to each sum, instead of the devices',
   ),
 };
 
@@ -105,7 +108,7 @@ function seconds(help: string, without: string) {
 
 export const taskCreate: Command = command({
   name: 'task create',
-  summary: 'creates a task at its authorities and at the server',
+  summary: 'create a task at its authorities and its server',
   flags: FLAGS,
   opening: 'creating the task',
   async run(input) {
@@ -117,7 +120,9 @@ export const taskCreate: Command = command({
     const { minimum, target, threshold, versions, bits = 'auto', tokens: count } = flags;
     const evaluationSet = await testSetOf(input, test);
     if (target !== undefined && evaluationSet === undefined)
-      throw new CommandError('--target needs a test set at the server: give --test, export `test`, or use --versions');
+      throw new CommandError(
+        '--target needs a test set; add --test, export `test` from the model file, or use --versions instead of --target',
+      );
     const privacy = privacyChoice(flags);
     if (privacy !== undefined) {
       const { dimension } = model;
@@ -159,7 +164,7 @@ export const taskCreate: Command = command({
     terminal.line(`task ${task}`);
     for (const token of tokens) terminal.line(`token ${token}`);
     if (count === 0)
-      terminal.line(`\`basa keys enroll --task ${short(task)} --count 10\` makes tokens for ten devices`);
+      terminal.line(`\`basa keys enroll --task ${short(task)} --count 10\` creates enrolment tokens for ten devices`);
     return { json: { task, ...(count > 0 && { tokens }) } };
   },
 });
@@ -168,7 +173,7 @@ export const taskCreate: Command = command({
 async function warnOfNoise({ terminal }: Pick<CommandInput, 'terminal'>, request: PrivateRequest): Promise<void> {
   const { planPrivacy } = await import('./private-plan.ts');
   const planned = await planPrivacy(request);
-  if (typeof planned === 'string') throw new CommandError(`this cannot work: ${planned}`);
+  if (typeof planned === 'string') throw new CommandError(`this task is not possible: ${planned}`);
   for (const sentence of planned.advice) terminal.warn(`warning: ${sentence}`);
 }
 
@@ -182,11 +187,11 @@ function modeSettings(
   const sealing = sealingOf(flags);
   const chosen = modeOf(flags, 'slot-keys');
   if (chosen.mode === 'one-shot' && flags['unsafe-paper'])
-    throw new CommandError('--unsafe-paper and --mode one-shot are two modes: choose one');
+    throw new CommandError('--unsafe-paper and --mode one-shot cannot be combined; choose one');
   if (flags['unsafe-unchecked-sums'] && chosen.mode !== 'one-shot')
-    throw new CommandError('--unsafe-unchecked-sums is for --mode one-shot');
+    throw new CommandError('--unsafe-unchecked-sums needs --mode one-shot; add it, or remove --unsafe-unchecked-sums');
   if (flags['authority-noise'] && chosen.mode !== 'one-shot')
-    throw new CommandError('--authority-noise is for --mode one-shot');
+    throw new CommandError('--authority-noise needs --mode one-shot; add it, or remove --authority-noise');
   if (chosen.mode === 'one-shot')
     return {
       ...chosen,

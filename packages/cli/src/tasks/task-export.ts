@@ -5,6 +5,7 @@ import { SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { choice, needed, text, whole } from '../shell/flag.ts';
+import { counted } from '../shell/terminal.ts';
 import { MODEL_FORMATS, modelFiles, modelOf, type OutFile, writeAll } from './model-files.ts';
 
 const FORMATS = [...MODEL_FORMATS, 'csv', 'tensorboard'] as const;
@@ -12,16 +13,16 @@ type Format = (typeof FORMATS)[number];
 
 export const taskExport: Command = command({
   name: 'task export',
-  summary: 'writes a version of the model, or the curves of the task, for other tools',
+  summary: 'write a version of the model, or the training curves of a task, in a format for other tools',
   takes: TAKES_TASK,
   flags: {
-    out: needed({ value: 'path', help: 'a file, or a folder for tfjs and tensorboard' }),
+    out: needed({ value: 'path', help: 'file to write; a folder for tfjs and tensorboard' }),
     format: choice(FORMATS, {
-      help: 'of the model: safetensors, npz, onnx, tfjs; of the curves: csv, tensorboard',
-      without: 'as --out ends: .safetensors, .npz, .onnx, .csv',
+      help: 'safetensors, npz, onnx or tfjs for the model; csv or tensorboard for the curves',
+      without: 'the extension of --out: .safetensors, .npz, .onnx or .csv',
     }),
-    version: whole({ help: 'of the model', without: 'the newest' }),
-    model: text({ value: 'file', help: 'net.json or model.ts, where the server does not hold the network' }),
+    version: whole({ help: 'version of the model', without: 'the newest' }),
+    model: text({ value: 'file', help: 'file with the network, net.json or model.ts, if the server does not know it' }),
     ...SERVER_FLAGS,
   },
   async run(input) {
@@ -34,7 +35,7 @@ export const taskExport: Command = command({
       const versions = await server.versions(task.task);
       const file = await (format === 'csv' ? curvesAsCsv(versions, out) : curvesAsEvents(versions, out));
       const files = await writeAll([file]);
-      input.terminal.line(`versions of ${task.name}: ${versions.length}, in ${files.join(', ')}`);
+      input.terminal.line(`wrote ${counted(versions.length, 'version')} of ${task.name} to ${files.join(', ')}`);
       return { json: { task: task.task, format, versions: versions.length, files } };
     }
     const model = await modelOf(flags.model, task.model);
@@ -42,7 +43,7 @@ export const taskExport: Command = command({
     const parameters = await server.parameters(task.task, version);
     const about = { task: task.task, version: String(version) };
     const files = await writeAll(await modelFiles({ format, out, model, parameters, about }));
-    input.terminal.line(`version ${version}: ${parameters.length} parameters in ${files.join(', ')}`);
+    input.terminal.line(`wrote version ${version} (${parameters.length} parameters) to ${files.join(', ')}`);
     return { json: { task: task.task, format, version, parameters: parameters.length, files } };
   },
 });
@@ -50,7 +51,9 @@ export const taskExport: Command = command({
 function formatOf(out: string): Format {
   const byName = FORMATS.find((format) => out.endsWith(`.${format}`));
   if (byName !== undefined) return byName;
-  throw new CommandError(`--out ${out}: end the name in .safetensors, .npz, .onnx or .csv, or give --format`);
+  throw new CommandError(
+    `the format does not follow from --out ${out}; end it with .safetensors, .npz, .onnx or .csv, or add --format`,
+  );
 }
 
 async function curvesAsCsv(versions: readonly VersionState[], path: string): Promise<OutFile> {

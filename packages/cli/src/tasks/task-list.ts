@@ -7,7 +7,7 @@ import { scoreCell, table } from '../shell/terminal.ts';
 
 export const taskList: Command = command({
   name: 'task ls',
-  summary: 'lists the tasks of a server',
+  summary: 'list the tasks of a server',
   flags: SERVER_FLAGS,
   async run(input) {
     const tasks = await (await serverOperator(input)).tasks();

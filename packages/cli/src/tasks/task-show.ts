@@ -17,20 +17,20 @@ const headings = (score: string): string[] => [
   'mean age',
   score,
   'buffer',
-  'means of the devices',
+  'mean metrics',
 ];
 
 export const taskShow: Command = command({
   name: 'task show',
-  summary: 'shows a task and the last versions of its model',
+  summary: 'show a task and the newest versions of its model',
   takes: TAKES_TASK,
   flags: {
     last: parsed<number>(
-      { value: 'n', help: 'how many versions, or all', default: 10 },
-      'a whole number from 1 on, or all',
+      { value: 'n', help: 'number of versions to show, or all', default: 10 },
+      'a whole number of at least 1, or all',
       lastOf,
     ),
-    follow: yes('print each new version, until the task is finished or Ctrl-C'),
+    follow: yes('print each new version until the task is finished, or until Ctrl-C'),
     ...SERVER_FLAGS,
   },
   async run(input) {
@@ -116,8 +116,8 @@ function linesOf(described: ServerTask, score: string): string[][] {
     ['version', String(version ?? '-')],
     [score, scoreCell(described)],
     ['loss', loss === undefined ? '-' : loss.toFixed(4)],
-    ['open buffers', `${buffers}, of which ${waitingBuffers} wait to be opened`],
-    ['places', `${used} of ${places} taken, ${waiting} devices wait`],
+    ['open buffers', `${buffers}, ${waitingBuffers} of them waiting to be opened`],
+    ['places', `${used} of ${places} taken, ${counted(waiting, 'device')} waiting`],
     ...(returned === 0 ? [] : [['given back', returnedText(returned)]]),
     ['mean age', `${meanAge?.toFixed(2) ?? '-'} versions (auto aims at ${targetAge})`],
     ...(privacy === undefined ? [] : [['privacy', privacyText(privacy)]]),
@@ -126,9 +126,9 @@ function linesOf(described: ServerTask, score: string): string[][] {
 
 /** The server does not know which of the two it is. */
 function returnedText(returned: number): string {
-  return `${counted(returned, 'place')} since the newest version: devices that had nothing new to contribute, or left`;
+  return `${counted(returned, 'place')} since the newest version, by devices that had nothing new to contribute or left`;
 }
 
 function privacyText({ epsilon, delta, participations, noiseMultiplier, colluders }: TaskPrivacy): string {
-  return `epsilon ${epsilon.toFixed(2)} at delta ${delta} after ${participations} participations of a device (noise ${noiseMultiplier}, ${colluders} colluders)`;
+  return `epsilon ${epsilon.toFixed(2)} at delta ${delta} for a device that takes part ${participations} times (noise ${noiseMultiplier}, up to ${counted(colluders, 'colluder')})`;
 }

@@ -35,31 +35,31 @@ function change({ name, summary, state, words }: Change): Command {
 
 export const taskPause: Command = change({
   name: 'pause',
-  summary: 'gives no more seats; `basa task resume` goes on',
+  summary: 'pause a task: devices wait until `basa task resume`',
   state: 'paused',
-  words: 'Devices are told to ask again later. Buffers that are open go on, and may still become a version.',
+  words: 'Devices are told to ask again later. Open buffers continue, and may still become a version.',
 });
 export const taskResume: Command = change({
   name: 'resume',
-  summary: 'gives seats again after a pause',
+  summary: 'let devices take part again after a pause',
   state: 'running',
-  words: 'A task that is finished cannot be resumed: create one with --initial from its newest version.',
+  words: 'You cannot resume a finished task. Create a new one from its newest version with --initial.',
 });
 export const taskFinish: Command = change({
   name: 'finish',
-  summary: 'ends a task for good; its models stay',
+  summary: 'end a task permanently; its models are kept',
   state: 'finished',
-  words: 'Devices are told that it is over. Buffers that are open go on, and may still become a version.',
+  words: 'Devices are told that the task is finished. Open buffers continue, and may still become a version.',
 });
 
 export const taskDelete: Command = command({
   name: 'task delete',
-  summary: 'removes a finished task and its models from the server',
+  summary: 'delete a finished task and its models from the server',
   takes: TAKES_NAMED_TASK,
-  flags: { yes: yes('needed: its models cannot be brought back'), ...SERVER_FLAGS },
+  flags: { yes: yes('confirm the deletion; the models cannot be recovered'), ...SERVER_FLAGS },
   notes: [
-    'The task must be finished and its buffers must have ended. What was deleted is listed, and is overwritten in the data folder.',
-    "Backups keep the task, and so does the authority's log: names, keys and hashes, never an update.",
+    'The task must be finished and its buffers must have ended. The command lists the deleted rows, and the server overwrites them in its data folder.',
+    'Backups and the log of the authority still contain the task. The log has names, keys and hashes, but no updates.',
   ],
   async run(input) {
     const server = await serverOperator(input);
@@ -67,10 +67,10 @@ export const taskDelete: Command = command({
     const what = `${name} (${short(task)}), versions 0 to ${version}`;
     if (!input.flags.yes)
       throw new CommandError(
-        `this removes ${what}, for good; export what you need (\`basa task export ${short(task)} --out model.safetensors\`), then add --yes`,
+        `this would delete ${what} permanently; export what you need (\`basa task export ${short(task)} --out model.safetensors\`), then add --yes`,
       );
     const rows = await server.removeTask(task);
-    input.terminal.line(`removed: ${what}`);
+    input.terminal.line(`deleted ${what}`);
     for (const [table, count] of Object.entries(rows))
       input.terminal.line(`  ${table.padEnd(20)}${counted(count, 'row')}`);
     return { json: { removed: task, rows } };

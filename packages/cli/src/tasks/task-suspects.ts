@@ -5,30 +5,31 @@ import { short, wholeName } from '../flags/names.ts';
 import { TAKES_TASK, taskArgument } from '../flags/which.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { text } from '../shell/flag.ts';
-import { percent, table } from '../shell/terminal.ts';
+import { counted, percent, table } from '../shell/terminal.ts';
 
-const HEADINGS = ['user', 'suspicion', 'state', 'spoilt sums', 'suspended before', 'for more sums'];
+const HEADINGS = ['user', 'suspicion', 'state', 'spoilt sums', 'suspensions', 'suspended for'];
 
 export const taskSuspects: Command = command({
   name: 'task suspects',
-  summary: 'lists devices beside which sums were spoilt; clears or bans one',
+  summary: 'list the devices that are suspected of spoiling sums, and clear or ban one',
   takes: TAKES_TASK,
   flags: {
-    clear: text({ value: 'user', help: 'take the suspicion from a device: its first digits in the list' }),
+    clear: text({ value: 'user', help: 'clear a device of suspicion; give its first digits in the list' }),
     ban: text({
       value: 'user',
-      help: 'give a device no seat any more, for good or until it is cleared: its whole user id, or its first digits in the list',
+      help: 'exclude a device until you clear it; give its whole user id, or its first digits in the list',
     }),
     ...SERVER_FLAGS,
   },
   notes: [
-    'A spoilt sum names nobody. The suspicion says how likely it is that a device spoils sums, by who took part in which.',
+    'A spoilt sum does not show who spoilt it. The suspicion is the probability that a device spoils sums, given which devices took part in which sums.',
   ],
   async run(input) {
     const server = await serverOperator(input);
     const task = await taskArgument(input, server);
     const { clear, ban } = input.flags;
-    if (clear !== undefined && ban !== undefined) throw new CommandError('give --clear or --ban, not both');
+    if (clear !== undefined && ban !== undefined)
+      throw new CommandError('--clear and --ban cannot be combined; choose one');
     const suspects = await server.suspects(task);
     const asked = clear ?? ban;
     if (asked !== undefined) {
@@ -44,5 +45,12 @@ export const taskSuspects: Command = command({
 });
 
 function rowOf({ user, suspicion, state, spoilt, suspensions, sumsLeft }: SuspectState): string[] {
-  return [short(user), percent(suspicion), state, String(spoilt), String(suspensions), String(sumsLeft ?? '-')];
+  return [
+    short(user),
+    percent(suspicion),
+    state,
+    String(spoilt),
+    String(suspensions),
+    sumsLeft === undefined ? '-' : counted(sumsLeft, 'sum'),
+  ];
 }

@@ -79,13 +79,11 @@ export async function createTaskAt(
   const canServerBuild = model.layers.length > 0;
   if (evaluationSet !== undefined && !canServerBuild)
     throw new SettingsError(
-      `the server cannot build ${model.name}, and evaluates nothing: leave the evaluation set out`,
+      `the server cannot evaluate ${model.name}, because it does not know its layers; leave out the evaluation set`,
     );
   const training = { ...TASK_DEFAULTS.training, ...settings.training };
   if (evaluationSet !== undefined && training.loss === 'own')
-    throw new SettingsError(
-      'the server does not know a loss of your own, and evaluates nothing: leave the evaluation set out',
-    );
+    throw new SettingsError('the server cannot evaluate a task with your own loss; leave out the evaluation set');
   const { publicKey } = await server.about();
   const policy = await makePolicy({
     ...TASK_DEFAULTS,

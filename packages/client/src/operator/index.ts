@@ -5,7 +5,7 @@ export type { OperatorOptions } from './ask.ts';
 export type { CreatedTask, CreateTaskOptions, TaskSettings } from './create-task.ts';
 export { createTask, createTaskAt, TASK_DEFAULTS } from './create-task.ts';
 export type { EngineName, ModeName, PolicyChoice, PrivacyChoice } from './policy.ts';
-export { ENGINES, mostTolerated } from './policy.ts';
+export { ENGINES, mostTolerated, quantizerOf } from './policy.ts';
 export type {
   BufferState,
   ServerTask,

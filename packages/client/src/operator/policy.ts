@@ -147,16 +147,15 @@ type ChosenCouncil = Pick<TaskPolicy, 'authorities' | 'threshold' | 'unsafeThres
 function modeOf(choice: PolicyChoice, council: ChosenCouncil): Pick<TaskPolicy, 'engine' | 'oneShot'> {
   const { mode, engine, unsafeUncheckedSums: uncheckedSums = false, authorityNoise = false } = choice;
   const { sumsPerVersion, combine, sealing } = { ...ONE_SHOT_DEFAULTS, ...choice };
-  if (authorityNoise && mode !== 'one-shot') throw new SettingsError('noise of the authority needs the one-shot mode');
+  if (authorityNoise && mode !== 'one-shot') throw new SettingsError('authorityNoise needs one-shot mode');
   if (sumsPerVersion > 1 && mode !== 'one-shot')
     throw new SettingsError(
-      'several sums a version need the one-shot mode: in all others every buffer makes a version',
+      'several sums per version need one-shot mode: in the other modes, every buffer makes a version',
     );
   if (sealing !== ONE_SHOT_DEFAULTS.sealing && mode !== 'one-shot')
-    throw new SettingsError(`the sealing ${sealing} needs the one-shot mode`);
+    throw new SettingsError(`the sealing ${sealing} needs one-shot mode`);
   if (mode !== 'one-shot') return { engine: ENGINES[engine ?? 'slot-keys'], oneShot: undefined };
-  if (engine !== undefined)
-    throw new SettingsError('the one-shot mode seals seeds in its own way: leave the engine out');
+  if (engine !== undefined) throw new SettingsError('engine is only for sealed mode; leave it out in one-shot mode');
   const oneShot = { ...ONE_SHOT_DEFAULTS, uncheckedSums, authorityNoise, sumsPerVersion, combine, sealing };
   return { engine: ENGINE.oneShot, oneShot: { ...oneShot, tolerated: mostTolerated(council, oneShot) } };
 }
@@ -177,7 +176,12 @@ export function mostTolerated(council: ChosenCouncil, oneShot: OneShotPolicy): n
 /** The minimum of steps to the clip: at K = 10 they take 20 bits per entry, at 32 and 100 they take 24. */
 const CLIP_STEPS = 2 ** 15;
 
-function quantizerOf({ bufferSize, clip = 1, bits }: PolicyChoice): Pick<TaskPolicy, 'modulus' | 'level' | 'clip'> {
+/** The group and the level of a task that is not private. */
+export function quantizerOf({
+  bufferSize,
+  clip = 1,
+  bits,
+}: Pick<PolicyChoice, 'bufferSize' | 'clip' | 'bits'>): Pick<TaskPolicy, 'modulus' | 'level' | 'clip'> {
   const request: PlanRequest =
     bits === undefined
       ? { summands: bufferSize, clip, resolution: { level: Math.ceil(CLIP_STEPS / clip) }, modulus: 'auto' }

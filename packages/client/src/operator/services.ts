@@ -186,7 +186,7 @@ export class AuthorityOperator {
     const urls = options.url.split(',');
     if (tokens.length > 1 && tokens.length !== urls.length)
       throw new SettingsError(
-        `there are ${urls.length} authorities and ${tokens.length} tokens: give one for all, or one each`,
+        `there are ${urls.length} authorities but ${tokens.length} tokens; give one token for all, or one for each`,
       );
     this.#all = urls.map((url, n) => ({ ...options, url, token: tokens[n] ?? tokens[0] }));
     this.#onMissed = options.onMissed;
@@ -207,7 +207,7 @@ export class AuthorityOperator {
     await Promise.all(
       this.#all.map(async (one) => {
         const told = (await ask(one, 'POST', AUTHORITY_PATH.tasks, bytes)).json<{ task: string }>();
-        if (told.task !== task) throw new AnswerError(one.url, `the task ${told.task} in place of ${task}`);
+        if (told.task !== task) throw new AnswerError(one.url, `the task ${told.task} instead of ${task}`);
       }),
     );
     return task;
@@ -282,7 +282,7 @@ export class AuthorityOperator {
 
 function listed<Item>({ url }: OperatorOptions, items: readonly Item[]): readonly Item[] {
   if (Array.isArray(items)) return items;
-  throw new AnswerError(url, 'a list that is none');
+  throw new AnswerError(url, 'an invalid list');
 }
 
 const TOKEN_BYTES = 24;

@@ -1,8 +1,8 @@
 /** Commands as a person types them after reading a program's output or a page. */
 
-/** The commands below `next:` of a program: indented lines, without their remarks. */
+/** The commands below `Next steps:` of a program: indented lines, without their remarks. */
 export function stepsIn(said: string): readonly string[] {
-  const [, below = ''] = said.split('\nnext:\n');
+  const [, below = ''] = said.split('\nNext steps:\n');
   return commandsOf(below.split('\n').filter((line) => line.startsWith('  ')));
 }
 
