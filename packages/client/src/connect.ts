@@ -129,7 +129,9 @@ interface PinnedAuthority {
 function authorityPlaces(options: ConnectOptions): readonly { readonly url: string; readonly key: Uint8Array }[] {
   const [urls, keys] = [options.authority.split(','), options.authorityKey.split(',')];
   if (urls.length !== keys.length)
-    throw new RangeError(`authority names ${urls.length} addresses, authorityKey ${keys.length} keys`);
+    throw new RangeError(
+      `authority has ${urls.length} addresses, but authorityKey has ${keys.length} keys; give one key for each address`,
+    );
   return urls.map((url, n) => ({ url, key: pinned(keys[n] as string, 'authorityKey') }));
 }
 
@@ -167,7 +169,7 @@ function membersOf({ authorities }: TaskPolicy, clients: readonly PinnedAuthorit
   });
   const isWhole = members.length === authorities.length && clients.length === authorities.length;
   if (!isWhole)
-    throw new RefusedError('wrong-authority', 'the task names other authorities than those that are pinned');
+    throw new RefusedError('wrong-authority', 'the task has other authorities than the ones in authorityKey');
   return members;
 }
 
@@ -183,6 +185,6 @@ function checkedPolicy(policy: TaskPolicy, floor: Floor): TaskPolicy {
 
 function pinned(hex: string, name: string): Uint8Array {
   const bytes = fromHex(hex);
-  if (bytes?.length !== 32) throw new RangeError(`${name} is 64 lower-case hexadecimal digits, got ${hex}`);
+  if (bytes?.length !== 32) throw new RangeError(`${name} must be 64 lower-case hexadecimal digits, got ${hex}`);
   return bytes;
 }

@@ -1,5 +1,13 @@
 /** The errors between a client and its services. Each says what to do next; none holds a secret. */
-import { isRefusalReason, nextStepOf, type ProblemCode, problemOf, REFUSALS, type RefusalReason } from '@basa/protocol';
+import {
+  isRefusalReason,
+  nextStepOf,
+  type ProblemCode,
+  problemOf,
+  REFUSALS,
+  type RefusalReason,
+  withDetail,
+} from '@basa/protocol';
 
 /** Answers of a proxy, without a problem document. */
 const PASSING_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -25,7 +33,7 @@ export class ProblemError extends Error {
     readonly slots?: readonly number[] | undefined;
     readonly uploadOffset?: number | undefined;
   }) {
-    super(said.detail === undefined ? said.title : `${said.title} (${said.detail})`);
+    super(withDetail(said.title, said.detail));
     this.code = said.code;
     this.status = said.status;
     this.detail = said.detail;
@@ -37,7 +45,7 @@ export class ProblemError extends Error {
   /** The next step, in a sentence. */
   get next(): string {
     if (this.code !== 'unknown-problem') return nextStepOf(this.code);
-    return 'Check that the address is that of a BASA service of the same version, and not of a proxy or another program.';
+    return 'Check that the address belongs to a BASA service of the same version, and not to a proxy or another program.';
   }
 
   /** True if the same request may succeed later. */
@@ -95,7 +103,7 @@ export class AnswerError extends Error {
   override readonly name = 'AnswerError';
 
   constructor(service: string, problem: string, cause?: unknown) {
-    super(`${service} answered with what it should not: ${problem}; is this a BASA service of the same version?`, {
+    super(`${service} sent an invalid answer: ${problem}; check that it is a BASA service of the same version`, {
       cause,
     });
   }
@@ -103,29 +111,38 @@ export class AnswerError extends Error {
 
 /** The event, and the advice for programmers. */
 const OWN_REFUSALS = {
-  'wrong-authority': ['The authority does not have the pinned key', 'check its address and authorityKey'],
-  'wrong-server': ["The server is not the one of the task's policy", 'check its address and the task'],
-  'wrong-policy': ['The policy does not hash to the pinned task', 'check the task, and do not trust this authority'],
+  'wrong-authority': ['The authority does not have the expected key', 'check its address and authorityKey'],
+  'wrong-server': ['The server is not the server of this task', 'check its address and the task'],
+  'wrong-policy': ['The policy does not belong to this task', 'check the task, and do not trust this authority'],
   'wrong-clock': [
-    'The clock of this device is more than a day away from those of the authorities',
-    'set it, then connect again',
+    'The clock of this device differs by more than a day from the clocks of the authorities',
+    'correct it, then connect again',
   ],
-  'unusable-policy': ['The policy of the task cannot be used', 'create the task anew with a client of this version'],
+  'unusable-policy': [
+    'The policy of the task is not valid for this client',
+    'create the task again with a client of this version',
+  ],
   'below-floor': [
-    "The policy of the task asks for less than this application's own floor",
-    'raise the task, or lower the floor',
+    'The task gives less protection than this device demands',
+    'take part in another task, or lower the demands (floor)',
   ],
   'plain-http': [
-    'The address is plain http to another machine, where anybody on the way can read and change what is said',
-    'use https, or pass unsafeAllowPlainHttp where the way is yours',
+    'The address is plain http to another machine, so others on the network can read and change the messages',
+    'use https, or pass unsafeAllowPlainHttp if you control the network in between',
   ],
   'wrong-certificate': [
-    'The certificate is not for this device and task by the pinned authority',
+    'The certificate from the authority is not valid for this device and task',
     'check authority, authorityKey and task, and do not trust this authority',
   ],
-  'store-of-another-task': ['The folder or store belongs to a device of another task', 'use another one for each task'],
-  'unsafe-engine': ['The task seals nothing (transparent engine)', 'this client takes no part in it'],
-  'not-paper-mode': ['The task does not run in paper mode', 'use contribute'],
+  'store-of-another-task': [
+    'The folder or store belongs to a device in another task',
+    'use a separate folder or store for each task',
+  ],
+  'unsafe-engine': [
+    'The task does not protect updates (transparent engine)',
+    'this client refuses to take part; create a task with another engine',
+  ],
+  'not-paper-mode': ['The task does not use paper mode', 'use contribute'],
 } as const satisfies Readonly<Record<string, readonly [happened: string, advice: string]>>;
 
 export type OwnRefusal = keyof typeof OWN_REFUSALS;
@@ -143,10 +160,10 @@ export class RefusedError extends Error {
   readonly detail: string | undefined;
 
   constructor(reason: OwnRefusal | RefusalReason, detail?: string) {
-    const own = isRefusalReason(reason) ? undefined : OWN_REFUSALS[reason];
-    const sentence = isRefusalReason(reason) ? REFUSALS[reason].sentence : `${OWN_REFUSALS[reason].join('; ')}.`;
-    super(detail === undefined ? sentence : `${sentence} (${detail})`);
-    this.happened = `${own?.[0] ?? sentence}${detail === undefined ? '' : ` (${detail})`}`;
+    const [said, advice] = isRefusalReason(reason) ? [REFUSALS[reason].sentence] : OWN_REFUSALS[reason];
+    const happened = withDetail(said, detail);
+    super(advice === undefined ? happened : `${happened}; ${advice}.`);
+    this.happened = happened;
     this.next = isRefusalReason(reason) ? nextStepOf(reason) : undefined;
     this.detail = detail;
     this.reason = reason;

@@ -99,7 +99,7 @@ it('a no of one is not final where the others were silent, and is where it leave
 it('says how many are needed and how many are away where too few answer', async () => {
   const all = authorities({ 1: { outcome: down }, 3: { outcome: down } });
   await expect(all.outcomes(ctx, () => false, never)).rejects.toThrow(
-    'the authority does not answer (down); 3 of the 4 authorities that can be asked are needed, and 2 did not answer; what was begun is kept',
+    'the authority does not answer (down); 3 of 4 authorities must answer, but 2 did not; the work so far is kept',
   );
 });
 

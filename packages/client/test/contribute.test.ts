@@ -185,7 +185,7 @@ describe('with one version a buffer', () => {
     const client = await startClient(services);
     expect(await client.contribute(deltaOf(1), { trainedOn: 5 })).toMatchObject({
       reason: 'model-not-logged',
-      detail: expect.stringContaining('fetch the newest with model()'),
+      detail: expect.stringContaining('fetch the newest version with model()'),
     });
   });
 });
@@ -217,7 +217,7 @@ describe('what is not taken', () => {
   it('what cannot be an update is an error of the caller, before anybody is asked', async () => {
     const services = await startServices();
     const client = await startClient(services);
-    await expect(client.contribute(deltaOf(1), { trainedOn: 0.5 })).rejects.toThrow('trainedOn is the version');
+    await expect(client.contribute(deltaOf(1), { trainedOn: 0.5 })).rejects.toThrow('trainedOn must be the version');
     await expect(client.contribute(deltaOf(1), { trainedOn: 0, exampleWeight: 0 })).rejects.toThrow('(0, 1]');
     expect(services.count('/seats')).toBe(0);
   });

@@ -122,7 +122,7 @@ describe('a device', () => {
       () => store.replace([]),
       () => store.putInput(Uint8Array.of(2)),
     ]) {
-      await expect(write()).rejects.toThrow('was removed while it was held');
+      await expect(write()).rejects.toThrow('was removed while this process held it');
     }
     await store.close();
     const again = await openFolderStore(folder);

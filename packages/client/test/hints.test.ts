@@ -182,20 +182,28 @@ describe('the floor of an application', () => {
   const NOISY: WorldOptions['policy'] = { ...ONE_SHOT, oneShot: { ...ONE_SHOT_DEFAULTS, authorityNoise: true } };
 
   it.each([
-    [{ minimum: 3 }, {}, 'Kmin is 2, at least 3'],
-    [{ maxStaleness: 9 }, {}, 'maxStaleness is 10, at most 9'],
-    [{}, { maxStaleness: 16 }, 'maxStaleness is 16, at most 15'],
+    [{ minimum: 3 }, {}, 'a sum may contain only 2 updates; this device demands at least 3'],
+    [{ maxStaleness: 9 }, {}, 'may be 10 versions behind; this device accepts at most 9'],
+    [{}, { maxStaleness: 16 }, 'may be 16 versions behind; this device accepts at most 15'],
     [{ minimum: Number.NaN }, {}, 'at least NaN'],
-    [{ privacy: { epsilon: 100, delta: 1e-6 } }, {}, 'the task adds no noise, epsilon of at most 100'],
+    [
+      { privacy: { epsilon: 100, delta: 1e-6 } },
+      {},
+      'the task adds no noise; this device demands epsilon of at most 100',
+    ],
     // z = 4 and four inclusions are epsilon 2.4 at 10^-6, and more at a smaller delta than the policy's own.
-    [{ privacy: { epsilon: 2.3, delta: 1e-6 } }, PRIVATE, 'the budget is epsilon 2.4'],
-    [{ privacy: { epsilon: 2.5, delta: 1e-9 } }, PRIVATE, 'at delta 1e-9, at most 2.5'],
-    [{ privacy: { epsilon: 9, delta: 1e-6, colluders: 1 } }, PRIVATE, 'withstands 0 colluders, 1 are asked for'],
+    [{ privacy: { epsilon: 2.3, delta: 1e-6 } }, PRIVATE, 'the total epsilon is 2.4'],
+    [{ privacy: { epsilon: 2.5, delta: 1e-9 } }, PRIVATE, 'at delta 1e-9; this device accepts at most 2.5'],
+    [
+      { privacy: { epsilon: 9, delta: 1e-6, colluders: 1 } },
+      PRIVATE,
+      'tolerates 0 colluding devices; this device demands 1',
+    ],
     [{ privacy: { epsilon: Number.NaN, delta: 1e-6 } }, PRIVATE, 'at most NaN'],
-    [{ privacy: { epsilon: 9, delta: 1 } }, PRIVATE, 'delta is asked for as 1'],
-    [{ privacy: { epsilon: 9, delta: 0 } }, PRIVATE, 'delta is asked for as 0'],
-    [{ privacy: { epsilon: 9, delta: Number.NaN } }, PRIVATE, 'delta is asked for as NaN'],
-    [{ checkedSums: true }, ONE_SHOT, 'one authority alone says what the sum of the masks is'],
+    [{ privacy: { epsilon: 9, delta: 1 } }, PRIVATE, 'delta must be between 0 and 1, got 1'],
+    [{ privacy: { epsilon: 9, delta: 0 } }, PRIVATE, 'delta must be between 0 and 1, got 0'],
+    [{ privacy: { epsilon: 9, delta: Number.NaN } }, PRIVATE, 'delta must be between 0 and 1, got NaN'],
+    [{ checkedSums: true }, ONE_SHOT, 'only one authority computes the sum of the masks'],
     [{ deviceNoise: true }, { ...PRIVATE, ...NOISY }, 'the authority adds the noise and could leave it out'],
   ])('%o refuses a policy below it before the device enrols', async (floor, policy, sentence) => {
     const services = await startServices({ policy });

@@ -79,10 +79,10 @@ describe('a one-shot task', () => {
     expect((await makePolicy(choiceOf(1))).oneShot?.sealing).toBe('x25519');
     const hybrid = choiceOf(4, { sealing: 'x25519+mlkem768' });
     expect((await makePolicy(hybrid)).oneShot).toMatchObject({ sealing: 'x25519+mlkem768', tolerated: 1 });
-    await expect(makePolicy({ ...hybrid, mode: 'sealed' })).rejects.toThrow(/needs the one-shot mode/);
+    await expect(makePolicy({ ...hybrid, mode: 'sealed' })).rejects.toThrow(/needs one-shot mode/);
   });
 
   it('has no engine to choose', async () => {
-    await expect(makePolicy(choiceOf(1, { engine: 'cp-abe' }))).rejects.toThrow(/leave the engine out/);
+    await expect(makePolicy(choiceOf(1, { engine: 'cp-abe' }))).rejects.toThrow(/engine is only for sealed mode/);
   });
 });

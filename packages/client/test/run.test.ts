@@ -77,6 +77,15 @@ describe('run', () => {
   });
 });
 
+it('a trainer that returns no number ends the run with an error, before a seat is taken', async () => {
+  const services = await startServices();
+  const client = await startClient(services);
+  const delta = new Float32Array(tinyModel.dimension).fill(0.5).fill(Number.POSITIVE_INFINITY, 2, 3);
+  const running = client.run(new Recorder(tinyModel, delta), allSamples(tinyDataset), { rounds: 1 });
+  await expect(running).rejects.toThrow('(the trainer returned Infinity for parameter 2). Check the data');
+  expect(services.asked.filter(({ path }) => path.endsWith('/seats'))).toEqual([]);
+});
+
 describe('how a device trains', () => {
   const training = { epochs: 3, batchSize: 7, learningRate: 0.25, loss: 'softmaxCrossEntropy' } as const;
 
@@ -110,7 +119,7 @@ describe('how a device trains', () => {
     const services = await startServices();
     const client = await startClient(services);
     const trainer = Object.assign(new Recorder(tinyModel), { loss: 'own' as const });
-    await expect(client.run(trainer, allSamples(tinyDataset))).rejects.toThrow('minimises softmaxCrossEntropy');
+    await expect(client.run(trainer, allSamples(tinyDataset))).rejects.toThrow('uses the loss softmaxCrossEntropy');
     const open = await startServices({ policy: { training: { ...training, loss: 'own' } } });
     const summary = await (await startClient(open)).run(trainer, allSamples(tinyDataset), { rounds: 1 });
     expect(summary.accepted).toBe(1);
@@ -126,7 +135,9 @@ describe('how a device trains', () => {
     const client = await startClient(services);
     const other = defineModel('pinned', tinyModel.input, layers);
     expect(other.manifest).toEqual(pinned.manifest);
-    await expect(client.run(new Recorder(other), allSamples(tinyDataset))).rejects.toThrow('another network');
+    await expect(client.run(new Recorder(other), allSamples(tinyDataset))).rejects.toThrow(
+      'is not the network of the task',
+    );
     expect((await client.run(new Recorder(pinned), allSamples(tinyDataset), { rounds: 1 })).accepted).toBe(1);
   });
 });
@@ -185,7 +196,7 @@ describe('a model that has converged', () => {
     const [samples, options] = [allSamples(tinyDataset), { rounds: 2, patienceMs: 10 }];
     const summaries = await Promise.all(clients.map((client) => client.run(new Recorder(tinyModel), samples, options)));
     expect(summaries).toEqual(Array(3).fill({ accepted: 1, rejected: 0, idle: 1, ended: 'rounds' }));
-    expect(whys).toEqual(Array(3).fill(expect.stringContaining('gave before')));
+    expect(whys).toEqual(Array(3).fill(expect.stringContaining('contributed before')));
   });
 
   it('trains again as soon as there is a newer version', async () => {

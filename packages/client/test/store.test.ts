@@ -117,7 +117,7 @@ describe('a folder store', () => {
     writeFileSync(journal, damaged);
     await expect(openFolderStore(folder)).rejects.toThrow('is damaged at byte 8; enrol a new device');
     writeFileSync(journal, 'something else');
-    await expect(openFolderStore(folder)).rejects.toThrow('not a journal of this version');
+    await expect(openFolderStore(folder)).rejects.toThrow('was not written by this version');
   });
 
   it.skipIf(process.platform === 'win32')('can be read by its owner alone', async () => {

@@ -111,7 +111,7 @@ export class DeviceState {
     const bytes = await this.#store.input();
     if (bytes === undefined || bytes.length % 4 !== 0) {
       throw new StoreError(
-        'the quantised input of the session is gone from the store; call discard() to go on without it',
+        'the update of the current session is missing from the store; call discard() to continue without it',
       );
     }
     const words = new Uint32Array(bytes.slice().buffer);

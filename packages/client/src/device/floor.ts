@@ -31,10 +31,11 @@ export const DEFAULT_FLOOR: Floor = { minimum: 2, maxStaleness: DEFAULT_MAX_STAL
 export function floorProblem(floor: Floor, policy: TaskPolicy): string | undefined {
   const { minimum, maxStaleness, privacy, unsafeMixedVersions = false } = floor;
   if (policy.versions === 'unsafeMixed' && !unsafeMixedVersions)
-    return 'its sums mix versions of the model, which lets its server single out an update; one version a sum is asked for';
-  if (!(policy.minimum >= minimum)) return `Kmin is ${policy.minimum}, at least ${minimum} is asked for`;
+    return 'its sums mix versions of the model, which lets its server single out an update; this device demands one version per sum';
+  if (!(policy.minimum >= minimum))
+    return `a sum may contain only ${policy.minimum} updates; this device demands at least ${minimum}`;
   if (!(policy.maxStaleness <= maxStaleness))
-    return `maxStaleness is ${policy.maxStaleness}, at most ${maxStaleness} is asked for`;
+    return `updates may be ${policy.maxStaleness} versions behind; this device accepts at most ${maxStaleness}`;
   return oneShotFloorProblem(floor, policy) ?? (privacy && privacyFloorProblem(privacy, policy));
 }
 
@@ -44,9 +45,9 @@ function oneShotFloorProblem(
 ): string | undefined {
   if (oneShot === undefined) return undefined;
   if (checkedSums && vouchersOf(oneShot) < 2)
-    return 'one authority alone says what the sum of the masks is and could shift a sum; checked sums are asked for';
+    return 'only one authority computes the sum of the masks and could shift a sum; this device demands checked sums';
   if (deviceNoise && oneShot.authorityNoise)
-    return 'the authority adds the noise and could leave it out; noise of the devices is asked for';
+    return 'the authority adds the noise and could leave it out; this device demands that the devices add it';
   return undefined;
 }
 
@@ -54,12 +55,12 @@ function privacyFloorProblem(
   { epsilon, delta, colluders = 0 }: PrivacyFloor,
   { privacy }: TaskPolicy,
 ): string | undefined {
-  if (!(delta > 0 && delta < 1)) return `delta is asked for as ${delta}, which is not between 0 and 1`;
-  if (privacy === undefined) return `the task adds no noise, epsilon of at most ${epsilon} is asked for`;
+  if (!(delta > 0 && delta < 1)) return `delta must be between 0 and 1, got ${delta}`;
+  if (privacy === undefined) return `the task adds no noise; this device demands epsilon of at most ${epsilon}`;
   if (!(privacy.colluders >= colluders))
-    return `the noise withstands ${privacy.colluders} colluders, ${colluders} are asked for`;
+    return `the noise tolerates ${privacy.colluders} colluding devices; this device demands ${colluders}`;
   const spent = epsilonBudget({ ...privacy, delta });
   if (!(spent <= epsilon))
-    return `the budget is epsilon ${spent.toFixed(2)} at delta ${delta}, at most ${epsilon} is asked for`;
+    return `the total epsilon is ${spent.toFixed(2)} at delta ${delta}; this device accepts at most ${epsilon}`;
   return undefined;
 }

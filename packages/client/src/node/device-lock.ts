@@ -75,8 +75,8 @@ async function rivals(folder: string, mine: string, place: LockPlace): Promise<n
 async function sweep(folder: string, name: string, { machine, isShared }: LockPlace): Promise<void> {
   if (isShared && !name.startsWith(`${PREFIX}${machine}-`)) {
     throw new StoreError(
-      `the device in ${folder} was claimed by another machine, or before this one was started anew, on a file system that machines may share; ` +
-        `where no other process uses the device, delete ${join(folder, name)}`,
+      `the device in ${folder} was locked by another machine, or before a restart of this machine, on a file system that machines may share; ` +
+        `if no other process uses the device, delete ${join(folder, name)}`,
     );
   }
   await isThere(() => unlink(join(folder, heldName(name))));
@@ -86,7 +86,7 @@ async function sweep(folder: string, name: string, { machine, isShared }: LockPl
 async function checkClaim(folder: string, name: string): Promise<void> {
   if (await isThere(() => lstat(join(folder, name)))) return;
   throw new StoreError(
-    `the lock of the device in ${folder} was removed while it was held; this process stops, for another may have the device`,
+    `the lock of the device in ${folder} was removed while this process held it; this process stops, because another one may use the device`,
   );
 }
 
@@ -115,6 +115,6 @@ async function lockByPipe(folder: string): Promise<DeviceLock> {
 
 function busy(folder: string, who: string): StoreError {
   return new StoreError(
-    `the device in ${folder} is in use by ${who}; a device runs once at a time, so give each client its own folder`,
+    `the device in ${folder} is in use by ${who}; a device can run only once at a time, so give each client its own folder`,
   );
 }

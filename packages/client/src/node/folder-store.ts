@@ -1,11 +1,12 @@
 /** A device in a folder: its key, its journal and its input, readable only by their owner. */
-import { realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { realpath, rmdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { createNodeSigner, nodeRandomBytes } from '@basa/runtime/node';
 import type { DeviceSigner, DeviceStore } from '../device/device-store.ts';
 import { StoreError } from '../errors.ts';
 import { type DeviceLock, lockDevice } from './device-lock.ts';
-import { makeFolder, readIfThere, replaceFile, wipeFile, wipeUnfinished } from './durable-file.ts';
+import { isCode, makeFolder, readIfThere, replaceFile, wipeFile, wipeUnfinished } from './durable-file.ts';
 import { Journal } from './journal.ts';
 
 /** Creates the folder and the key if they do not exist. Holds the device's lock until `close`. */
@@ -22,8 +23,8 @@ export async function openFolderStore(path: string): Promise<DeviceStore> {
 }
 
 async function openLocked(folder: string, lock: DeviceLock): Promise<DeviceStore> {
-  const signer = await signerOf(join(folder, 'identity.key'));
-  const journal = await Journal.open(join(folder, 'journal'));
+  const signer = await signerOf(join(folder, KEY_FILE));
+  const journal = await Journal.open(join(folder, JOURNAL_FILE));
   const input = join(folder, 'input');
   await wipeUnfinished(input);
   return {
@@ -41,6 +42,28 @@ async function openLocked(folder: string, lock: DeviceLock): Promise<DeviceStore
   };
 }
 
+/** The topmost folder that opening a store at this path would create; undefined if the path exists. */
+export function firstMissing(path: string): string | undefined {
+  const at = resolve(path);
+  return existsSync(at) ? undefined : (firstMissing(dirname(at)) ?? at);
+}
+
+/** Removes a closed store that was just created, with the folders that were created for it and hold nothing else. */
+export async function removeUnusedStore(path: string, first: string): Promise<void> {
+  for (const name of [KEY_FILE, JOURNAL_FILE]) await wipeFile(join(path, name));
+  for (let at = resolve(path); ; at = dirname(at)) {
+    try {
+      await rmdir(at);
+    } catch (error) {
+      if (isCode(error, 'ENOTEMPTY') || isCode(error, 'EEXIST') || isCode(error, 'ENOENT')) return;
+      throw error;
+    }
+    if (at === first) return;
+  }
+}
+
+const KEY_FILE = 'identity.key';
+const JOURNAL_FILE = 'journal';
 const KEY_BYTES = 32;
 
 async function signerOf(path: string): Promise<DeviceSigner> {

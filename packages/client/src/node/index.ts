@@ -2,10 +2,12 @@
 import type { BasaClient as Client } from '../basa-client.ts';
 import { type ConnectOptions, connect } from '../connect.ts';
 import type { DeviceStore } from '../device/device-store.ts';
-import { openFolderStore } from './folder-store.ts';
+import { ProblemError, RefusedError } from '../errors.ts';
+import { firstMissing, openFolderStore, removeUnusedStore } from './folder-store.ts';
 import { nodeOutside } from './outside.ts';
 import type { TlsOptions } from './transport.ts';
 
+export { refusalText } from '@basa/protocol';
 export type { Abortable, ContributeOptions } from '../basa-client.ts';
 export type { DeviceSigner, DeviceStore } from '../device/device-store.ts';
 export type { Floor, PrivacyFloor } from '../device/floor.ts';
@@ -17,6 +19,7 @@ export {
   CertificateError,
   ProblemError,
   RefusedError,
+  SettingsError,
   StoreError,
   UnreachableError,
 } from '../errors.ts';
@@ -49,7 +52,18 @@ export type BasaClient = Client;
 
 export const BasaClient = {
   async connect({ identity, tls, ...options }: NodeConnectOptions): Promise<Client> {
-    const store = typeof identity === 'string' ? await openFolderStore(identity) : identity;
-    return connect(nodeOutside(tls), store, options);
+    if (typeof identity !== 'string') return connect(nodeOutside(tls), identity, options);
+    const made = firstMissing(identity);
+    const store = await openFolderStore(identity);
+    return connect(nodeOutside(tls), store, options).catch(async (error: unknown) => {
+      if (made !== undefined && isFinalRefusal(error)) await removeUnusedStore(identity, made);
+      throw error;
+    });
   },
 } as const;
+
+/** The new device is of no use. After other errors its key may be enrolled already, or an operator may still allow it. */
+function isFinalRefusal(error: unknown): boolean {
+  if (error instanceof ProblemError) return error.code === 'enrolment-token-invalid';
+  return error instanceof RefusedError;
+}

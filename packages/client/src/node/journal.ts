@@ -104,7 +104,7 @@ function encodeStep(entries: readonly Uint8Array[]): Uint8Array {
 
 function read(bytes: Uint8Array, path: string): { readonly end: number; readonly entries: Uint8Array[] } {
   if (!equalBytes(bytes.subarray(0, MAGIC.length), MAGIC)) {
-    throw new StoreError(`${path} is not a journal of this version; use another folder for this device`);
+    throw new StoreError(`${path} was not written by this version; use another folder for this device`);
   }
   const entries: Uint8Array[] = [];
   let end = MAGIC.length;

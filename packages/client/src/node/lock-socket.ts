@@ -33,7 +33,7 @@ export async function listenFor(folder: string, name: string): Promise<Claim> {
   } catch (error) {
     await handle?.close();
     if (isCode(error, 'EADDRINUSE') || folder === '') throw error;
-    throw new StoreError(`no lock can be made in ${folder}; use a folder on a disk of this machine`, { cause: error });
+    throw new StoreError(`a lock cannot be created in ${folder}; use a folder on a local disk`, { cause: error });
   }
   return {
     async close() {
@@ -81,7 +81,7 @@ async function reach(folder: string, name: string): Promise<{ readonly path: str
   const path = folder === '' ? name : join(folder, name);
   if (folder === '' || Buffer.byteLength(path) <= LONGEST_PATH_BYTES) return { path };
   if (process.platform !== 'linux')
-    throw new StoreError(`the path ${folder} is too long for a lock; use a shorter one`);
+    throw new StoreError(`the path ${folder} is too long for a lock; use a shorter path`);
   const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   return { path: `/proc/self/fd/${handle.fd}/${name}`, handle };
 }

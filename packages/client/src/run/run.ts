@@ -8,6 +8,7 @@ import {
   type ProblemCode,
   problemOf,
   type RefusalReason,
+  refusalText,
 } from '@basa/protocol';
 import { AnswerError, ProblemError, RefusedError, SettingsError, UnreachableError } from '../errors.ts';
 import { uniform } from '../outside.ts';
@@ -180,12 +181,24 @@ export async function run(
     const request = { ...trainingOf(context, options.training), seed: seedOf(context), ...options.training };
     const result = await trainer.train({ ...request, start: parameters, samples: data });
     const { delta, loss, samples } = result;
+    await checkUpdate(delta);
     const metrics = await metricsOf(context, trainer, { parameters, data, result, own: options.metrics });
     await ahead;
     events.emit('trained', { version, loss, samples });
     const weight = options.exampleWeight;
     const update = { delta, trainedOn: version, training: outside.randomBytes(16), blocks, metrics };
     return { ...update, ...(weight === undefined ? {} : { exampleWeight: weight }) };
+  }
+
+  /**
+   * A trainer that returns no number will do so again: its program has to end with an error. A device of a private task
+   * contributes even then, because its absence would depend on its data.
+   */
+  async function checkUpdate(delta: Float32Array): Promise<void> {
+    const wrong = delta.findIndex((value) => !Number.isFinite(value));
+    if (wrong < 0 || context.pins.policy.privacy !== undefined) return;
+    await steps.leave(signal);
+    throw new SettingsError(refusalText('not-finite', `the trainer returned ${delta[wrong]} for parameter ${wrong}`));
   }
 
   function pause(askedMs: number, why?: string): Promise<void> {
@@ -216,18 +229,18 @@ async function checkTrainer({ outside, pins: { policy } }: DeviceContext, traine
   const wanted = policy.training.loss;
   if (wanted !== 'own' && loss !== wanted)
     throw new SettingsError(
-      `the task minimises ${wanted}, the trainer ${loss}; train with the loss of the task, or create a task with that of the trainer`,
+      `the task uses the loss ${wanted}, but the trainer uses ${loss}; train with the loss of the task, or create a task with the loss of the trainer`,
     );
   if (model.dimension !== policy.dimension)
     throw new SettingsError(
-      `the task has ${policy.dimension} parameters, ${model.name} has ${model.dimension}; train the network that the task was created with`,
+      `the model of the task has ${policy.dimension} parameters, but ${model.name} has ${model.dimension}; train the network that the task was created with`,
     );
   if (policy.manifestHash.every((byte) => byte === 0)) return;
   // Loaded on demand: applications that train have it loaded already, the others do not need it.
   const { manifestText } = await import('@basa/learning');
   if (!equalBytes(outside.suite.sha256(ascii(manifestText(model))), policy.manifestHash)) {
     throw new SettingsError(
-      `${model.name} is another network than the task's: its tensors have other names or shapes; train the network that the task was created with`,
+      `${model.name} is not the network of the task: its tensors have other names or shapes; train the network that the task was created with`,
     );
   }
 }

@@ -68,7 +68,7 @@ function tooFew(silent: readonly unknown[], needed: number, asked: number): unkn
   const away = silent.filter((error) => error instanceof UnreachableError);
   const [first] = away;
   if (first === undefined) return silent[0];
-  const counts = `${needed} of the ${asked} authorities that can be asked are needed, and ${away.length} did not answer`;
-  const advice = 'what was begun is kept, call resume() when one of them is back';
+  const counts = `${needed} of ${asked} authorities must answer, but ${away.length} did not`;
+  const advice = 'the work so far is kept; call resume() when one of them is back';
   return new UnreachableError('the authority', first.cause ?? first, { advice, more: `; ${counts}` });
 }

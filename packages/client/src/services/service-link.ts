@@ -172,7 +172,8 @@ export class ServiceLink {
 function originOf({ name, url, unsafeAllowPlainHttp }: LinkOptions): string {
   const { origin, pathname, protocol } = new URL(url);
   const isRoot = /^https?:$/.test(protocol) && pathname === '/';
-  if (!isRoot) throw new RangeError(`the address of the ${name} is http(s)://host[:port] without a path, got ${url}`);
+  if (!isRoot)
+    throw new RangeError(`the address of the ${name} must be http(s)://host[:port] without a path, got ${url}`);
   refusePlainHttp(name, url, { unsafeAllowPlainHttp });
   return origin;
 }

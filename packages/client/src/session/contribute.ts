@@ -97,7 +97,7 @@ async function heldElsewhere(
 
 function checkUpdate({ exampleWeight = 1, trainedOn }: Update): void {
   if (!Number.isSafeInteger(trainedOn) || trainedOn < 0) {
-    throw new RangeError(`trainedOn is the version that model() gave, got ${trainedOn}`);
+    throw new RangeError(`trainedOn must be the version that model() returned, got ${trainedOn}`);
   }
   if (!(exampleWeight > 0 && exampleWeight <= 1)) {
     throw new RangeError(`exampleWeight must be in (0, 1], got ${exampleWeight}`);

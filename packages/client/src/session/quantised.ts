@@ -22,7 +22,7 @@ export interface Update {
 
 /** The advice for an update on a version whose entry this process does not have. */
 export function notSeen(version: number): string {
-  return `this device has not seen version ${version} lately; fetch the newest with model() and train on it`;
+  return `this device has not fetched version ${version} recently; fetch the newest version with model() and train on it`;
 }
 
 /** Clipped, weighted and rounded by the rules of the sum; reports the number of entries beyond the clip. */

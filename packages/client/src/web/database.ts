@@ -21,7 +21,7 @@ export function change(
   return new Promise((resolve, reject) => {
     const step = database.transaction(rooms, 'readwrite', { durability: 'strict' });
     step.oncomplete = () => resolve();
-    step.onabort = () => reject(step.error ?? new Error('the browser did not keep a step of the device'));
+    step.onabort = () => reject(step.error ?? new Error('the browser did not store a step of the device'));
     try {
       work(step);
     } catch (error) {

@@ -6,7 +6,7 @@ export function lockDevice(name: string): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const held = navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       if (lock === null) {
-        throw new StoreError(`the device ${name} is in use by another tab; give each client an identity of its own`);
+        throw new StoreError(`the device ${name} is in use by another tab; give each client its own identity`);
       }
       return new Promise<void>((release) => resolve(release));
     });

@@ -6,6 +6,7 @@ import type { Outside } from '../outside.ts';
 import { openBrowserStore } from './browser-store.ts';
 import { webOutside } from './outside.ts';
 
+export { refusalText } from '@basa/protocol';
 export type { Abortable, ContributeOptions } from '../basa-client.ts';
 export type { DeviceSigner, DeviceStore } from '../device/device-store.ts';
 export type { Floor, PrivacyFloor } from '../device/floor.ts';
@@ -17,6 +18,7 @@ export {
   CertificateError,
   ProblemError,
   RefusedError,
+  SettingsError,
   StoreError,
   UnreachableError,
 } from '../errors.ts';
