@@ -128,5 +128,5 @@ it('is told to operators as what may lose acknowledged updates, where the primar
   await until(async () => (await ask(primary, 'SELECT pid FROM pg_stat_replication')).length > 0);
   const words: string[] = [];
   await cluster((await signpost(primary)).url, 2, words);
-  expect(words.join()).toContain('a fail-over loses what was acknowledged last');
+  expect(words.join()).toContain('a fail-over loses the newest acknowledged data');
 }, 600_000);

@@ -154,6 +154,6 @@ describe('three nodes on one database', () => {
     const nodes = await opened({ nodes: 1 });
     await expect(nodes.startNode(1, { unsafePaperMode: true })).rejects.toThrow('leave out databaseUrl');
     const database = { url: nodes.databaseUrl, signingKey: new Uint8Array(32).fill(7) };
-    await expect(nodes.startNode(1, { database })).rejects.toThrow('not the key of the other nodes');
+    await expect(nodes.startNode(1, { database })).rejects.toThrow('differs from the key of the other nodes');
   });
 });

@@ -92,7 +92,7 @@ describe('a place', () => {
     const many = await Promise.all(['a', 'b', 'c'].map(named(busy)));
     for (let n = 0; n < 3; n++) expect(await strangerAsks()).toBe(400); // does not count
     for (const client of many.slice(0, 2)) expect(await kindOf(client)).toBe('place');
-    expect(await kindOf(many[2])).toBe('rate-limited: the devices of this task ask too often');
+    expect(await kindOf(many[2])).toBe('rate-limited: the devices of this task ask for places too often');
     expect(await kindOf(await named(quiet)('d'))).toBe('place');
   });
 
@@ -141,7 +141,7 @@ describe('a place', () => {
       await client.admission();
       await client.contribute(oneHot(0), { trainedOn: 0 });
     }
-    expect(await kindOf(clients[0])).toContain('no-place: the last update of this device is in no version yet');
+    expect(await kindOf(clients[0])).toContain('no-place: the last update of this device is not in a version yet');
     expect(await kindOf(clients[2])).toBe('place');
     expect(await kindOf(clients[3])).toBe('no-place: every place is taken');
     await (clients[2] as BasaClient).contribute(oneHot(1), { trainedOn: 0 });
@@ -184,7 +184,7 @@ describe('a place', () => {
     answers = 'late';
     for (const from of [6, 9]) await filled(from);
     await until(async () => (await view()).waitingBuffers >= 2);
-    expect(await kindOf(clients[0])).toContain('closed buffers wait to be opened');
+    expect(await kindOf(clients[0])).toContain('closed buffers are waiting to be opened');
     answers = 'all';
     for (const go of late) go();
     await services.reached(4);

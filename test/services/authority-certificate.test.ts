@@ -23,7 +23,7 @@ it('says so in its log when it starts, with the remedy', async () => {
   await vi.waitFor(() =>
     expect(lines.join('')).toContain(`the authority ${url} has a certificate that is not trusted`),
   );
-  expect(lines.join('')).toContain('in the variable NODE_EXTRA_CA_CERTS');
+  expect(lines.join('')).toContain('set the variable NODE_EXTRA_CA_CERTS to the PEM file');
   await server.close();
   authority.close();
   rmSync(folder, { recursive: true });

@@ -83,7 +83,7 @@ it('an authority restored from a backup notices the rollback, and gives up what 
   const { findings } = lastLine((await basa('doctor', 'authority')).out);
   expect(findings).toContainEqual(expect.objectContaining({ check: 'witness', state: 'warning' }));
   expect(findings).toContainEqual(
-    expect.objectContaining({ todo: expect.stringMatching(/^enrol 1 more: until then/) }),
+    expect.objectContaining({ todo: expect.stringMatching(/^enrol 1 more; until then/) }),
   );
   await services.startAuthority();
   services.elapse(services.policy.openMs + services.policy.closeMs);
@@ -95,7 +95,7 @@ it('what is damaged, of the other service or in the way is refused, and half a f
   const to = join(services.folder, 'backup');
   await basa('backup', 'server', '--to', to);
   expect((await basa('backup', 'server', '--to', to)).errors).toContain('is not empty');
-  expect((await basa('restore', 'server', '--from', to)).errors).toContain('is not empty; nothing was changed');
+  expect((await basa('restore', 'server', '--from', to)).errors).toContain('is not empty, and nothing was changed');
   expect((await basa('restore', 'authority', '--from', to)).errors).toContain('a backup of the server');
   expect((await basa('restore', 'server', '--from', services.folder)).errors).toContain('has no manifest.json');
   const key = join(to, 'server.key');
@@ -104,11 +104,14 @@ it('what is damaged, of the other service or in the way is refused, and half a f
     readFileSync(key, 'utf8').replace(/^./, (digit) => (digit === '0' ? '1' : '0')),
   );
   const damaged = await basa('restore', 'server', '--from', to);
-  expect([damaged.code, damaged.errors]).toEqual([3, expect.stringContaining('server.key is not what was written')]);
+  expect([damaged.code, damaged.errors]).toEqual([
+    3,
+    expect.stringContaining('server.key was changed since the backup'),
+  ]);
 
   const half = join(services.folder, 'half');
   mkdirSync(half);
-  writeFileSync(join(half, 'basa.sqlite'), 'The restore of this folder was cut short.');
+  writeFileSync(join(half, 'basa.sqlite'), 'The restore of this folder was interrupted.');
   await expect(
     services.startServer({ dataFolder: half, listen: { host: '127.0.0.1', port: 0 } }),
   ).rejects.toMatchObject({

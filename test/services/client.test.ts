@@ -47,7 +47,7 @@ describe('the client', () => {
     expect(await Promise.all(runs)).toEqual(Array(3).fill({ accepted: 2, rejected: 0, idle: 0, ended: 'rounds' }));
     await opened.reached(2);
     const other = createTrainer(createReferenceBackend(defineModel('other', model.input, [dense(8, { name: 'x' })])));
-    await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow("another network than the task's");
+    await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow('is not the network of the task');
   });
 
   it('finds its session as it was when the server goes down in an upload, and the authority before a key', async () => {

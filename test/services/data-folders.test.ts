@@ -58,14 +58,16 @@ function hashes(service: string): Readonly<Record<string, string>> {
 
 describe('of 0.2', () => {
   it.each([
-    ['server', 'has format 9, this version reads nothing before 13'],
-    ['authority', 'has format 2, this version reads nothing before 3'],
+    ['server', 'has format 9, but this version reads only formats from 13'],
+    ['authority', 'has format 2, but this version reads only formats from 3'],
   ] as const)('the folder of a %s is refused with what to do, and not changed', async (service, sentence) => {
     unpack('0.2');
     const before = hashes(service);
     const { code, errors } = await migrate(service);
     expect(code).toBe(3);
-    expect(errors).toContain(`${sentence}; nothing was changed: start the version that wrote it, or begin anew`);
+    expect(errors).toContain(
+      `${sentence}. Nothing was changed; start the version that wrote it, or create a new task from its model`,
+    );
     const places = { file: undefined, environment: {}, settings: settingsOf(service) };
     const starting =
       service === 'server' ? startServer(readServerConfig(places)) : createAuthority(readAuthorityConfig(places));
@@ -99,15 +101,19 @@ describe('of 0.3', () => {
     expect((await migrate('server', '--to', '13')).out).toBe('format 14 -> 13\n');
     const before = hashes('server');
     const tried = await migrate('server', '--dry-run');
-    expect(tried.out).toContain('format 13 -> 14: it works; nothing was changed\n  ALTER TABLE models ADD COLUMN r2');
+    expect(tried.out).toContain(
+      'format 13 -> 14: the migration would work; nothing was changed\n  ALTER TABLE models ADD COLUMN r2',
+    );
     expect(hashes('server')).toEqual(before);
     expect(lastLine((await migrate('server', '--json')).out)).toMatchObject({ from: 13, to: 14, isDryRun: false });
-    expect((await migrate('server')).out).toContain('format 14: nothing to do');
+    expect((await migrate('server')).out).toContain('the database has format 14 already: nothing to do');
     for (const [to, why] of [
       ['12', 'this version has formats 13 to 14'],
       ['15', 'this version has formats 13 to 14'],
     ] as const)
-      expect((await migrate('server', '--to', to)).errors).toContain(`there is no way to format ${to}: ${why}`);
+      expect((await migrate('server', '--to', to)).errors).toContain(
+        `the database cannot be changed to format ${to}: ${why}`,
+      );
   });
 
   it.each(['13', '14'])('task, log and devices go on with a server of format %s', async (format) => {

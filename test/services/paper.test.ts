@@ -56,7 +56,7 @@ it('a user who takes the turn and goes silent holds the others up, until another
 it('a task in sealed mode is not served in this one', async () => {
   await services.createTask({}, { mode: 'sealed' });
   const client = await services.client('a');
-  await expect(unsafePaperContribute(client, oneHot(0), { trainedOn: 0 })).rejects.toThrow('not run in paper mode');
+  await expect(unsafePaperContribute(client, oneHot(0), { trainedOn: 0 })).rejects.toThrow('does not use paper mode');
 });
 
 it('without the option neither service has its routes', async () => {
@@ -70,7 +70,7 @@ it('without the option neither service has its routes', async () => {
     ] as const)
       expect((await fetch(new URL(path, url), { method })).status).toBe(404);
     const refused = safe.createTask({}, { mode: 'paper' });
-    await expect(refused).rejects.toThrow('needs the option unsafePaperMode');
+    await expect(refused).rejects.toThrow('needs unsafePaperMode in the configuration');
   } finally {
     await safe.close();
   }

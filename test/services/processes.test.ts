@@ -206,8 +206,8 @@ it('a folder that is damaged, of the other service, of a newer format or without
   const theirs = data('authority');
   await Promise.all([
     failsToStart(start(damaged), 3, /^server: the database in .* is damaged .*restore the newest backup/, damaged),
-    failsToStart(start(newer), 3, /has format 99, this version knows up to \d+/, newer),
-    failsToStart(start(keyless), 5, /server.key is missing or holds no key/, keyless),
+    failsToStart(start(newer), 3, /has format 99, but this version knows only formats up to \d+/, newer),
+    failsToStart(start(keyless), 5, /server.key is missing or is not a key/, keyless),
     failsToStart(start(theirs), 3, /is the data folder of a BASA authority/, theirs),
   ]);
   const own = authorityConfig();

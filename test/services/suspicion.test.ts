@@ -92,7 +92,7 @@ it('spoils sums until it is suspended, and honest devices go on; an operator cle
     } else expect(await sum([c, d])).toBe('quarantined');
   }
   const refused = await offer();
-  expect(refused).toMatchObject({ kind: 'rejected', reason: 'suspended', detail: 'for 50 more sums of this task' });
+  expect(refused).toMatchObject({ kind: 'rejected', reason: 'suspended', detail: 'for the next 50 sums of this task' });
   expect(refused.kind === 'rejected' && (refused.retryAfterMs ?? 0)).toBeGreaterThanOrEqual(1000);
   expect(await client.admission()).toMatchObject({ reason: 'suspended' });
   expect(await suspects()).toMatchObject([{ user, state: 'suspended', sumsLeft: 50 }]);

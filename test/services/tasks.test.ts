@@ -191,7 +191,7 @@ describe('a task is refused', () => {
       'with a model of another dimension',
       () => ({ policy: policy({}), model: { input: { height: 1, width: 1, channels: 1 }, layers: [dense(2)] } }),
       422,
-      'model has 4 parameters, the policy 8',
+      'model has 4 parameters, but the policy has 8',
     ],
     [
       'with a layer that does not exist',

@@ -24,7 +24,7 @@ def main() -> int:
     options = parser.parse_args()
     update = options.update or _path("BASA_UPDATE")
     if update is None and options.examples is None:
-        parser.error("--update, BASA_UPDATE or --examples says what to contribute")
+        parser.error("nothing to contribute; give --update, BASA_UPDATE or --examples")
     try:
         floor = _floor(parser, options)
         told = _metrics(options.metric)
@@ -59,22 +59,22 @@ def _contributed(client: Client, examples: Optional[Path], update: Optional[Path
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python3 -m basa", description=__doc__)
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--update", type=Path, help="a file of float32 to contribute (BASA_UPDATE)")
-    source.add_argument("--examples", type=Path, help="a CSV file to train on: the class, then the features")
-    parser.add_argument("--metric", action="append", default=[], help="name=value, for a task that asks for it")
-    parser.add_argument("--minimum", type=int, help="take part if a sum holds at least this many updates (BASA_MINIMUM, 2)")
+    source.add_argument("--update", type=Path, help="file with the update to contribute, raw little-endian float32 (variable: BASA_UPDATE)")
+    source.add_argument("--examples", type=Path, help="CSV file to train on: each line has the class, then the features")
+    parser.add_argument("--metric", action="append", default=[], help="name=value, for a metric that the task asks for")
+    parser.add_argument("--minimum", type=int, help="take part only if a sum contains at least n updates (variable: BASA_MINIMUM; default: 2)")
     parser.add_argument(
-        "--max-staleness", type=int, help="take part if updates are at most this many versions behind (BASA_MAX_STALENESS, 15)"
+        "--max-staleness", type=int, help="take part only if updates may be at most n versions behind (variable: BASA_MAX_STALENESS; default: 15)"
     )
-    parser.add_argument("--checked-sums", action="store_true", help="take part if at least two authorities vouch for every sum")
-    parser.add_argument("--device-noise", action="store_true", help="take part in private tasks if the devices add the noise")
+    parser.add_argument("--checked-sums", action="store_true", help="take part only if at least two authorities confirm every sum")
+    parser.add_argument("--device-noise", action="store_true", help="take part in private tasks only if the devices add the noise")
     parser.add_argument(
-        "--unsafe-mixed-versions", action="store_true", help="take part though sums mix versions of the model, which tells a server more"
+        "--unsafe-mixed-versions", action="store_true", help="take part even if a sum mixes versions of the model; its server can then single out an update"
     )
-    parser.add_argument("--max-epsilon", type=float, help="take part only in a private task whose whole budget is at most this")
-    parser.add_argument("--delta", type=float, help="what that epsilon is reckoned for, whatever the task names (1e-6)")
-    parser.add_argument("--colluders", type=int, help="the number of colluding users that the noise must withstand (0)")
-    parser.add_argument("--identity", type=Path, help="the device's folder (BASA_IDENTITY)")
+    parser.add_argument("--max-epsilon", type=float, help="take part only in a private task whose total epsilon is at most this")
+    parser.add_argument("--delta", type=float, help="delta for --max-epsilon; the delta of the task does not matter (default: 1e-6)")
+    parser.add_argument("--colluders", type=int, help="number of colluding devices that the noise must tolerate (default: 0)")
+    parser.add_argument("--identity", type=Path, help="folder of the device (variable: BASA_IDENTITY)")
     return parser
 
 
@@ -82,7 +82,7 @@ def _floats(path: Path) -> Floats:
     """Raw little-endian float32."""
     data = path.read_bytes()
     if len(data) % 4:
-        raise SettingsError(f"{path} is not a file of float32")
+        raise SettingsError(f"the size of {path} is not a multiple of 4 bytes; give a file of little-endian float32 numbers")
     return np.frombuffer(data, "<f4")
 
 
@@ -90,7 +90,7 @@ def _metrics(given: Sequence[str]) -> Dict[str, float]:
     try:
         return {name: float(value) for name, _, value in (text.partition("=") for text in given)}
     except ValueError:
-        raise SettingsError("--metric takes name=value, and the value is a number") from None
+        raise SettingsError("--metric takes name=value with a number") from None
 
 
 def _floor(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Floor:
@@ -105,7 +105,7 @@ def _floor(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> Floor:
     if asked.max_epsilon is not None:
         private = PrivacyFloor(asked.max_epsilon, 1e-6 if asked.delta is None else asked.delta, asked.colluders or 0)
     elif asked.delta is not None or asked.colluders is not None:
-        parser.error("--delta and --colluders say what --max-epsilon is reckoned for: give that as well")
+        parser.error("--delta and --colluders need --max-epsilon; add it, or remove them")
     return Floor(minimum, staleness, private, asked.unsafe_mixed_versions, asked.checked_sums, asked.device_noise)
 
 

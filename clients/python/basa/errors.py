@@ -14,46 +14,49 @@ _TABLE: Mapping[str, Mapping[str, Any]] = json.loads((Path(__file__).parent / "r
 #: Codes that only this client has: what happened, and the next step.
 _OWN: Dict[str, "tuple[str, str]"] = {
     "wrong-authority": (
-        "The authority does not have the pinned key, or the task names other authorities.",
+        "The authority does not have the expected key, or the task has other authorities.",
         "Check the addresses of the authorities and their keys.",
     ),
-    "wrong-server": ("The server is not the one of the task's policy.", "Check its address and the task."),
+    "wrong-server": ("The server is not the server of this task.", "Check its address and the task."),
     "wrong-policy": (
-        "The policy does not hash to the pinned task.",
+        "The policy does not belong to this task.",
         "Check the task, and do not trust this authority.",
     ),
     "wrong-certificate": (
-        "The certificate is not for this device and task by the pinned authorities.",
+        "The certificate from the authorities is not valid for this device and task.",
         "Check the authorities, their keys and the task, and do not trust this authority.",
     ),
     "wrong-head": ("The authority did not sign this head of its log.", "Do not trust this authority."),
     "wrong-clock": (
-        "The clock of this device is more than a day away from those of the authorities.",
-        "Set it, then try again.",
+        "The clock of this device differs by more than a day from the clocks of the authorities.",
+        "Correct it, then try again.",
     ),
     "unusable-policy": (
-        "The policy of the task cannot be used.",
-        "Create the task anew with a client of this version.",
+        "The policy of the task is not valid for this client.",
+        "Create the task again with a client of this version.",
     ),
-    "unsafe-engine": ("The task seals nothing, or in a way that is not known here.", "This client takes no part in it."),
+    "unsafe-engine": (
+        "The task does not protect updates, or protects them in a way that this client does not know.",
+        "Create a task with another engine.",
+    ),
     "unknown-sealing": (
-        "The task seals seeds with ML-KEM-768, which this client does not have.",
+        "The task encrypts seeds with ML-KEM-768, which this client does not support.",
         "Contribute from Node or a browser, or create the task with --sealing x25519.",
     ),
     "below-floor": (
-        "The policy of the task asks for less than this application's own floor.",
-        "Raise the task, or lower the floor.",
+        "The task gives less protection than this device demands.",
+        "Take part in another task, or lower the demands (floor).",
     ),
     "store-of-another-task": (
-        "The folder belongs to a device of another task.",
-        "Use a folder of its own for each task.",
+        "The folder belongs to a device in another task.",
+        "Use a separate folder for each task.",
     ),
     "folder-in-use": (
         "The folder of the device is in use by another process.",
-        "Give each device a folder of its own.",
+        "Give each device its own folder.",
     ),
     "folder-damaged": (
-        "The folder of the device does not hold what was written to it.",
+        "The folder of the device is damaged.",
         "Enrol a new device in a new folder.",
     ),
     "folder-failed": (
@@ -61,22 +64,22 @@ _OWN: Dict[str, "tuple[str, str]"] = {
         "Free space on its disk, close the client and run the same program again.",
     ),
     "wrong-layout": (
-        "The parameters are not those of the task.",
+        "The parameters do not belong to the network of the task.",
         "Train the network that the task was created with.",
     ),
-    "wrong-settings": ("These settings cannot be used.", "Change what the words in brackets name."),
+    "wrong-settings": ("These settings cannot be used.", "Change the settings that the text in brackets names."),
     "wrong-answer": (
-        "A service answered with what it should not.",
-        "Check that the address is that of a BASA service of the same version.",
+        "A service sent an invalid answer.",
+        "Check that the address belongs to a BASA service of the same version.",
     ),
     "unreachable": (
         "A service does not answer.",
-        "Check the address and the network, then run the same program again: it goes on with the same bytes.",
+        "Check the address and the network, then run the same program again; it continues with the same bytes.",
     ),
-    "stopped": ("The client was stopped.", "What was begun is kept: the next run goes on with it."),
+    "stopped": ("The client was stopped.", "Its work so far is kept; the next run continues with it."),
     "unknown-problem": (
-        "The service said no in words that this version does not know.",
-        "Check that the address is that of a BASA service of the same version, and not of a proxy or another program.",
+        "The service refused with an error that this version does not know.",
+        "Check that the address belongs to a BASA service of the same version, and not to a proxy or another program.",
     ),
 }
 
@@ -95,7 +98,7 @@ class BasaError(Exception):
         self.sentence: str = own[0] if row is None else row["sentence"]
         self.next_step: str = own[1] if row is None else row["next"]
         told = f"{code}: {detail}" if detail else code
-        super().__init__(f"{self.sentence} ({told}) {self.next_step}")
+        super().__init__(f"{self.sentence.rstrip('.')} ({told}). {self.next_step}")
 
 
 class Refused(BasaError):

@@ -38,11 +38,11 @@ class Floor:
 def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
     """What of the policy is below the floor, or None. A floor that is no number lets nothing through."""
     if policy.versions == MIXED_VERSIONS and not floor.unsafe_mixed_versions:
-        return "its sums mix versions of the model, which lets its server single out an update; one version a sum is asked for"
+        return "its sums mix versions of the model, which lets its server single out an update; this device demands one version per sum"
     if not policy.minimum >= floor.minimum:
-        return f"Kmin is {policy.minimum}, at least {floor.minimum} is asked for"
+        return f"a sum may contain only {policy.minimum} updates; this device demands at least {floor.minimum}"
     if not policy.max_staleness <= floor.max_staleness:
-        return f"maxStaleness is {policy.max_staleness}, at most {floor.max_staleness} is asked for"
+        return f"updates may be {policy.max_staleness} versions behind; this device accepts at most {floor.max_staleness}"
     problem = None if policy.one_shot is None else _one_shot_problem(floor, policy.one_shot)
     return problem if problem or floor.privacy is None else _privacy_problem(floor.privacy, policy.privacy)
 
@@ -50,20 +50,20 @@ def floor_problem(floor: Floor, policy: Message) -> Optional[str]:
 def _one_shot_problem(floor: Floor, one_shot: Message) -> Optional[str]:
     vouchers = 1 if one_shot.unchecked_sums else one_shot.tolerated + 1
     if floor.checked_sums and vouchers < 2:
-        return "one authority alone says what the sum of the masks is and could shift a sum; checked sums are asked for"
+        return "only one authority computes the sum of the masks and could shift a sum; this device demands checked sums"
     if floor.device_noise and one_shot.authority_noise:
-        return "the authority adds the noise and could leave it out; noise of the devices is asked for"
+        return "the authority adds the noise and could leave it out; this device demands that the devices add it"
     return None
 
 
 def _privacy_problem(floor: PrivacyFloor, private: Optional[Message]) -> Optional[str]:
     if not 0 < floor.delta < 1:
-        return f"delta is asked for as {floor.delta}, which is not between 0 and 1"
+        return f"delta must be between 0 and 1, got {floor.delta}"
     if private is None:
-        return f"the task adds no noise, epsilon of at most {floor.epsilon} is asked for"
+        return f"the task adds no noise; this device demands epsilon of at most {floor.epsilon}"
     if not private.colluders >= floor.colluders:
-        return f"the noise withstands {private.colluders} colluders, {floor.colluders} are asked for"
+        return f"the noise tolerates {private.colluders} colluding devices; this device demands {floor.colluders}"
     spent = epsilon_budget(private, floor.delta)
     if not spent <= floor.epsilon:
-        return f"the budget is epsilon {spent:.2f} at delta {floor.delta}, at most {floor.epsilon} is asked for"
+        return f"the total epsilon is {spent:.2f} at delta {floor.delta}; this device accepts at most {floor.epsilon}"
     return None

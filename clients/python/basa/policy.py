@@ -81,10 +81,10 @@ def council_problem(policy: Message) -> Optional[str]:
     if count == 1 or policy.engine == ONE_SHOT_ENGINE:
         return None
     if policy.engine != SLOT_KEYS:
-        return "several authorities need the engine of slot keys or the one-shot mode"
+        return "several authorities need the engine slot-keys or one-shot mode"
     withstands = 2 * threshold - count - 1
     if withstands < (0 if policy.unsafe_threshold else 1):
-        return f"{threshold} of {count} authorities withstand none that colludes with the server"
+        return f"a threshold of {threshold} of {count} authorities does not tolerate one that colludes with the server"
     return None
 
 

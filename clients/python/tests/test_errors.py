@@ -21,7 +21,7 @@ class Errors(unittest.TestCase):
         for code in codes:
             no = basa.BasaError(code, "a detail")
             self.assertTrue(no.sentence.endswith(".") and no.next_step.endswith("."), code)
-            self.assertEqual(str(no), f"{no.sentence} ({code}: a detail) {no.next_step}")
+            self.assertEqual(str(no), f"{no.sentence[:-1]} ({code}: a detail). {no.next_step}")
 
     def test_no_code_is_written_twice(self) -> None:
         self.assertEqual(set(errors._OWN) & set(errors._TABLE), set())
@@ -29,7 +29,7 @@ class Errors(unittest.TestCase):
     def test_a_service_says_no(self) -> None:
         no = basa.Problem(429, {"type": "urn:basa:problem:rate-limited", "retryAfterMs": 250}, {})
         self.assertEqual((no.code, no.wait_s, no.is_passing), ("rate-limited", 0.25, True))
-        self.assertEqual(no.sentence, "Too many requests; wait before the next.")
+        self.assertEqual(no.sentence, "There were too many requests; wait before the next one.")
         final = basa.Problem(403, {"type": "urn:basa:problem:banned"}, {})
         self.assertEqual((final.is_passing, final.is_undecided), (False, False))
         self.assertIn("basa task suspects --clear", final.next_step)

@@ -142,6 +142,6 @@ it('is printed in the words of the page Sees, and refusals as sentences', () => 
   expect(lines.slice(3)).toEqual([
     '    The paper’s protocol: the server learns the update of U2.',
     '    Sealed mode: the server learns nothing.',
-    '      The authority refuses: The key of this slot was issued to another request.',
+    '      The authority refuses: The key of this slot was already issued for another request.',
   ]);
 });

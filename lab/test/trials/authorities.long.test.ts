@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { runAuthorities } from '../../src/trials/authorities/run.ts';
 
 it.each([
-  { engine: 'slot-keys', words: /3 of the 4 authorities that can be asked are needed, and 2 did not answer/ },
-  { engine: 'one-shot', words: /2 of 3 authorities were heard lately|authorities that can be asked are needed/ },
+  { engine: 'slot-keys', words: /3 of 4 authorities must answer, but 2 did not/ },
+  { engine: 'one-shot', words: /recent statements of 2 of 3 authorities|authorities must answer/ },
 ] as const)(
   'four authorities with $engine, killed one at a time, one down and two down, lose no acknowledged update and count none twice',
   async ({ engine, words }) => {

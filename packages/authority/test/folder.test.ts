@@ -43,9 +43,11 @@ describe('what opens the keys', () => {
     const before = readFileSync(file);
     await expect(start(home, { secret: { passphrase: 'correct horse battery stable' } })).rejects.toMatchObject({
       reason: 'keys',
-      message: `the passphrase does not open the keys in ${home.dataFolder}; nothing was changed. Give the one that they were sealed with last`,
+      message: `the passphrase does not open the keys in ${home.dataFolder}, and nothing was changed; use the newest one that encrypted them`,
     });
-    await expect(start(home)).rejects.toThrow('the keys are sealed with a passphrase; give it');
+    await expect(start(home)).rejects.toThrow(
+      'the keys are encrypted with a passphrase; set passphrase instead of keyFile',
+    );
     expect(readFileSync(file)).toEqual(before);
     expect((await ask(await start(home, { secret: { passphrase } }), '/v1/health')).status).toBe(200);
   });
@@ -56,10 +58,12 @@ describe('what opens the keys', () => {
     writeFileSync(other, nodeRandomBytes(32));
     await expect(start({ ...home, keyFile: other })).rejects.toThrow('the key file does not open the keys');
     writeFileSync(other, nodeRandomBytes(31));
-    await expect(start({ ...home, keyFile: other })).rejects.toThrow('must hold exactly 32 random bytes, not 31');
+    await expect(start({ ...home, keyFile: other })).rejects.toThrow(
+      'must contain exactly 32 random bytes, but has 31',
+    );
     await expect(start({ ...home, keyFile: '/nowhere' })).rejects.toThrow('the key file cannot be read');
     await expect(start(home, { secret: { passphrase: 'whatever it may be' } })).rejects.toThrow(
-      'sealed with a key file',
+      'encrypted with a key file',
     );
   });
 
@@ -72,19 +76,21 @@ describe('a data folder', () => {
   it('of a server is refused', async () => {
     const home = freshHome();
     openDatabase(home.dataFolder, { application: 'server', migrations: ['CREATE TABLE a (x)'] }).close();
-    await expect(start(home)).rejects.toThrow('is the data folder of a BASA server; give the authority a folder');
+    await expect(start(home)).rejects.toThrow(
+      'is the data folder of a BASA server; choose another folder for the authority',
+    );
   });
 
   it('of an authority is refused by a server', async () => {
     const { home } = await usedHome();
     const open = () => openDatabase(home.dataFolder, { application: 'server', migrations: ['CREATE TABLE a (x)'] });
-    expect(open).toThrow('is the data folder of a BASA authority; give the server a folder');
+    expect(open).toThrow('is the data folder of a BASA authority; choose another folder for the server');
   });
 
   it('of a newer format is refused', async () => {
     const { home } = await usedHome();
     openDatabase(home.dataFolder, { application: 'authority', migrations: ['', '', '', ''] }).close();
-    await expect(start(home)).rejects.toThrow('has format 4, this version knows up to 3');
+    await expect(start(home)).rejects.toThrow('has format 4, but this version knows only formats up to 3');
   });
 
   it('in use is refused', async () => {
@@ -105,12 +111,12 @@ describe('a data folder', () => {
     [
       'records of an older version',
       "UPDATE records SET bytes = CAST(x'02' || substr(bytes, 2) AS BLOB)",
-      /the log has layouts of version 2, and this program reads 6; nothing was changed: start the version that wrote it/,
+      /the log has layouts of version 2, and this program reads 6. Nothing was changed; start the version that wrote it/,
     ],
     [
       'the format of 0.2',
       'DROP TABLE shot_secrets; PRAGMA user_version = 2',
-      /has format 2, this version reads nothing before 3; nothing was changed: start the version that wrote it/,
+      /has format 2, but this version reads only formats from 3\. Nothing was changed; start the version that wrote it/,
     ],
     ['a master key moved to another epoch', 'UPDATE epochs SET epoch = epoch + 1', /the master key of epoch/],
   ])('with %s is refused', async (_, sql, sentence) => {
@@ -129,7 +135,7 @@ describe('a data folder', () => {
   it('that is new beside the witness of an earlier authority is refused', async () => {
     const { home } = await usedHome();
     rmSync(home.dataFolder, { recursive: true });
-    await expect(start(home)).rejects.toThrow('there is the witness of an earlier authority');
+    await expect(start(home)).rejects.toThrow('although the witness of an earlier authority exists');
   });
 
   it('whose witness cannot be written is refused', async () => {
@@ -142,7 +148,7 @@ describe('a data folder', () => {
     const lines: string[] = [];
     const log = { level: 'warn' as const, stream: { write: (line: string) => void lines.push(line) } };
     await start(home, { witness: join(home.dataFolder, 'witness'), log });
-    expect(lines.join('')).toContain('the witness lies inside the data folder');
+    expect(lines.join('')).toContain('the witness is inside the data folder');
   });
 });
 

@@ -56,6 +56,8 @@ describe('a configuration with a database', () => {
     expect((await fetch(`${authority.url}/v1/health`)).status).toBe(200);
     await authority.close();
     const { BASA_AUTHORITY_DATABASE_URL: _, ...neither } = given;
-    await expect(migrateAuthority({ environment: neither })).rejects.toThrow('neither is set');
+    await expect(migrateAuthority({ environment: neither })).rejects.toThrow(
+      'neither dataFolder nor databaseUrl is set',
+    );
   });
 });

@@ -82,14 +82,14 @@ describe('the process', () => {
 
   it.each([
     ['no data folder', { BASA_AUTHORITY_DATA_FOLDER: undefined }, EXIT.configuration, 'dataFolder is missing'],
-    ['no secret', { BASA_AUTHORITY_KEY_FILE: undefined }, EXIT.configuration, 'give either passphrase'],
+    ['no secret', { BASA_AUTHORITY_KEY_FILE: undefined }, EXIT.configuration, 'set exactly one of passphrase'],
     ['a port that is no number', { BASA_AUTHORITY_PORT: '"x"' }, EXIT.configuration, 'port must be'],
     ['a key file that is not there', { BASA_AUTHORITY_KEY_FILE: '/nowhere' }, EXIT.keys, 'the key file cannot be read'],
     [
       'half of TLS',
       { BASA_AUTHORITY_TLS_KEY_FILE: '/x' },
       EXIT.configuration,
-      'tlsKeyFile and tlsCertFile go together',
+      'tlsKeyFile and tlsCertFile need each other',
     ],
   ])('%s is one line and an exit code', async (_, change, code, sentence) => {
     const changed = Object.entries({ ...configOf(freshHome()), ...change }).filter(([, value]) => value !== undefined);

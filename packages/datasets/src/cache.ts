@@ -48,7 +48,7 @@ export async function makeFolder({ folder }: Pick<Cache, 'folder'>): Promise<voi
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new FetchError(
-      `data cannot be kept in ${folder} (${code}); name a folder that you may write in the variable BASA_CACHE`,
+      `data cannot be stored in ${folder} (${code}); set the variable BASA_CACHE to a folder that you can write to`,
       { cause: error },
     );
   }
@@ -78,7 +78,7 @@ async function readIfRight({ folder }: Cache, { name, sha256 }: CachedFile): Pro
   const bytes = await readFile(join(folder, name)).catch(() => undefined);
   if (bytes === undefined) return undefined;
   if (digest(bytes) === sha256) return bytes;
-  process.stderr.write(`${join(folder, name)} is broken or partial: fetching it again\n`);
+  process.stderr.write(`${join(folder, name)} is damaged or incomplete; downloading it again\n`);
   return undefined;
 }
 

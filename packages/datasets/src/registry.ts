@@ -77,7 +77,11 @@ function npmPack(titles: readonly string[], folder: string, signal?: AbortSignal
     const onAbort = (): void => void npm.kill();
     signal?.addEventListener('abort', onAbort, { once: true });
     npm.on('error', (error) =>
-      reject(new FetchError(`npm is needed to fetch ${what}, and does not start (${error.message})`, { cause: error })),
+      reject(
+        new FetchError(`${what} cannot be downloaded, because npm does not start (${error.message}); install npm`, {
+          cause: error,
+        }),
+      ),
     );
     npm.on('close', (code) => {
       signal?.removeEventListener('abort', onAbort);
@@ -85,7 +89,9 @@ function npmPack(titles: readonly string[], folder: string, signal?: AbortSignal
       else if (code === 0) resolve();
       else
         reject(
-          new FetchError(`${what} could not be fetched (${reasonOf(complaint)}); check that npm reaches its registry`),
+          new FetchError(
+            `${what} could not be downloaded (${reasonOf(complaint)}); check that npm can reach its registry`,
+          ),
         );
     });
   });

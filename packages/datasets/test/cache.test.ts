@@ -88,7 +88,7 @@ describe('packages of the registry', () => {
     const cache = openCache({ folder, progress: noProgress });
     const wanted = { name: '@fontsource/caveat', version: '0.0.1-none' };
     await expect(fetchPackages([wanted], 1, cache)).rejects.toThrow(
-      '@fontsource/caveat@0.0.1-none could not be fetched',
+      '@fontsource/caveat@0.0.1-none could not be downloaded',
     );
   });
 

@@ -61,8 +61,8 @@ describe('ONNX', () => {
 
   it('is not written for a network whose layers belong to another library', () => {
     const foreign = { ...logisticRegression(), layers: [] };
-    expect(() => encodeOnnx(foreign, new Float32Array(7850))).toThrow('its layers are not known here');
-    expect(() => encodeTfjsLayers(foreign, new Float32Array(7850))).toThrow('its layers are not known here');
+    expect(() => encodeOnnx(foreign, new Float32Array(7850))).toThrow('whose layers are not known here');
+    expect(() => encodeTfjsLayers(foreign, new Float32Array(7850))).toThrow('whose layers are not known here');
   });
 
   it('is not written for parameters that do not fit the model', () => {

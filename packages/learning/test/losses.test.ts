@@ -120,18 +120,20 @@ describe('examples that cannot be trained on are refused with their place', () =
     ],
     ['example 0 has the label NaN', 'mse', { labels: new Float32Array(120).fill(Number.NaN) }],
     [
-      'example 0 has the label 0.5, which is no class from 0 to 1',
+      'example 0 has the label 0.5, which is not a class from 0 to 1',
       'binaryCrossEntropy',
       { labels: new Float32Array(120).fill(0.5) },
     ],
-    ['there are 5 classes, and for binaryCrossEntropy tells 2 apart', 'binaryCrossEntropy', { classes: 5 }],
-    ['360 inputs are not 3 for each of 4 labels', 'mse', { labels: new Float32Array(4) }],
-    ['examples are 1 x 1 x 2, and for mse takes 1 x 1 x 3', 'mse', { shape: { height: 1, width: 1, channels: 2 } }],
+    ['there are 5 classes, but for binaryCrossEntropy distinguishes only 2', 'binaryCrossEntropy', { classes: 5 }],
+    ['there are 360 inputs, but 4 labels need 3 inputs each', 'mse', { labels: new Float32Array(4) }],
+    ['examples are 1 x 1 x 2, but for mse takes 1 x 1 x 3', 'mse', { shape: { height: 1, width: 1, channels: 2 } }],
   ])('%s', (sentence, loss, change) => {
     expect(train(change, loss)).toThrow(sentence);
   });
 
   it.each(['mse', 'binaryCrossEntropy'] as const)('%s takes one output', (loss) => {
-    expect(() => createTrainer(createReferenceBackend(modelOf(loss, 3), { loss }))).toThrow('end it in dense(1)');
+    expect(() => createTrainer(createReferenceBackend(modelOf(loss, 3), { loss }))).toThrow(
+      'end the network with dense(1)',
+    );
   });
 });

@@ -131,10 +131,10 @@ describe.each(Object.keys(BACKENDS))('a trainer over the %s backend', (name) => 
     ['no example 90', { samples: { dataset: data, indices: Uint32Array.of(90) } }],
     ['small takes 6 x 6 x 2', { samples: allSamples({ ...data, shape: { ...shape, channels: 1 } }) }],
     [
-      'has the label 3, which is no class from 0 to 2',
+      'has the label 3, which is not a class from 0 to 2',
       { samples: allSamples({ ...data, labels: new Int32Array(90).fill(3) }) },
     ],
-    ['small tells 3 apart', { samples: allSamples({ ...data, classes: 4 }) }],
+    ['small distinguishes only 3', { samples: allSamples({ ...data, classes: 4 }) }],
   ])('refuses a request with a wrong %s', (problem, change) => {
     const trainer = make();
     expect(() => trainer.train({ ...request(trainer), ...change })).toThrow(problem);

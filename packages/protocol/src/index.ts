@@ -55,7 +55,7 @@ export type {
 export { LIVE_STEPS, SCORE_OF_LOSS, SCORES, scoresIn, shownScore } from './http/live.ts';
 export { isLoopback } from './http/loopback.ts';
 export { isCertificateReason, networkAdvice, networkReason } from './http/network-errors.ts';
-export { nextStepOf, refusalText } from './http/next-steps.ts';
+export { nextStepOf, refusalText, withDetail } from './http/next-steps.ts';
 export type { AttemptSoFar } from './http/patience.ts';
 export { timeLeftMs } from './http/patience.ts';
 export type { ProblemCode, ProblemDocument, ProblemMore, ServiceProblem } from './http/problems.ts';

@@ -186,7 +186,7 @@ export class KeyEpochs {
 
 function damaged({ epoch, task }: StoredEpoch): StartError {
   const sentence = `the master key of epoch ${epoch} of task ${toHex(task)} is damaged`;
-  return new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup`);
+  return new StartError('dataFolder', `${sentence}, and nothing was changed; restore the newest backup`);
 }
 
 /** Binds a sealed master key to everything that is stored beside it. */

@@ -26,8 +26,11 @@ export async function unlock(store: AuthorityStore, witness: Witness, options: U
   const stored = await store.transaction((tables) => tables.vault());
   if (stored !== undefined) return unlocked(store, stored, options);
   if (witness.read() !== undefined) {
-    const sentence = `${store.place} is new, but there is the witness of an earlier authority`;
-    throw new StartError('dataFolder', `${sentence}: restore its data, or move the witness away to begin anew`);
+    const sentence = `${store.place} is empty, although the witness of an earlier authority exists`;
+    throw new StartError(
+      'dataFolder',
+      `${sentence}; restore its data, or move the witness away to start as a new authority`,
+    );
   }
   return createVault(store, options);
 }
@@ -63,7 +66,7 @@ export function openStored(
   const what = 'passphrase' in secret ? 'passphrase' : 'key file';
   throw new StartError(
     'keys',
-    `the ${what} does not open the keys in ${store.place}; nothing was changed. Give the one that they were sealed with last`,
+    `the ${what} does not open the keys in ${store.place}, and nothing was changed; use the newest one that encrypted them`,
   );
 }
 

@@ -79,12 +79,14 @@ export class LogRules {
     switch (entry.kind) {
       case 'task-created':
         this.#tasks.set(toHex(taskIdOf(nodeSuite, entry.policy)), { policy: entry.policy, models: [] });
-        return indexOf(entry.policy, this.#authorityKey) === undefined ? ['this authority is none of the task'] : [];
+        return indexOf(entry.policy, this.#authorityKey) === undefined
+          ? ['this authority does not belong to the task']
+          : [];
       case 'device-enrolled':
         return this.#enrolled(entry.certificate);
       case 'device-revoked':
         this.#revoked.add(toHex(entry.user));
-        return this.#devices.has(toHex(entry.user)) ? [] : ['a device that was never enrolled'];
+        return this.#devices.has(toHex(entry.user)) ? [] : ['the device was never enrolled'];
       case 'buffer-drawn':
         return this.#drawn(entry.descriptor);
       case 'key-issued':
@@ -270,8 +272,10 @@ function sumsProblems(
 ): readonly string[] {
   const isFirst = version === 0;
   if (isFirst !== (sums.length + spoilt.length === 0))
-    return [isFirst ? 'the first version names sums' : 'it is made of no sum'];
+    return [isFirst ? 'the first version names sums' : 'it contains no sum'];
   const isRepeated = before?.version === version - 1 && equalBytes(before.modelHash, modelHash);
   const isUnknown = before?.version !== version - 1;
-  return isFirst || sums.length > 0 || isUnknown || isRepeated ? [] : ['spoilt sums alone changed the model'];
+  return isFirst || sums.length > 0 || isUnknown || isRepeated
+    ? []
+    : ['the version contains only spoilt sums, but changed the model'];
 }

@@ -116,11 +116,11 @@ function decoded(bytes: Uint8Array, sequence: number): AuthorityRecord {
     if (!(error instanceof DecodeError)) throw error;
     const older = olderLayout(bytes);
     if (older === undefined) throw damaged(sequence, error.message);
-    throw new StartError('dataFolder', `the log has ${older}; nothing was changed: ${OLDER_DATA_ADVICE}`);
+    throw new StartError('dataFolder', `the log has ${older}. Nothing was changed; ${OLDER_DATA_ADVICE}`);
   }
 }
 
 function damaged(sequence: number, what: string): StartError {
   const sentence = `record ${sequence} of the log is damaged (${what})`;
-  return new StartError('dataFolder', `${sentence}; nothing was changed: restore the newest backup`);
+  return new StartError('dataFolder', `${sentence}, and nothing was changed; restore the newest backup`);
 }

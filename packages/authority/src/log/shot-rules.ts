@@ -122,7 +122,7 @@ export class ShotRules {
     this.#numbers.set(task, epoch.number);
     const isOwn = policy?.oneShot !== undefined && indexOf(policy, this.#authorityKey) === epoch.authority;
     return [
-      ...when(!isOwn, 'it is not of this authority and a task of the one-shot mode'),
+      ...when(!isOwn, 'it does not belong to this authority and a one-shot task'),
       ...when(!isSigned(nodeSuite, epochCodec, epoch, this.#authorityKey), 'the signature does not verify'),
       ...when(isAgain, 'the epoch was opened before'),
       ...when(!isRising, `epoch ${epoch.number} does not follow those before it`),
@@ -137,7 +137,7 @@ export class ShotRules {
       ...this.#budgeted(list),
       ...when(
         list.members.some(({ statement }, n) => this.#expired.has(`${names[n]} ${toHex(statement)}`)),
-        'an upload of it was called expired',
+        'an upload of the batch was declared expired',
       ),
       ...when(
         [...names, ...updatesOf(list)].some((name) => this.#final.has(name)),
@@ -178,7 +178,7 @@ export class ShotRules {
       members.length >= (policy?.minimum ?? Number.POSITIVE_INFINITY) &&
       members.length <= (policy?.bufferSize ?? 0);
     return [
-      ...when(policy?.oneShot === undefined, 'there is no such task of the one-shot mode'),
+      ...when(policy?.oneShot === undefined, 'there is no such one-shot task'),
       ...when(isKnown, 'the batch is in the log already'),
       ...when(!isFit, 'fewer or more uploads than the policy allows'),
       ...when(users.size < members.length, 'a device stands in it twice'),

@@ -21,6 +21,6 @@ function folderOf(places: AuthorityPlaces): string {
   if (databaseUrl === undefined && dataFolder !== undefined) return dataFolder;
   throw new StartError(
     'configuration',
-    'the authority runs on a database: back it up with pg_dump --exclude-table-data=shot_secrets, keep the key file or passphrase apart from it, and never restore a witness',
+    'this authority uses a PostgreSQL database; back that up with pg_dump --exclude-table-data=shot_secrets, store the key file or passphrase separately, and never restore a witness',
   );
 }

@@ -25,43 +25,45 @@ export const authorityConfigSchema = Type.Object(
   {
     ...commonKeys,
     databaseUrl: Type.Optional(
-      secretText('postgres://user:password@host/database, instead of a data folder, for one or several nodes'),
+      secretText('postgres://user:password@host/database, shared by all nodes of the authority; replaces dataFolder'),
     ),
-    passphrase: Type.Optional(secretText('what its keys are sealed with; or keyFile')),
+    passphrase: Type.Optional(secretText('passphrase that encrypts the keys of the authority; or use keyFile')),
     keyFile: Type.Optional(
-      Type.String({ description: 'path of 32 random bytes that its keys are sealed with; or passphrase' }),
+      Type.String({
+        description: 'file with 32 random bytes that encrypt the keys of the authority; or use passphrase',
+      }),
     ),
     witnessFile: Type.Optional(
       Type.String({
         description:
-          'the newest head of its log; outside of the data folder, best on another disk, and one for each node (`<dataFolder>.witness`)',
+          'file for the newest head of the log, which detects a rollback: outside the data folder, best on another disk, one for each node (default: `<dataFolder>.witness`)',
       }),
     ),
     newNode: Type.Boolean({
       default: false,
-      description: "this node has no witness yet; the operator's word that the database is the newest there was",
+      description: 'set it only for a node that has no witness yet: you confirm that its database was not rolled back',
     }),
     epochHours: Type.Number({
       exclusiveMinimum: 0,
       default: AUTHORITY_DEFAULTS.epochMs / HOUR_MS,
-      description: 'life of a master key',
+      description: 'lifetime of a master key',
     }),
     certificateDays: Type.Number({
       exclusiveMinimum: 0,
       default: AUTHORITY_DEFAULTS.certificateMs / (24 * HOUR_MS),
-      description: 'life of a certificate, which devices renew by themselves until they are revoked',
+      description: 'lifetime of a device certificate; devices renew it by themselves until they are revoked',
     }),
     tickMs: Type.Integer({
       minimum: 10,
       default: AUTHORITY_DEFAULTS.tickMs,
-      description: 'how often overdue buffers are aborted',
+      description: 'interval at which overdue buffers are aborted',
     }),
     workers: Type.Integer({
       minimum: 1,
       default: AUTHORITY_DEFAULTS.workers,
-      description: 'threads that examine uploads and sum masks in the one-shot mode',
+      description: 'number of threads that examine uploads and sum masks in one-shot mode',
     }),
-    keyLimit: rateLimit('key requests of one device', AUTHORITY_DEFAULTS.keyLimit),
+    keyLimit: rateLimit('limit for the key requests of one device', AUTHORITY_DEFAULTS.keyLimit),
   },
   closed,
 );
@@ -94,9 +96,12 @@ export function checkAuthorityConfig(places: AuthorityPlaces): Gathered & { read
   const isWithin = 'dataFolder' in place && typeof kept === 'string' && isInside(place.dataFolder, kept);
   const risks = [
     ...commonRisks(found, { keyFile }),
-    keyFile !== undefined && !existsSync(keyFile) && `keyFile: ${keyFile} is not there; the authority would not start`,
-    isWithin && 'witnessFile lies inside the data folder: a rolled-back folder would not be noticed; move it out',
-    newNode && 'newNode is on: take it out once this node has a witness, or a rollback is not noticed',
+    keyFile !== undefined &&
+      !existsSync(keyFile) &&
+      `keyFile: ${keyFile} does not exist, so the authority would not start; restore or create it`,
+    isWithin &&
+      'witnessFile is inside the data folder, so a rollback of the folder would not be detected; move it elsewhere',
+    newNode && 'newNode is set; remove it once this node has a witness, or a rollback is not detected',
     sharedDatabaseRisk(places),
   ];
   return { ...found, risks: risks.filter((risk) => typeof risk === 'string') };
@@ -123,5 +128,5 @@ function optionsOf({ config }: Gathered): AuthorityOptions {
 function secretOf({ passphrase, keyFile }: { readonly passphrase?: string; readonly keyFile?: string }): VaultSecret {
   if (passphrase !== undefined && keyFile === undefined) return { passphrase };
   if (keyFile !== undefined && passphrase === undefined) return { keyFile };
-  throw wrongConfiguration('give either passphrase (BASA_AUTHORITY_PASSPHRASE, or passphraseFile) or keyFile');
+  throw wrongConfiguration('set exactly one of passphrase (BASA_AUTHORITY_PASSPHRASE, or passphraseFile) and keyFile');
 }

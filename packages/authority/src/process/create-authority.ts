@@ -220,10 +220,9 @@ export function placesOf({ dataFolder, databaseUrl, witness }: AuthorityOptions)
 } {
   const kept = witness ?? (dataFolder === undefined ? undefined : `${resolve(dataFolder)}.witness`);
   if (databaseUrl !== undefined && kept !== undefined) return { place: { databaseUrl }, kept };
-  if (databaseUrl !== undefined)
-    throw wrongConfiguration('witnessFile is missing: a path on this node, outside of the database');
+  if (databaseUrl !== undefined) throw wrongConfiguration('witnessFile is missing; set it to a path on this node');
   if (dataFolder === undefined || kept === undefined)
-    throw wrongConfiguration('dataFolder is missing; or give databaseUrl');
+    throw wrongConfiguration('dataFolder is missing; set it, or set databaseUrl');
   return { place: { dataFolder }, kept };
 }
 
@@ -231,20 +230,20 @@ async function meetWitness(authority: DurableAuthority, isNewNode: boolean): Pro
   try {
     await authority.start({ isNewNode });
   } catch (error) {
-    if (isStorageFull(error)) throw new StartError('storageFull', 'no space is left; free some and start again');
+    if (isStorageFull(error)) throw new StartError('storageFull', 'no space is left; free some space and start again');
     const { code } = error as { readonly code?: string };
     if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
-    throw new StartError('dataFolder', `the witness cannot be written (${code}): check its path and permissions`);
+    throw new StartError('dataFolder', `the witness cannot be written (${code}); check its path and permissions`);
   }
 }
 
 /** A restored snapshot of the folder would restore a witness inside it as well. */
 function warnOfWitness(app: ServiceApp, dataFolder: string, path: string): void {
   if (!isInside(dataFolder, path)) return;
-  app.log.warn('the witness lies inside the data folder: a rolled-back folder would not be noticed at the start');
+  app.log.warn('the witness is inside the data folder, so a rollback of the folder would not be detected');
 }
 
 function warnOfKeyFile(app: ServiceApp, path: string): void {
   if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return;
-  app.log.warn('the key file can be read by others than its owner: chmod 600');
+  app.log.warn('other users can read the key file; run chmod 600');
 }

@@ -7,5 +7,5 @@ export async function migrateAuthority(places: AuthorityPlaces, wish: MigrationW
   const { databaseUrl, dataFolder } = readDatabasePlace(places);
   if (databaseUrl !== undefined) return migratePostgres(databaseUrl, AUTHORITY_DATABASE, wish);
   if (dataFolder !== undefined) return migrateFolder(dataFolder, EMBEDDED_DATABASE, wish);
-  throw wrongConfiguration('give dataFolder or databaseUrl: neither is set, so there is nothing to migrate');
+  throw wrongConfiguration('neither dataFolder nor databaseUrl is set, so there is nothing to migrate; set one');
 }

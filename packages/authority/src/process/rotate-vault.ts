@@ -34,7 +34,7 @@ export async function rotateVault(places: AuthorityPlaces, fresh: VaultSecret): 
 async function resealAll(store: AuthorityStore, secret: VaultSecret, fresh: VaultSecret): Promise<Rotated> {
   const stored = await store.transaction((tables) => tables.vault());
   if (stored === undefined)
-    throw new StartError('dataFolder', `${store.place} holds no keys yet; start the authority with the new secret`);
+    throw new StartError('dataFolder', `${store.place} has no keys yet; start the authority with the new secret`);
   const parameters = freshParameters(fresh, nodeRandomBytes);
   const { vault: before, seed } = openStored(store, stored, { secret, randomBytes: nodeRandomBytes });
   const after = openVault(fresh, parameters, nodeRandomBytes);
@@ -44,7 +44,10 @@ async function resealAll(store: AuthorityStore, secret: VaultSecret, fresh: Vaul
       const sealed = await tables.lockLog();
       if (sealed !== undefined && equalBytes(sealed, signingKey)) return { masterKeys: (await tables.epochs()).length };
       if (sealed === undefined || !equalBytes(sealed, stored.signingKey))
-        throw new StartError('inUse', `${store.place} was changed meanwhile; nothing was changed: try again`);
+        throw new StartError(
+          'inUse',
+          `another process changed ${store.place} meanwhile, and the keys are as before; stop all nodes and try again`,
+        );
       await tables.replaceVault({ parameters, signingKey });
       const epochs = await tables.epochs();
       for (const epoch of epochs)

@@ -69,7 +69,7 @@ export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimi
     AUTHORITY_PATH.offers,
     {
       schema: {
-        summary: 'What this authority would bring to a buffer (server)',
+        summary: 'The part that this authority offers for a buffer (server)',
         ...exchange('offerRequest', 'offer'),
       },
     },
@@ -166,7 +166,7 @@ export function bufferRoutes({ service, authority, epochs, bufferEpochs, keyLimi
 
   app.get(
     AUTHORITY_PATH.outcome(':ctx'),
-    { schema: { summary: 'What became of a buffer', params: bufferParams, response: answers(wireBytes('outcome')) } },
+    { schema: { summary: 'The outcome of a buffer', params: bufferParams, response: answers(wireBytes('outcome')) } },
     async (request, reply) => {
       const ctx = ctxOfPath(request.params);
       const outcome = await authority.ask((core, now) => core.outcome(ctx, now));

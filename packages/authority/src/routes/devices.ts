@@ -27,7 +27,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     {
       onRequest: requireRole('operator'),
       schema: {
-        summary: 'Makes enrolment tokens, each for one device (operator)',
+        summary: 'Creates enrolment tokens, each for one device (operator)',
         params: taskParams,
         body: Type.Object(
           {
@@ -36,7 +36,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
               Type.Array(Type.String({ minLength: 32, maxLength: 128 }), {
                 minItems: 1,
                 maxItems: MAX_AT_ONCE,
-                description: 'made by another authority of the task, instead of fresh ones',
+                description: 'tokens of another authority of the task, instead of new ones',
               }),
             ),
             endsAt: Type.Integer({ minimum: 0 }),
@@ -63,7 +63,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
         summary: 'Adds devices to the allow-list (operator)',
         params: taskParams,
         body: Type.Object({ deviceKeys: Type.Array(hexText(32), { maxItems: MAX_AT_ONCE }) }, closed),
-        response: answers(Type.Object({ allowed: Type.Integer({ description: 'devices on the list now' }) })),
+        response: answers(Type.Object({ allowed: Type.Integer({ description: 'number of devices on the list' }) })),
       },
     },
     async (request) => {
@@ -89,7 +89,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
             like: Type.Optional(
               Type.Object(
                 { issuedAt: Type.Integer({ minimum: 0 }), notAfter: Type.Integer({ minimum: 0 }) },
-                { ...closed, description: 'the certificate that another authority of the task gave' },
+                { ...closed, description: 'the certificate from another authority of the task' },
               ),
             ),
           },
@@ -109,7 +109,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
   const device = Type.Object({
     user: hexText(32, 'SHA-256 of the device key'),
     deviceKey: hexText(32),
-    issuedAt: Type.Integer({ description: 'of its newest certificate' }),
+    issuedAt: Type.Integer({ description: 'start of its newest certificate' }),
     notAfter: Type.Integer(),
     revoked: Type.Boolean(),
   });
@@ -122,12 +122,14 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
         params: taskParams,
         querystring: Type.Object({
           from: Type.Optional(Type.String({ pattern: '^[0-9a-f]{0,64}$', description: 'the first name to list' })),
-          most: Type.Optional(Type.String({ pattern: '^([1-9][0-9]{0,2}|1000)$', description: 'how many at a time' })),
+          most: Type.Optional(
+            Type.String({ pattern: '^([1-9][0-9]{0,2}|1000)$', description: 'number of devices in a response' }),
+          ),
         }),
         response: answers(
           Type.Object({
             devices: Type.Array(device),
-            next: Type.Optional(hexText(32, 'the first name that was left out')),
+            next: Type.Optional(hexText(32, 'the first name of the next response')),
           }),
         ),
       },
@@ -155,7 +157,7 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     {
       onRequest: requireRole('operator'),
       schema: {
-        summary: 'Revokes a device: no key from now on, and servers are told (operator)',
+        summary: 'Revokes a device: it gets no more keys, and servers are informed (operator)',
         body: Type.Object({ user: hexText(32, 'SHA-256 of the device key') }, closed),
         response: answers(Type.Object({ revoked: Type.Literal(true) })),
       },

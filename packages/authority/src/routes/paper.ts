@@ -34,7 +34,7 @@ export function unsafePaperRoutes({ service, authority, epochs, keyLimits }: Rou
     AUTHORITY_PATH.unsafePaperSealingKey(':task'),
     {
       schema: {
-        summary: 'UNSAFE: what users of paper mode seal with (only with unsafePaperMode)',
+        summary: 'UNSAFE: the public key with which users of paper mode encrypt (only with unsafePaperMode)',
         params: taskParams,
         response: answers(wireBytes('sealing key')),
       },

@@ -52,7 +52,7 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
   const { app, requireDevice } = service;
   const shotTask = async (params: TaskPath): Promise<KnownTask> => {
     const known = await taskOf(authority, params);
-    if (known.policy.oneShot === undefined) fail('policy-invalid', { detail: 'the task is not of the one-shot mode' });
+    if (known.policy.oneShot === undefined) fail('policy-invalid', { detail: 'the task does not use one-shot mode' });
     return known;
   };
   const underWay = new BytesUnderWay();
@@ -66,7 +66,7 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
       const length = Number(request.headers['content-length']);
       const over = underWay.take(task, length, shotLimits.together(policy));
       if (over === undefined)
-        fail('overloaded', { detail: 'long requests of this task are under way', retryAfterMs: COME_BACK_MS });
+        fail('overloaded', { detail: 'other long requests of this task are running', retryAfterMs: COME_BACK_MS });
       reply.raw.once('close', over);
     };
 
@@ -101,7 +101,7 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
       onRequest: fits(shotLimits.inspection),
       bodyLimit: SHOT_BODY_LIMIT.inspection,
       schema: {
-        summary: 'Whether uploads are good, with their guard words (server, one-shot)',
+        summary: 'Inspects uploads, and returns their guard words (server, one-shot)',
         params: taskParams,
         ...exchange('inspectRequest', 'inspectAnswer'),
       },
@@ -142,7 +142,7 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
       schema: {
         summary: 'The sums of the masks of a batch that enough authorities voted for (server, one-shot)',
         params: taskParams,
-        ...exchange('releaseRequest', 'a framed releaseAnswer, then the packed vectors that were asked for'),
+        ...exchange('releaseRequest', 'a framed releaseAnswer, then the requested packed vectors'),
       },
     },
     async (request, reply) => {
@@ -166,7 +166,7 @@ export function shotRoutes({ service, authority, shots, standings, keyLimits, wa
     {
       onRequest: requireDevice({ limits: keyLimits }),
       schema: {
-        summary: 'What became of an upload, for the device that signs (one-shot)',
+        summary: 'The outcome of an upload, for the device that signs (one-shot)',
         params: outcomeParams,
         response: answers(wireBytes('shotOutcome')),
       },

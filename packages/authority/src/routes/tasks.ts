@@ -55,7 +55,7 @@ export function taskRoutes({ service, authority, shots, now, watch }: RouteTools
   const listed = Type.Object({
     task: hexText(32),
     name: Type.String(),
-    version: Type.Optional(Type.Integer({ description: 'of the newest model; left out before the first' })),
+    version: Type.Optional(Type.Integer({ description: 'version of the newest model; missing before the first' })),
     devices: Type.Integer(),
   });
   app.get(
@@ -112,7 +112,7 @@ export function taskRoutes({ service, authority, shots, now, watch }: RouteTools
     AUTHORITY_PATH.adoptedModel(':task'),
     {
       schema: {
-        summary: 'Shows a version that enough authorities signed (anybody)',
+        summary: 'Accepts a version that enough authorities signed (anybody)',
         params: taskParams,
         ...exchange('modelEntry', 'modelEntry'),
       },
@@ -128,7 +128,7 @@ export function taskRoutes({ service, authority, shots, now, watch }: RouteTools
     AUTHORITY_PATH.taskRevocations(':task'),
     {
       schema: {
-        summary: 'Which devices were revoked (server)',
+        summary: 'The revoked devices (server)',
         params: taskParams,
         ...exchange('revocationRequest', 'revocations'),
       },

@@ -250,7 +250,7 @@ export class DurableAuthority {
   async #lock(tables: AuthorityTables): Promise<LogTransaction> {
     const owner = await tables.lockLog();
     if (owner === undefined || !equalBytes(owner, this.#tools.sealedSigner))
-      throw new Error('the database does not hold the log of this authority any more: restore it, or start again');
+      throw new Error('the database no longer contains the log of this authority; restore it, or restart');
     const view = await this.#follow(tables);
     const now = millis(await tables.now());
     const { core, directory } = view;

@@ -100,7 +100,10 @@ async function useToken(
   token: string | undefined,
   now: number,
 ): Promise<void> {
-  if (token === undefined) fail('enrolment-token-invalid', { detail: 'send a token, or ask to be put on the list' });
+  if (token === undefined)
+    fail('enrolment-token-invalid', {
+      detail: 'enrol with a token, or ask the operator to allow the key of this device',
+    });
   if (!(await tables.useToken(hashOf(token), task, user, now))) fail('enrolment-token-invalid');
 }
 

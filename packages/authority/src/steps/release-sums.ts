@@ -79,13 +79,13 @@ async function noiseSource(
 
 /** Allows only parts that this authority holds, each once. */
 function wantedProblem(authority: number, { policy }: KnownTask, wanted: readonly WantedSum[]): Refused | undefined {
-  if (policy.oneShot === undefined) return refused('policy-invalid', { detail: 'not of the one-shot mode' });
+  if (policy.oneShot === undefined) return refused('policy-invalid', { detail: 'the task does not use one-shot mode' });
   const held = taskParts(policy).filter((part) => isHolder(part, authority));
   const foreign = wanted.find(({ part }) => !held.includes(part));
   if (foreign !== undefined)
     return refused('part-invalid', { detail: `this authority does not hold part ${foreign.part}` });
   const isOnce = new Set(wanted.map(({ part }) => part)).size === wanted.length;
-  return isOnce ? undefined : refused('part-invalid', { detail: 'a part is asked for twice' });
+  return isOnce ? undefined : refused('part-invalid', { detail: 'a part is requested twice' });
 }
 
 function signed({ signer }: ShotTools, body: MaskSumBody): MaskSum {

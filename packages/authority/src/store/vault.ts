@@ -72,13 +72,15 @@ export function openVault(secret: VaultSecret, parameters: VaultParameters, rand
 function vaultKey(secret: VaultSecret, parameters: VaultParameters): Uint8Array {
   const { kind, salt, cost, blockSize, parallel } = parameters;
   if ('keyFile' in secret) {
-    if (kind !== 'key-file') throw new StartError('keys', 'the keys are sealed with a passphrase; give it');
+    if (kind !== 'key-file')
+      throw new StartError('keys', 'the keys are encrypted with a passphrase; set passphrase instead of keyFile');
     const bytes = readKeyFile(secret.keyFile);
     const key = nodeSuite.hkdf({ secret: bytes, salt, info: ascii('basa-authority-v1 vault'), length: KEY_BYTES });
     bytes.fill(0);
     return key;
   }
-  if (kind !== 'passphrase') throw new StartError('keys', 'the keys are sealed with a key file; give its path');
+  if (kind !== 'passphrase')
+    throw new StartError('keys', 'the keys are encrypted with a key file; set keyFile instead of passphrase');
   const limits = { N: cost, r: blockSize, p: parallel, maxmem: 256 * cost * blockSize };
   return new Uint8Array(scryptSync(secret.passphrase.normalize('NFC'), salt, KEY_BYTES, limits));
 }
@@ -93,7 +95,7 @@ function readKeyFile(path: string): Uint8Array {
   if (bytes.length !== KEY_BYTES) {
     throw new StartError(
       'keys',
-      `the key file ${path} must hold exactly ${KEY_BYTES} random bytes, not ${bytes.length}`,
+      `the key file ${path} must contain exactly ${KEY_BYTES} random bytes, but has ${bytes.length}`,
     );
   }
   return bytes;

@@ -133,7 +133,7 @@ describe('a log is not good', () => {
     ['a device stands in a batch twice', [...start, final(0, [1, 1], 20)], 'a device stands in it twice'],
     ['a batch is too small', [...start, final(0, [1], 20)], 'fewer or more uploads than the policy allows'],
     ['a batch is too large', [...start, final(0, [1, 2, 3, 4], 20)], 'fewer or more uploads than the policy allows'],
-    ['an expired upload is voted for', [...start, expired(1, 20), final(0, [1, 2], 30)], 'called expired'],
+    ['an expired upload is voted for', [...start, expired(1, 20), final(0, [1, 2], 30)], 'declared expired'],
     ['an upload of a batch expires', [...start, final(0, [1, 2], 20), expired(1, 30)], 'the upload is in a batch'],
     ['an upload expires of an epoch that never was', [...start, expired(1, 30, 11)], 'was never opened'],
     ['time goes back', [...start, final(0, [1, 2], 5)], 'its time is before that of a record before it'],
@@ -162,9 +162,9 @@ describe('a log is not good', () => {
     [
       'spoilt batches alone change the model',
       [...start, model(0, []), twice, model(1, [], [ctxOf(twice)], 1)],
-      'spoilt sums alone changed the model',
+      'the version contains only spoilt sums, but changed the model',
     ],
-    ['a version comes from nothing', [...start, model(0, []), model(1, [])], 'it is made of no sum'],
+    ['a version comes from nothing', [...start, model(0, []), model(1, [])], 'it contains no sum'],
     ['the first version comes from a batch', [...start, twice, model(0, [ctxOf(twice)])], 'names sums'],
     [
       'a version is made of no batch in the log',

@@ -11,10 +11,11 @@ export function checkDataset(dataset: Dataset, model: Model, loss: LossName): vo
 
 function shapeProblem({ shape, inputs, labels }: Dataset, { name, input }: Model): string | undefined {
   const [given, taken] = [shape, input].map(({ height, width, channels }) => `${height} x ${width} x ${channels}`);
-  if (given !== taken) return `examples are ${given}, and ${name} takes ${taken}; change the data or the model's input`;
+  if (given !== taken)
+    return `examples are ${given}, but ${name} takes ${taken}; change the data or the input of the model`;
   const words = wordsOf(shape);
   if (inputs.length === labels.length * words) return undefined;
-  return `${inputs.length} inputs are not ${words} for each of ${labels.length} labels; every example needs as many`;
+  return `there are ${inputs.length} inputs, but ${labels.length} labels need ${words} inputs each; give every example that many`;
 }
 
 function labelProblem({ labels, classes }: Dataset, model: Model, loss: LossName): string | undefined {
@@ -24,10 +25,11 @@ function labelProblem({ labels, classes }: Dataset, model: Model, loss: LossName
     return wrong < 0 ? undefined : `example ${wrong} has the label ${labels[wrong]}; remove it, or give it a number`;
   }
   const most = rule.classesOf(model.classes) ?? 0;
-  if (classes > most) return `there are ${classes} classes, and ${model.name} tells ${most} apart`;
+  if (classes > most)
+    return `there are ${classes} classes, but ${model.name} distinguishes only ${most}; change the data or the model`;
   const wrong = labels.findIndex((label) => !Number.isInteger(label) || label < 0 || label >= classes);
   if (wrong < 0) return undefined;
-  return `example ${wrong} has the label ${labels[wrong]}, which is no class from 0 to ${classes - 1}; for labels that are any numbers, take the loss mse`;
+  return `example ${wrong} has the label ${labels[wrong]}, which is not a class from 0 to ${classes - 1}; if the labels are arbitrary numbers, use the loss mse`;
 }
 
 function inputProblem({ inputs, shape }: Dataset): string | undefined {
@@ -36,5 +38,5 @@ function inputProblem({ inputs, shape }: Dataset): string | undefined {
   if (wrong < 0) return undefined;
   const words = wordsOf(shape);
   const place = `input ${wrong % words} of example ${Math.floor(wrong / words)}`;
-  return `${place} is ${inputs[wrong]}; remove the example, or put a finite number there`;
+  return `${place} is ${inputs[wrong]}; remove the example, or replace it with a finite number`;
 }

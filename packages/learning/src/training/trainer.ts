@@ -113,7 +113,7 @@ function evaluate(backend: Backend, write: Write, parameters: Float32Array, samp
 function checkOutputs({ model, loss }: Backend): void {
   if (lossRule(loss).classesOf(model.classes) !== undefined) return;
   throw new RangeError(
-    `${model.name} ends in ${model.classes} outputs, and the loss ${loss} takes one: end it in dense(1), or take another loss`,
+    `${model.name} has ${model.classes} outputs, but the loss ${loss} needs one; end the network with dense(1), or use another loss`,
   );
 }
 

@@ -67,7 +67,7 @@ export function noiseToSignal(request: NoiseRequest, summands: number): number {
 export function noiseProblem(request: NoiseRequest): string | undefined {
   const { dimension, level, clip, minimum, colluders } = request;
   if (colluders + 2 > minimum)
-    return `minimum ${minimum} does not withstand ${colluders} colluders: at most ${Math.max(0, minimum - 2)} can be, or minimum must be at least ${colluders + 2}`;
+    return `a minimum of ${minimum} does not tolerate ${colluders} colluding devices: allow at most ${Math.max(0, minimum - 2)}, or raise the minimum to at least ${colluders + 2}`;
   const steps = 2 * Math.sqrt(dimension);
   if (level * clip < steps)
     return `level ${level} is too coarse for noise: level times clip must be at least 2 sqrt(dimension), a level of at least ${Math.ceil(steps / clip)}`;

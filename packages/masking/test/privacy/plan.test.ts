@@ -77,7 +77,7 @@ describe('the plan of a private task', () => {
   });
 
   it.each([
-    [{ minimum: 80, colluders: 79 }, 'at most 78 can be'],
+    [{ minimum: 80, colluders: 79 }, 'allow at most 78'],
     [{ noiseMultiplier: 1e5 }, 'at most 65536 can be drawn'],
     [{ noiseMultiplier: 0 }, 'noise must be'],
     [{ delta: 1 }, 'delta must be'],

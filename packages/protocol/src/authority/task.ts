@@ -27,7 +27,7 @@ export function createTask(
   policy: TaskPolicy,
 ): Transition<AuthorityTask | undefined, AuthorityRecord, { readonly task: TaskId }> {
   const isMember = indexOf(policy, signer.publicKey) !== undefined;
-  const problem = policyProblem(policy) ?? (isMember ? undefined : 'this authority is none of those that it names');
+  const problem = policyProblem(policy) ?? (isMember ? undefined : 'the policy does not name this authority');
   if (problem !== undefined) return declined(undefined, refused('policy-invalid', { detail: problem }));
   const id = taskIdOf(suite, policy);
   return {
@@ -157,7 +157,7 @@ function sumsProblem(
   const named = [...append.sums, ...append.spoilt];
   if (named.length === 0) return refused('buffer-unknown', { detail: 'a version is made of at least one sum' });
   if (append.sums.length === 0 && !equalBytes(append.modelHash, task.newest?.modelHash ?? new Uint8Array()))
-    return refused('other-model', { detail: 'a version of spoilt sums alone repeats the one before it' });
+    return refused('other-model', { detail: 'a version with only spoilt sums must be the same as the one before it' });
   if (new Set(named.map(toHex)).size < named.length) return refused('buffer-used');
   for (const ctx of named) {
     const problem = sumProblem(ports, task, sum(ctx), ctx, append);

@@ -13,12 +13,12 @@ export function isCertificateReason(reason: string): boolean {
 
 export function networkAdvice(error: unknown): string {
   const reason = networkReason(error);
-  if (reason === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'its certificate is for another host name: check the address';
-  if (reason === 'CERT_HAS_EXPIRED') return 'its certificate has ended: renew it there';
+  if (reason === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'its certificate is for another host name; check the address';
+  if (reason === 'CERT_HAS_EXPIRED') return 'its certificate has expired; renew it there';
   if (isCertificateReason(reason))
-    return 'its certificate is not of a known CA: name the PEM file of the CA, or of the certificate itself, in the variable NODE_EXTRA_CA_CERTS';
+    return 'its certificate is not signed by a known CA; set the variable NODE_EXTRA_CA_CERTS to the PEM file of the CA, or of the certificate itself';
   if (reason === 'ERR_SSL_WRONG_VERSION_NUMBER')
-    return 'it speaks plain http there: use http://, or give it a certificate';
-  if (reason === 'ENOTFOUND' || reason === 'EAI_AGAIN') return 'there is no such host: check the address';
-  return 'is it running there?';
+    return 'it uses plain http at this address; use http://, or give it a certificate';
+  if (reason === 'ENOTFOUND' || reason === 'EAI_AGAIN') return 'the host does not exist; check the address';
+  return 'check that it is running at this address';
 }

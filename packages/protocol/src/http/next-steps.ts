@@ -11,37 +11,35 @@ type ForPeople = {
 }[ProblemCode];
 
 const ODD =
-  'This does not happen while device, server and authorities are honest and of one version: compare their versions, then ask their operators to look at the logs.';
+  'This cannot happen if device, server and authorities are honest and have the same version. Compare their versions, then ask their operators to check the logs.';
 const COPIED =
-  'This happens after the folder of a device was copied or restored from a backup: use each folder on one machine only, and enrol a new device in a new folder.';
+  'This happens if the folder of a device was copied or restored from a backup. Use each folder on only one machine, and enrol a new device in a new folder.';
 const BETWEEN_SERVICES =
-  'Server and authority settle this by themselves. If it is said again and again, look at the logs of both.';
-const NEW_REQUEST = 'Compare the request with /v1/openapi.json of the service.';
+  'The server and the authority resolve this by themselves. If the message repeats, check the logs of both.';
+const NEW_REQUEST = 'Compare the request with the description of the service at /v1/openapi.json.';
 
 const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<ProblemCode, string>>> = {
-  'certificate-invalid': 'Check that the address of the authority, its key and the task belong together.',
-  'certificate-expired': 'Enrol the device again with a new token; `basa keys enroll` makes one.',
-  'not-enrolled':
-    '`basa device list` shows the devices that are enrolled; `basa keys enroll` makes a token for a new one.',
-  revoked: 'The operator ended its enrolment. To take part again it needs a new folder (--identity) and a new token.',
+  'certificate-invalid': 'Check that the task, the address of the authority and its key belong together.',
+  'certificate-expired': 'Enrol the device again with a new token from `basa keys enroll`.',
+  'not-enrolled': 'Enrol it with a token from `basa keys enroll`; `basa device list` shows the enrolled devices.',
+  revoked: 'An operator did this. To take part again, the device needs a new folder (--identity) and a new token.',
   'signature-invalid': ODD,
-  'server-unknown': 'Check that the server has the key that the policy of the task names.',
+  'server-unknown': 'Check that the server uses the key that is named in the policy of the task.',
   'tag-not-yours': ODD,
   'ticket-invalid': ODD,
   'receipt-invalid': ODD,
-  'task-unknown': '`basa task ls` lists the tasks there are.',
-  'buffer-unknown':
-    'Check the task and the address of the server; `basa task show` lists the buffers that made a version.',
+  'task-unknown': '`basa task ls` lists the tasks of the server.',
+  'buffer-unknown': 'Check the task and the address of the server; `basa task show` lists the buffers of each version.',
   'slot-unknown': '`basa inspect buffer` lists the slots of a buffer.',
-  'upload-used': 'Nothing is lost, because the earlier upload counts. The device trains again on the next version.',
+  'upload-used': 'Nothing is lost: the earlier upload counts. The device trains again on the next version.',
   'second-slot': COPIED,
   'slot-registered': COPIED,
   'view-mismatch': ODD,
   'server-equivocated':
-    'Do not trust this server: keep both tickets as evidence, and tell the operators of the authorities.',
+    'Do not trust this server. Keep both tickets as evidence, and inform the operators of the authorities.',
   'upload-differs': COPIED,
   'not-pending': BETWEEN_SERVICES,
-  'too-few': 'The server waits for more updates, and gives the buffer up when its time is over.',
+  'too-few': 'The server waits for more updates, and aborts the buffer when its time is over.',
   'not-frozen': BETWEEN_SERVICES,
   'already-decided': BETWEEN_SERVICES,
   'other-vote': BETWEEN_SERVICES,
@@ -49,7 +47,8 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'duplicate-user': BETWEEN_SERVICES,
   'void-edge': BETWEEN_SERVICES,
   'wrong-version': BETWEEN_SERVICES,
-  'other-model': 'Restore the newest backup of the server: it holds another model than the log of the authority names.',
+  'other-model':
+    'The server has a different model than the log of the authority. Restore the newest backup of the server.',
   'buffer-used': BETWEEN_SERVICES,
   'buffer-not-closed': BETWEEN_SERVICES,
   'lease-taken': ODD,
@@ -59,61 +58,67 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
   'root-mismatch': ODD,
   'body-mismatch': ODD,
   'plan-invalid': BETWEEN_SERVICES,
-  'policy-invalid': 'Create the task with other settings; the words in brackets say what is wrong with these.',
+  'policy-invalid': 'Create the task with other settings; the text in brackets names the problem.',
   'descriptor-invalid': ODD,
   'descriptor-policy': ODD,
   'slot-keys-invalid': ODD,
-  'not-finite': 'Look for missing or huge values in the data, or lower the learning rate, then train again.',
+  'not-finite': 'Check the data for missing or huge values, or lower the learning rate, then train again.',
   'metric-missing':
-    'Bring a number for every metric that the task names: `basa client --update` takes --metric name=value, contribute() takes `metrics`.',
-  'budget-spent': 'The budget is part of the task and cannot be raised; the device may take part in another task.',
-  'wrong-length': 'Make the update with the network of the task: both must have the same number of parameters.',
+    'Give a number for every metric of the task: with --metric name=value for `basa client --update`, with `metrics` for contribute().',
+  'budget-spent': 'The budget is part of the task and cannot be raised. The device can take part in another task.',
+  'wrong-length': 'Train the model of the task: the update must have the same number of parameters.',
   'ticket-not-mine': ODD,
   'inbox-incomplete': ODD,
   'inbox-proof': ODD,
   'key-invalid': ODD,
-  'model-not-logged': 'Do not train on it: check the address of the server, and tell its operator.',
-  'wrong-step': 'Start the client again: it goes on from what it has recorded.',
+  'model-not-logged': 'Do not train on this model. Check the address of the server, and inform its operator.',
+  'wrong-step': 'Start the client again; it continues from its records.',
   'outcome-invalid': ODD,
   'outcome-undecided': 'Ask again when the buffer has ended.',
   malformed: NEW_REQUEST,
-  interrupted: 'Send the request again, whole.',
-  unsigned: 'Use the SDK or `basa client`: they sign each request with the key of the device.',
+  interrupted: 'Send the complete request again.',
+  unsigned: 'Use the SDK or `basa client`, which sign each request with the key of the device.',
   'request-signature-invalid':
-    'Check that the device has the key it was enrolled with (--identity), and that no proxy changes its requests.',
-  'clock-skew': 'Set the clock of this machine, then try again.',
-  'operator-token-missing': 'Give --token, or the variable BASA_OPERATOR_TOKEN.',
-  'role-missing': 'Use a token with that role: `operators` in the configuration of the service lists them.',
+    'Check that the device uses the folder that it was enrolled with (--identity), and that no proxy changes its requests.',
+  'clock-skew': 'Correct the clock of this machine, then try again.',
+  'operator-token-missing': 'Add --token, or set the variable BASA_OPERATOR_TOKEN.',
+  'role-missing':
+    'Use a token with that role; `operators` in the configuration of the service lists the tokens and their roles.',
   'enrolment-token-invalid':
-    'A token enrols one device, once: ask for a new one (`basa keys enroll` makes them). A device that is enrolled needs none: give --identity its folder.',
-  'not-yours': 'Sign the request with the key of the device that the message names.',
-  'origin-refused': 'Add the origin to `corsOrigins` in the configuration of the service; `basa dev` takes --cors.',
-  'host-refused': 'Ask by a name that is in `hosts` of its configuration, or add this one there.',
-  'not-found': 'Check the address, and whether it is that of the server or of the authority.',
-  'method-not-allowed': 'The header `allow` of the answer names the methods that it takes.',
-  'offset-mismatch': 'The device goes on from where the upload stands by itself.',
-  'task-exists': 'Repeat the settings of before, or give the new task another name.',
-  'task-finished': 'The model is ready and this device is done; `basa task ls` lists the tasks that go on.',
+    'A token enrols one device, once. Ask the operator for a new token (`basa keys enroll`). A device that is already enrolled needs no token: use its folder with --identity.',
+  'not-yours': 'Sign the request with the key of the device that is named in the message.',
+  'origin-refused': 'Add the origin to `corsOrigins` in the configuration of the service, or to --cors of `basa dev`.',
+  'host-refused': 'Use a host name in `hosts` of its configuration, or add this name there.',
+  'not-found': 'Check the address, and that you did not exchange the server and the authority.',
+  'method-not-allowed': 'The header `allow` of the response lists the supported methods.',
+  'offset-mismatch': 'The device continues the upload at the right place by itself.',
+  'task-exists': 'Use exactly the earlier settings, or give the new task another name.',
+  'task-finished':
+    'The model is ready, and this device has nothing more to do. `basa task ls` lists the tasks that are still running.',
   'task-not-over': '`basa task finish` ends it; `basa task show` shows its open buffers.',
   'seat-missing': NEW_REQUEST,
-  'body-too-large': 'Check that client and task belong together: the policy says how large an update is.',
-  'range-not-satisfiable': 'Ask without a range, or for one within the size of the model.',
-  banned: 'Only an operator can take this back: `basa task suspects --clear`.',
-  internal: 'If it is said again and again, look at the log of the service.',
+  'body-too-large': 'Check that the client trains the model of this task: the policy limits the size of an update.',
+  'range-not-satisfiable': 'Send the request without a range, or with a range within the size of the model.',
+  banned: 'Only an operator can undo this, with `basa task suspects --clear`.',
+  internal: 'If the message repeats, check the log of the service.',
 };
 
 /** A sentence: what a person does about it, or what the device does by itself. */
 export function nextStepOf(code: ProblemCode): string {
   const { freshUpdate, anotherSeat } = problemOf(code);
   if (STEPS[code] !== undefined) return STEPS[code];
-  if (anotherSeat === true) return 'A device takes a seat in another buffer by itself.';
-  if (freshUpdate === true)
-    return 'It must be made anew on the newest version, which a device that trains does by itself.';
-  return 'A device tries again by itself after a while.';
+  if (anotherSeat === true) return 'The device takes a seat in another buffer by itself.';
+  if (freshUpdate === true) return 'Train again on the newest version; a device that trains does this by itself.';
+  return 'The device tries again by itself after a while.';
 }
 
 /** The complete text of a refusal for a person: the event, the detail in brackets, the next step. */
 export function refusalText(code: ProblemCode, detail?: string): string {
-  const { sentence } = problemOf(code);
-  return `${sentence}${detail === undefined ? '' : ` (${detail})`} ${nextStepOf(code)}`;
+  return `${withDetail(problemOf(code).sentence, detail)} ${nextStepOf(code)}`;
+}
+
+/** The detail in brackets, before the full stop of the sentence. */
+export function withDetail(sentence: string, detail: string | undefined): string {
+  if (detail === undefined) return sentence;
+  return sentence.endsWith('.') ? `${sentence.slice(0, -1)} (${detail}).` : `${sentence} (${detail})`;
 }

@@ -30,7 +30,7 @@ export function blockProblem(
     const norm = Math.sqrt(squares) / level;
     if (norm > 0 && norm >= blockFloor) continue;
     const entries = group.map(([offset, length]) => `${offset} to ${offset + length - 1}`).join(', ');
-    return refused('zero-block', { detail: `entries ${entries}: norm ${norm}, at least ${blockFloor} is asked for` });
+    return refused('zero-block', { detail: `entries ${entries}: norm ${norm}, at least ${blockFloor} is needed` });
   }
   return undefined;
 }

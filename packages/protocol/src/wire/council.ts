@@ -81,7 +81,7 @@ export function endorse<T extends object>(
   body: T,
 ): T & Endorsed {
   const authority = indexOf(council, signer.publicKey);
-  if (authority === undefined) throw new Error('the signer is none of the authorities of this task');
+  if (authority === undefined) throw new Error('the signer is not an authority of this task');
   return { ...body, endorsements: [{ authority, signature: signer.sign(codec.statement(body)) }] };
 }
 

@@ -178,19 +178,20 @@ function councilProblem(policy: TaskPolicy): string | undefined {
   if (!(Number.isInteger(threshold) && threshold >= 1 && threshold <= count))
     return `threshold must be from 1 to the number of authorities (${count}), got ${threshold}`;
   if (engine !== ENGINE.slotKeys && engine !== ENGINE.oneShot && count > 1)
-    return 'several authorities need the engine of slot keys or the one-shot mode';
+    return 'several authorities need the engine slot-keys or one-shot mode';
   if (engine === ENGINE.oneShot) return undefined;
   if (count === 1 || toleratedOf(policy) >= 1 || (unsafeThreshold && toleratedOf(policy) >= 0)) return undefined;
-  return `${threshold} of ${count} authorities withstand none that colludes with the server: threshold ${defaultThreshold(count)} does${count < 3 ? '' : ', and 3 of 4 lets one be down as well'}`;
+  return `a threshold of ${threshold} of ${count} authorities does not tolerate one that colludes with the server; use a threshold of ${defaultThreshold(count)}${count < 3 ? '' : ', or 3 of 4 authorities, which also tolerate one that is down'}`;
 }
 
 /** The one-shot mode has its own lines; no other mode has them. */
 function modeProblem(policy: TaskPolicy): string | undefined {
   const { engine, oneShot, versions, unsafeThreshold } = policy;
   if ((engine === ENGINE.oneShot) !== (oneShot !== undefined))
-    return 'oneShot must be set in the one-shot mode, and only there';
+    return 'oneShot must be set in one-shot mode, and only there';
   if (oneShot === undefined) return undefined;
-  if (versions !== 'one') return 'versions must be one in the one-shot mode: every update of a batch is of one version';
+  if (versions !== 'one')
+    return 'versions must be one in one-shot mode: all updates of a batch are trained on the same version';
   if (oneShot.authorityNoise && (policy.privacy === undefined || policy.authorities.length > 1))
     return 'authorityNoise needs a private task with one authority';
   return oneShotProblem(policy, oneShot, unsafeThreshold);
@@ -203,7 +204,7 @@ function stalenessProblem(policy: TaskPolicy): string | undefined {
   const { bufferSize, maxStaleness, modulus, staleness, unsafeTinyWeights, versions } = policy;
   if (versions === 'one') {
     if (staleness.kind === 'constant') return undefined;
-    return 'staleness must be constant with one version a buffer: all updates of a sum are equally old, and the server weighs the whole sum';
+    return 'staleness must be constant with one version per buffer: all updates of a sum are equally old, and the server weighs the whole sum';
   }
   if (2 * maxStaleness * bufferSize >= modulusSize(modulus)) {
     return `maxStaleness ${maxStaleness} is too large: 2 * maxStaleness * bufferSize must stay below ${modulusSize(modulus)}`;

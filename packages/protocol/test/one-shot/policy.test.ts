@@ -78,7 +78,7 @@ describe('a policy of the one-shot mode', () => {
   });
 
   it('needs its own lines, and no other mode has them', () => {
-    const mode = 'oneShot must be set in the one-shot mode, and only there';
+    const mode = 'oneShot must be set in one-shot mode, and only there';
     expect(policyProblem({ ...policy, oneShot: undefined })).toBe(mode);
     expect(policyProblem({ ...policy, engine: 3 })).toBe(mode);
     expect(policyProblem({ ...policy, versions: 'unsafeMixed' })).toContain('versions must be one');

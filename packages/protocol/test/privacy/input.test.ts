@@ -170,7 +170,7 @@ describe('a private policy', () => {
   it.each([
     ['metrics, whose exact sums would void epsilon', { metrics: [{ name: 'loss', low: 0, high: 1 }] }, 'no metrics'],
     ['a block floor, which depends on the data', { blockFloor: 0.1 }, 'blockFloor 0'],
-    ['too many colluders', { privacy: { ...PRIVACY, colluders: 3 } }, 'does not withstand'],
+    ['too many colluders', { privacy: { ...PRIVACY, colluders: 3 } }, 'does not tolerate 3 colluding devices'],
     ['a coarse level', { level: 7 }, 'too coarse'],
     ['too little noise for a discrete Gaussian', { privacy: { ...PRIVACY, noiseMultiplier: 0.1 } }, 'at least 4'],
     ['a ring that noise overflows', { modulus: ring(8) }, 'with their noise'],

@@ -37,7 +37,7 @@ describe('a council', () => {
   ])(
     'of %d with %d needed withstands none: it is refused, unless that is asked for by its name',
     (count, threshold) => {
-      expect(policyProblem(policy(count, threshold))).toContain('withstand none that colludes with the server');
+      expect(policyProblem(policy(count, threshold))).toContain('does not tolerate one that colludes with the server');
       expect(policyProblem(policy(count, threshold, { unsafeThreshold: true }))).toBeUndefined();
     },
   );
@@ -47,13 +47,15 @@ describe('a council', () => {
     [2, 1],
     [5, 2],
   ])('of %d with %d needed could say two things at once, and is refused in any case [R13]', (count, threshold) => {
-    expect(policyProblem(policy(count, threshold, { unsafeThreshold: true }))).toContain('withstand none');
+    expect(policyProblem(policy(count, threshold, { unsafeThreshold: true }))).toContain(
+      'does not tolerate one that colludes',
+    );
   });
 
   it('that is too weak is told what would do', () => {
-    const advice = (count: number, threshold: number) => policyProblem(policy(count, threshold))?.split(': ')[1];
-    expect(advice(2, 1)).toBe('threshold 2 does');
-    expect(advice(3, 2)).toBe('threshold 3 does, and 3 of 4 lets one be down as well');
+    const advice = (count: number, threshold: number) => policyProblem(policy(count, threshold))?.split('; ')[1];
+    expect(advice(2, 1)).toBe('use a threshold of 2');
+    expect(advice(3, 2)).toBe('use a threshold of 3, or 3 of 4 authorities, which also tolerate one that is down');
   });
 
   it('is refused with nobody in it, with somebody twice, with too many, or with more needed than there are', () => {
@@ -66,7 +68,7 @@ describe('a council', () => {
 
   it.each([ENGINE.cpAbe, ENGINE.unsafeTransparent])('of several is refused with engine %d', (engine) => {
     expect(policyProblem(policy(1, 1, { engine }))).toBeUndefined();
-    expect(policyProblem(policy(4, 3, { engine }))).toContain('need the engine of slot keys');
+    expect(policyProblem(policy(4, 3, { engine }))).toContain('need the engine slot-keys');
   });
 
   it('makes no task at an authority that is none of it', () => {

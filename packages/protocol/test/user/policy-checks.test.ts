@@ -205,7 +205,7 @@ describe('the blocks of an update', () => {
       expect(build(value, [100, 100], { blocks }, 1.25).kind).toBe('input');
       expect(build(value, [100, 100], { blocks }, 1.2501)).toMatchObject({
         reason: 'zero-block',
-        detail: 'entries 100 to 199: norm 1.25, at least 1.2501 is asked for',
+        detail: 'entries 100 to 199: norm 1.25, at least 1.2501 is needed',
       });
     }
     // The weight makes it smaller: what is judged is what is masked.

@@ -41,7 +41,7 @@ describe('a policy', () => {
     ['openMs must be', { openMs: 0 }],
     ['closeMs must be', { closeMs: 0 }],
     ['blockFloor', { blockFloor: 2.001 * policy.clip }],
-    ['staleness must be constant with one version a buffer', { staleness: ROOT, maxStaleness: 15 }],
+    ['staleness must be constant with one version per buffer', { staleness: ROOT, maxStaleness: 15 }],
     ['maxStaleness 15 is the largest that fits', { ...MIXED, staleness: ROOT, maxStaleness: 16 }],
     ['maxStaleness 15 is the largest that fits', { ...MIXED, staleness: ROOT, maxStaleness: 1000 }],
     ['is too large', { ...MIXED, modulus: RING_32, maxStaleness: 2 ** 29 }],

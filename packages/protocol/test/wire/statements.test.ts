@@ -67,7 +67,7 @@ describe('endorsements', () => {
     });
     expect(agreedOn(certificateCodec, world.policy, [said(0, 700), said(3), said(2)])).toBeUndefined();
     expect(() => endorse(certificateCodec, world.policy, world.signer(), body(world))).toThrow(
-      'none of the authorities',
+      'not an authority of this task',
     );
   });
 

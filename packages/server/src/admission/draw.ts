@@ -42,13 +42,13 @@ export async function drawBuffer(
   if (!(await isUsable(options, drawn, wanted))) {
     await tickets.forgetDraw(task, nonce);
     const why = rolledBack(drawn.descriptor);
-    onTrouble('a buffer that was drawn is of no use', why);
+    onTrouble('a new buffer cannot be used', why);
     return why;
   }
   const drawnAt = await store.now();
   await keeper.add({ ...drawn, task, drawnAt }, nonce);
   if (drawnAt < drawn.descriptor.expiry) return undefined;
-  return new AuthorityUnreachable('the buffers it draws are over at once; compare the clocks of both services');
+  return new AuthorityUnreachable('new buffers have already expired; compare the clocks of both services');
 }
 
 /** Codes of an authority whose log of models differs from ours. */
@@ -101,6 +101,6 @@ async function isUsable(
 
 function rolledBack({ version }: { readonly version: number }): AuthorityUnreachable {
   return new AuthorityUnreachable(
-    `its log of models is not ours at version ${version}; one of the services was rolled back`,
+    `its log has another model than this server at version ${version}; one of the services was rolled back`,
   );
 }

@@ -32,7 +32,7 @@ export interface EntranceOptions extends DrawOptions {
 /** A seat, or the request to draw another buffer. */
 type Found = Extract<Seated, { readonly kind: 'seated' | 'needs-buffer' }>;
 
-const MUST_WAIT = 'this device waits for a buffer without others whose sums were spoilt';
+const MUST_WAIT = 'this device waits for a buffer without other suspected devices';
 /** After this many useless new buffers in a row, a device is sent away. */
 const MAX_FRUITLESS = 3;
 /** In a burst other devices may be quicker; after this many rounds something else is wrong. */

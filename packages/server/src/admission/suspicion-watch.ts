@@ -56,7 +56,7 @@ export class SuspicionWatch {
     const left = standing.suspendedUntil - sumsAt(known, now);
     if (left <= 0) return;
     const retryAfterMs = within(left * paceOf(known));
-    fail('suspended', { detail: `for ${left} more sums of this task`, retryAfterMs });
+    fail('suspended', { detail: `for the next ${left} sums of this task`, retryAfterMs });
   }
 
   /** A suspect that finds no seat it may take should ask again after about one sum. */

@@ -50,10 +50,10 @@ interface EnteringDevice extends Omit<EntryWish, 'place' | 'version'> {
 }
 
 const WHY = {
-  holds: 'the last update of this device is in no version yet, or this device gave one on the newest version',
+  holds: 'the last update of this device is not in a version yet, or is on the newest version',
   full: 'every place is taken',
-  behind: 'the free places are for devices that have waited longer',
-  backlog: 'closed buffers wait to be opened',
+  behind: 'the free places are reserved for devices that have waited longer',
+  backlog: 'closed buffers are waiting to be opened',
 } as const;
 
 type VersionRules = Pick<SumRules, 'version' | 'versions'>;

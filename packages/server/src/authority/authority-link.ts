@@ -128,7 +128,8 @@ export class AuthorityLink {
     const { ports, publicKey } = this.#options;
     const isGood =
       isSigned(ports.suite, revocationsCodec, told, publicKey) && equalBytes(told.task, task) && told.after === after;
-    if (!isGood) throw new AuthorityUnreachable('it told revocations that are not its own or not those asked for');
+    if (!isGood)
+      throw new AuthorityUnreachable('it sent a list of revocations that is not its own, or not the requested one');
     return told;
   }
 
@@ -145,7 +146,7 @@ export class AuthorityLink {
     const { ports, publicKey } = this.#options;
     if (isSigned(ports.suite, inspectAnswerCodec, answer, publicKey) && equalBytes(answer.task, body.task))
       return answer;
-    throw new AuthorityUnreachable('its verdicts are not signed by it, or are of another task');
+    throw new AuthorityUnreachable('it did not sign its verdicts, or they belong to another task');
   }
 
   async voteForBatch(body: Unsigned<BatchVoteRequest>): Promise<BatchVoteAnswer> {

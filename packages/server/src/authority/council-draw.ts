@@ -129,7 +129,7 @@ export class CouncilDraw {
     const problem = slotKeysProblem(ports.suite, { engine, bufferSize, parts: [part] }, slotKeys);
     if (problem !== undefined) throw new AuthorityUnreachable(`its list of slot keys is wrong: ${problem.detail}`);
     if (part.authority !== authority || !equalBytes(offer.task, task))
-      throw new AuthorityUnreachable('its offer is not its own part of a buffer of this task');
+      throw new AuthorityUnreachable('it offered a part that is not its own, or not for this task');
     return offer;
   }
 
@@ -138,7 +138,7 @@ export class CouncilDraw {
     const { ports, policy } = this.#options;
     const { endorsements } = descriptor;
     if (!isEndorsedByOne(ports.suite, descriptorCodec, policy, { ...body, endorsements }, authority))
-      throw new AuthorityUnreachable('it did not sign the buffer that was planned');
+      throw new AuthorityUnreachable('it did not sign the planned buffer');
     return endorsements;
   }
 }

@@ -72,7 +72,7 @@ class VectorPieces {
   async add(bytes: Uint8Array): Promise<void> {
     for (let rest = bytes; rest.length > 0; ) {
       const vector = Math.floor(this.#read / this.#vectorBytes);
-      if (vector >= this.#count) throw new Error('more follows than the sums of masks that were asked for');
+      if (vector >= this.#count) throw new Error('more bytes follow after the requested sums of masks');
       const taken = rest.subarray(0, this.#vectorBytes - (this.#read % this.#vectorBytes));
       await this.#take.piece(vector, taken);
       this.#read += taken.length;

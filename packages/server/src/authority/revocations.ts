@@ -44,7 +44,7 @@ export class Revocations {
     const looks = await Promise.allSettled(authorities.map((link) => link.look()));
     const failed = looks.find((look) => look.status === 'rejected');
     for (const task of tasks)
-      await this.catchUp(task).catch((error: unknown) => onTrouble('revocations could not be asked for', error));
+      await this.catchUp(task).catch((error: unknown) => onTrouble('revocations could not be requested', error));
     if (failed !== undefined) throw failed.reason;
   }
 

@@ -76,7 +76,7 @@ export class TaskAuthorities {
     const { task, ports } = this.#options;
     await this.#ofEnough(async ({ link }) => {
       if (!equalBytes(taskIdOf(ports.suite, await link.policy(task)), task))
-        throw new AuthorityUnreachable('it told the policy of another task');
+        throw new AuthorityUnreachable('it sent the policy of another task');
     });
   }
 
@@ -94,7 +94,7 @@ export class TaskAuthorities {
         : await this.#council.draw(this.members, wanted);
     const { descriptor: signed, slotKeys } = drawn;
     if (!equalBytes(signed.task, this.#options.task) || !isDrawn(ports.suite, policy, signed))
-      throw new AuthorityUnreachable('a buffer was drawn that is not signed by its authorities or not of this task');
+      throw new AuthorityUnreachable('a new buffer is not signed by its authorities, or is not for this task');
     const descriptor = withPolicy(policy, signed);
     const problem = slotKeysProblem(ports.suite, descriptor, slotKeys);
     if (problem !== undefined) throw new AuthorityUnreachable(`a list of slot keys is wrong: ${problem.detail}`);
@@ -126,7 +126,7 @@ export class TaskAuthorities {
         (signed) => agreed(signed) !== undefined,
       ),
     );
-    if (entry === undefined) throw new AuthorityUnreachable('they logged different models');
+    if (entry === undefined) throw new AuthorityUnreachable('the authorities have different models in their logs');
     this.#newest = entry;
     if (policy.threshold > 1) await this.#ofEnough(({ link }) => link.adoptModel(entry));
     return entry;
@@ -158,7 +158,7 @@ export class TaskAuthorities {
       (before?.version !== version - 1 ||
         equalBytes(entry.previous, modelEntryCodec.statementHash(ports.suite, before)));
     const isGood = entry.endorsements.length > 0 && hasGoodEndorsements(ports.suite, modelEntryCodec, policy, entry);
-    if (!isAsked || !isGood) throw new AuthorityUnreachable('it logged another model than the one it was asked to');
+    if (!isAsked || !isGood) throw new AuthorityUnreachable('it logged another model than the requested one');
     return entry;
   }
 
@@ -189,7 +189,7 @@ export class TaskAuthorities {
           ask: async () => {
             const answer = await link.close(request, bufferSize);
             if (isUsefulAnswer(ports, buffer, request, { authority, answer })) return answer;
-            throw new AuthorityUnreachable('its answer to a close is not signed by it, or is of another close');
+            throw new AuthorityUnreachable('it did not sign its answer to a close, or the answer is for another close');
           },
         })),
         { needed: threshold, graceMs: whose === 'all' ? ALL_MS : graceMs },
@@ -216,7 +216,7 @@ export class TaskAuthorities {
       async ({ authority, link }): Promise<OutcomeOf> => {
         const one = { authority, outcome: await ask(link) };
         if (isOutcomeOf(ports.suite, policy, ctx, one)) return one;
-        throw new AuthorityUnreachable('its word about a buffer is not signed by it');
+        throw new AuthorityUnreachable('it did not sign its statement about a buffer');
       },
       (some) => agreedOutcome(ports.suite, policy, ctx, told(some)) !== undefined,
     );

@@ -39,14 +39,14 @@ export function openNodeSignals({ url, listener, onTrouble }: NodeSignalsOptions
     await (kind === 'upload' ? listener.onUpload(task, ctx) : listener.onBuffer(ctx));
   };
   const refresh = (): void => {
-    listener.onTask().catch((error: unknown) => onTrouble('what other nodes did could not be read', error));
+    listener.onTask().catch((error: unknown) => onTrouble('the changes of other nodes could not be read', error));
   };
   const signals: Signals = openSignals({
     url,
     channel: CHANNEL,
-    onWord: (word) => void hear(word).catch((error: unknown) => onTrouble('a word of another node', error)),
+    onWord: (word) => void hear(word).catch((error: unknown) => onTrouble('a message of another node', error)),
     onGap: refresh,
-    onTrouble: (error) => onTrouble('the words of other nodes cannot be heard; looking every tick', error),
+    onTrouble: (error) => onTrouble('messages of other nodes cannot be received; polling the database instead', error),
   });
   return {
     task: (task) => signals.tell(`task ${toHex(task)}`),

@@ -41,12 +41,12 @@ function folderOf(places: ConfigPlaces): string {
   if (database !== undefined)
     throw new StartError(
       'configuration',
-      'the server runs on a database: back it up with pg_dump, its blobs afterwards where they lie elsewhere, and keep signingKey apart from both',
+      'this server uses a PostgreSQL database; back that up with pg_dump, then its blobs if they are stored elsewhere, and store signingKey separately',
     );
   if (blobs !== undefined)
     throw new StartError(
       'configuration',
-      'the blobs lie in an object store: stop the server, copy dataFolder, and let the store keep what is there',
+      'the blobs of this server are in an object store; stop the server, copy dataFolder, and back up the bucket',
     );
   return dataFolder;
 }

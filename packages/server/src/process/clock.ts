@@ -22,7 +22,7 @@ export function startClock(settings: Settings, { tools, tasks }: Core): Ticker {
   const tickers = [
     startTicker(settings.tickMs, tick, (error) => onTrouble('a tick failed', error)),
     startTicker(settings.revocationsMs, lookForRevocations, (error) =>
-      onTrouble('revocations could not be asked for', error),
+      onTrouble('revocations could not be requested', error),
     ),
     startRetention({ ...tools, keep: settings.keep, tidyMs: settings.tidyMs, tasks }),
   ];

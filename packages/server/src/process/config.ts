@@ -32,83 +32,89 @@ export const serverConfigSchema = Type.Object(
     ...commonKeys,
     authorityUrl: Type.String({
       ...address,
-      description: 'where the authority is; several with commas between them, in the order of authorityKey',
+      description: 'address of the authority, or several separated by commas, in the order of authorityKey',
       examples: ['https://authority.example.org'],
     }),
     authorityKey: Type.String({
       pattern: '^[0-9a-f]{64}(,[0-9a-f]{64})*$',
-      description: 'its public key in hex (`GET /v1/authority`); several with commas between them',
+      description:
+        'public key of the authority in hexadecimal digits (`GET /v1/authority`), or several separated by commas',
       examples: ['0'.repeat(64)],
     }),
-    seatMs: whole(1, SERVER_DEFAULTS.seatMs, 'how long a seat lives unused'),
-    tickMs: whole(10, SERVER_DEFAULTS.tickMs, 'how often leases and ends are looked after'),
+    seatMs: whole(1, SERVER_DEFAULTS.seatMs, 'time after which an unused seat is lost'),
+    tickMs: whole(10, SERVER_DEFAULTS.tickMs, 'interval at which the server checks leases and ends buffers'),
     revocationsMs: whole(
       100,
       SERVER_DEFAULTS.revocationsMs,
-      'how often the authority is asked for revoked devices; besides, with every buffer it draws',
+      'interval at which the server asks the authority for revoked devices, in addition to every new buffer',
     ),
-    workers: whole(1, SERVER_DEFAULTS.workers, 'threads that open sums and evaluate'),
+    workers: whole(1, SERVER_DEFAULTS.workers, 'number of threads that open sums and evaluate models'),
     maxBurntSlots: whole(
       1,
       SERVER_DEFAULTS.burntSlots.max,
-      'how many slots and places a device may leave unused, or slots spoil by name, before it waits for the next (`quota-exceeded`)',
+      'number of slots and places that a device may leave unused or provably spoil before it has to wait (`quota-exceeded`)',
     ),
-    burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'the time in which they are counted'),
+    burntSlotsWithinMs: whole(1, SERVER_DEFAULTS.burntSlots.withinMs, 'period in which maxBurntSlots counts'),
     taskLimit: Type.Optional(
       rateLimit(
-        'how often all devices of one task together may ask for places, so that no task takes the time of others (no limit)',
+        'limit for the place requests of all devices of one task together, so that no task blocks the others (default: no limit)',
       ),
     ),
     keepModels: Type.Optional(
       Type.Integer({
         minimum: 2,
-        description: 'how many of the newest versions keep their parameters (all)',
+        description: 'number of the newest versions whose parameters are kept (default: all)',
       }),
     ),
     keepBuffersDays: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description: 'how many days the facts of a buffer are kept after its time (for good)',
+        description: 'number of days for which the records of an ended buffer are kept (default: forever)',
       }),
     ),
     pagesFolder: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'web pages to serve, with the event stream that shows when slots fill',
+        description: 'folder of the web pages to serve, together with their stream of live events',
       }),
     ),
-    sharesFolder: Type.Optional(Type.String({ minLength: 1, description: 'data that tabs may train on' })),
+    sharesFolder: Type.Optional(
+      Type.String({ minLength: 1, description: 'folder with training data for browser tabs' }),
+    ),
     pagesLogin: Type.Boolean({
       default: false,
-      description:
-        'the event stream is for the roles `operator` and `auditor`, who log in on the page, not for everybody',
+      description: 'restrict the stream of live events to the roles `operator` and `auditor`, who log in on the page',
     }),
     tokensFolder: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'enrolment tokens that pages hand out to everybody, as `basa dev` does; never for a real task',
+        description:
+          'folder with enrolment tokens that the pages give to every visitor, as `basa dev` does; never use it for a real task',
       }),
     ),
     pagesAuthorityUrl: Type.Optional(
-      Type.String({ ...address, description: 'where pages find the authority (`authorityUrl`)' }),
+      Type.String({
+        ...address,
+        description: 'address at which browsers reach the authority (default: `authorityUrl`)',
+      }),
     ),
     databaseUrl: Type.Optional(secretText('postgres://user:password@host/database, shared by all nodes of the server')),
     databaseConnections: Type.Optional(
-      Type.Integer({ minimum: 2, description: 'connections of this node to the database (10)' }),
+      Type.Integer({ minimum: 2, description: 'number of database connections of this node (default: 10)' }),
     ),
-    signingKey: Type.Optional(secretText('the secret key of the server, 64 hexadecimal digits; with databaseUrl')),
-    leaseMs: whole(100, LEASE_MS, 'how long a node may be silent before another one ends its buffers'),
+    signingKey: Type.Optional(secretText('secret key of the server, 64 hexadecimal digits; needed with databaseUrl')),
+    leaseMs: whole(100, LEASE_MS, 'time without a sign of life after which another node ends the buffers of a node'),
     blobs: Type.Union([Type.Literal('files'), Type.Literal('database'), Type.Literal('s3')], {
       default: 'files',
-      description: 'where vectors and models lie; several nodes share a folder, their database or an object store',
+      description: 'storage for vectors and models; several nodes share a folder, their database or an object store',
     }),
-    s3Endpoint: Type.Optional(Type.String({ pattern: '^https?://', description: 'where the object store is' })),
-    s3Region: Type.String({ default: 'us-east-1', description: 'of the object store' }),
+    s3Endpoint: Type.Optional(Type.String({ pattern: '^https?://', description: 'address of the object store' })),
+    s3Region: Type.String({ default: 'us-east-1', description: 'region of the object store' }),
     s3Bucket: Type.Optional(
-      Type.String({ minLength: 1, description: 'of the object store, used by this server alone' }),
+      Type.String({ minLength: 1, description: 'bucket in the object store, which only this server uses' }),
     ),
-    s3AccessKeyId: Type.Optional(secretText('of the object store')),
-    s3SecretAccessKey: Type.Optional(secretText('of the object store')),
+    s3AccessKeyId: Type.Optional(secretText('access key id for the object store')),
+    s3SecretAccessKey: Type.Optional(secretText('secret access key for the object store')),
   },
   closed,
 );
@@ -174,10 +180,11 @@ function optionsOf({ config }: Gathered): ServerOptions {
 function authoritiesOf(urls: string, keys: string): readonly AuthorityAddress[] {
   const [places, publicKeys] = [urls.split(','), keys.split(',')];
   if (places.length !== publicKeys.length)
-    throw wrongConfiguration(`authorityUrl names ${places.length} authorities, authorityKey ${publicKeys.length}`);
+    throw wrongConfiguration(
+      `authorityUrl names ${places.length} authorities, but authorityKey has ${publicKeys.length} keys; give one key for each address`,
+    );
   const odd = places.find((url) => !URL.canParse(url) || !/^https?:/.test(url));
-  if (odd !== undefined)
-    throw wrongConfiguration(`authorityUrl: "${odd}" is no address that begins with http:// or https://`);
+  if (odd !== undefined) throw wrongConfiguration(`authorityUrl: "${odd}" must begin with http:// or https://`);
   return places.map((url, n) => ({ url, publicKey: fromHex(publicKeys[n] ?? '') ?? new Uint8Array() }));
 }
 
@@ -193,10 +200,12 @@ function databaseOf({ databaseUrl, databaseConnections, signingKey, leaseMs }: D
 } {
   if (databaseUrl === undefined) {
     if (signingKey !== undefined)
-      throw wrongConfiguration('signingKey goes with databaseUrl; without it the key is server.key in dataFolder');
+      throw wrongConfiguration(
+        'signingKey needs databaseUrl; without databaseUrl, the server uses server.key in dataFolder: remove signingKey',
+      );
     return {};
   }
-  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw wrongConfiguration('databaseUrl begins with postgres://');
+  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw wrongConfiguration('databaseUrl must begin with postgres://');
   const secret = fromHex(signingKey?.trim() ?? '');
   if (secret?.length !== 32)
     throw wrongConfiguration(
@@ -220,7 +229,7 @@ function folderOf({
 }: DatabaseKeys & BlobKeys & { readonly dataFolder?: string }): string {
   if (dataFolder !== undefined) return dataFolder;
   if (databaseUrl === undefined || blobs === 'files')
-    throw wrongConfiguration('dataFolder is missing; it can be left out with databaseUrl and blobs "database" or "s3"');
+    throw wrongConfiguration('dataFolder is missing; set it, or use databaseUrl with blobs "database" or "s3"');
   return '';
 }
 

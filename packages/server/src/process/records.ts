@@ -56,13 +56,10 @@ function sharedStore(
   { metrics, onTrouble }: RecordsOptions,
 ): Promise<OpenedStore> {
   if (unsafePaperMode)
-    throw new StartError(
-      'configuration',
-      'unsafePaperMode is serial and needs a server of its own: leave out databaseUrl',
-    );
+    throw new StartError('configuration', 'unsafePaperMode works only on a single server; remove databaseUrl');
   return openSharedStore(database, {
     ...countDatabase(metrics),
-    onTrouble: (error) => onTrouble('the database is asked again', error),
-    onNotice: (words) => onTrouble('what was acknowledged may be lost', new Error(words)),
+    onTrouble: (error) => onTrouble('a database request is repeated', error),
+    onNotice: (words) => onTrouble('acknowledged data may be lost', new Error(words)),
   });
 }

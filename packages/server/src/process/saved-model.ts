@@ -33,7 +33,7 @@ export async function readSavedModel(folder: string, wanted: { task?: string; ve
     const bytes = await readFile(join(folder, 'blobs', checkedKey(column.text(row, 'blob_key')))).catch(
       () => undefined,
     );
-    if (bytes === undefined) throw noModel(folder, `version ${version} has no parameters any more`);
+    if (bytes === undefined) throw noModel(folder, `the parameters of version ${version} were deleted`);
     if (createHash('sha256').update(bytes).digest('hex') !== toHex(column.bytes(row, 'model_hash')))
       throw noModel(folder, `the parameters of version ${version} are damaged`);
     const parameters = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
@@ -54,9 +54,9 @@ function chosen(
 ): Row {
   const found = rows.filter((row) => versionOf(row).task.startsWith(task));
   const tasks = new Set(found.map((row) => versionOf(row).task));
-  if (tasks.size > 1) throw noModel(folder, `it has several tasks, so name one: ${[...tasks].join(', ')}`);
+  if (tasks.size > 1) throw noModel(folder, `it has several tasks; name one of ${[...tasks].join(', ')}`);
   const row = version === undefined ? found[0] : found.find((one) => versionOf(one).version === version);
-  if (row === undefined) throw noModel(folder, 'there is no such version of such a task');
+  if (row === undefined) throw noModel(folder, 'it does not have this version of this task');
   return row;
 }
 

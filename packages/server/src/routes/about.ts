@@ -53,7 +53,7 @@ export function mountAbout(context: RouteContext): void {
   );
   const fateParams = Type.Object({ ctx: hexText(32), joinTag: hexText(32) });
   const fateSchema = {
-    summary: 'What became of an update, by the word of the server',
+    summary: 'The status of an update according to the server',
     params: fateParams,
     response: answers(fate),
   };

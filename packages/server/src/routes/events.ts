@@ -7,8 +7,8 @@ import { foundTask, type RouteContext, taskParams } from './context.ts';
 
 const ASK_AGAIN_MS = 10_000;
 const NO_ROOM = {
-  'network-full': `${MAX_STREAMS_OF_NETWORK} event streams of this address are open; close pages that watch. Behind a proxy, count it in \`trustedProxies\` of the server's configuration`,
-  'all-full': 'the server has no room for another event stream now; ask again later',
+  'network-full': `${MAX_STREAMS_OF_NETWORK} event streams from this address are open; close some pages. If the server is behind a proxy, set \`trustedProxies\` in its configuration`,
+  'all-full': 'the server cannot open another event stream now; try again later',
 } as const;
 
 export function mountEvents(context: RouteContext, needsLogin: boolean): void {

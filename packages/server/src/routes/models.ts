@@ -31,7 +31,7 @@ export function mountModels(context: RouteContext): void {
     const model = await store.model(task, Number(request.params.version));
     const isPublic = model?.entry !== undefined || read.mode === 'paper';
     if (model === undefined || !isPublic) fail('not-found', { detail: 'this version is not logged' });
-    if (model.isForgotten) fail('not-found', { detail: 'the parameters of this version are not kept any more' });
+    if (model.isForgotten) fail('not-found', { detail: 'the parameters of this version were deleted' });
     context.live.fetched(request.params.task, model.version);
     const etag = `"${toHex(model.modelHash)}"`;
     // For the version itself, not for a refusal.

@@ -11,8 +11,7 @@ import { type RouteContext, taskParams } from './context.ts';
 export function mountPageTokens({ service }: RouteContext, folder: string): void {
   const schema = { params: taskParams, hide: true, response: {} };
   service.app.post(SERVER_PATH.pageTokens(':task'), { schema }, async ({ params }) => ({
-    token:
-      (await takeToken(join(folder, params.task))) ?? fail('not-found', { detail: 'no token is left to hand out' }),
+    token: (await takeToken(join(folder, params.task))) ?? fail('not-found', { detail: 'no enrolment token is left' }),
   }));
 }
 

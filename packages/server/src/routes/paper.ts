@@ -81,7 +81,7 @@ export function mountUnsafePaper(context: RouteContext): void {
 }
 
 function paperOf(task: RunningTask): PaperTask {
-  return task.paper ?? fail('not-found', { detail: 'this task does not run in the mode of the paper' });
+  return task.paper ?? fail('not-found', { detail: 'this task does not use paper mode' });
 }
 
 function messagesOf({ read: { policy } }: RunningTask) {

@@ -62,13 +62,15 @@ export function mountParticipation(context: RouteContext): void {
   );
 
   const admissionSchema = {
-    summary: 'A place to train in, asked for before the model is fetched (device)',
+    summary: 'A place to train, which a device requests before it downloads the model (device)',
     params: taskParams,
     body: wireBytes('certificate'),
     response: answers(
       Type.Object({
         endsInMs: Type.Integer(),
-        standings: Type.Optional(Type.String({ description: 'One-shot: what the authorities currently say, in hex' })),
+        standings: Type.Optional(
+          Type.String({ description: 'One-shot: the current statements of the authorities, in hexadecimal digits' }),
+        ),
       }),
     ),
   };
@@ -83,7 +85,8 @@ export function mountParticipation(context: RouteContext): void {
       if (problem !== undefined) granted(problem);
       // Only devices of the task count: others could use up its share with keys that cost nothing.
       const wait = context.taskLimits?.take(request.params.task, context.clock());
-      if (wait !== undefined) fail('rate-limited', { ...wait, detail: 'the devices of this task ask too often' });
+      if (wait !== undefined)
+        fail('rate-limited', { ...wait, detail: 'the devices of this task ask for places too often' });
       const unused = await checkStanding(context, task, request);
       rememberRequest(request);
       const { leftMs } = await task.admit(certificate, unused);
@@ -91,7 +94,7 @@ export function mountParticipation(context: RouteContext): void {
     },
   );
   const discardSchema = {
-    summary: 'Gives a place back that is not needed (device)',
+    summary: 'Gives back an unused place (device)',
     params: taskParams,
     response: answers(Type.Object({})),
   };

@@ -80,7 +80,7 @@ export function mountPieces(service: Service, { path, params, summary, judge }: 
         throw error;
       }
     });
-    const headSchema = { summary: 'Upload-Offset says how much of an upload is durable (device)', params };
+    const headSchema = { summary: 'The durable length of an upload, in the header Upload-Offset (device)', params };
     app.head(path, { onRequest, schema: headSchema }, async (request, reply) => {
       const upload = judgedOf(request);
       const standing = upload.isAcceptedBefore ? upload.bodyBytes : await upload.standing();

@@ -52,7 +52,7 @@ const ASK_AGAIN_MS = 2_000;
 export function mountShots(context: RouteContext): void {
   const { app } = context.service;
   const standingsSchema = {
-    summary: 'One-shot: what the authorities currently say',
+    summary: 'One-shot: the current statements of the authorities',
     params: taskParams,
     response: answers(wireBytes('standings')),
   };
@@ -62,7 +62,7 @@ export function mountShots(context: RouteContext): void {
     const { threshold } = task.read.policy;
     if (standings.length < threshold)
       fail('authority-unreachable', {
-        detail: `${standings.length} of ${threshold} authorities were heard lately`,
+        detail: `recent statements of ${standings.length} of ${threshold} authorities`,
         retryAfterMs: ASK_AGAIN_MS,
       });
     return reply.type(BYTES_MEDIA_TYPE).send(Buffer.from(standingsCodec.encode({ standings })));
@@ -71,19 +71,19 @@ export function mountShots(context: RouteContext): void {
   mountPieces(context.service, {
     path: SERVER_PATH.shot(':task', ':upload'),
     params,
-    summary: 'One-shot: a piece of the one message of a device (device)',
+    summary: 'One-shot: a piece of the upload of a device (device)',
     judge: (request) => judge(context, request),
   });
 
   const fateSchema = {
-    summary: 'One-shot: what became of an upload, by the word of the server',
+    summary: 'One-shot: the status of an upload according to the server',
     params,
     response: answers(fate),
   };
   app.get(SERVER_PATH.shotFate(':task', ':upload'), { schema: fateSchema }, async (request) => {
     const task = await foundTask(context, request.params.task);
     const found = await shotsOf(task).fateOf(fromHex(request.params.upload) as Ctx);
-    if (found === undefined) fail('not-found', { detail: 'there is no such upload here' });
+    if (found === undefined) fail('not-found', { detail: 'this upload does not exist here' });
     const { ctx, ...rest } = found;
     return { ...rest, ...(ctx !== undefined && { ctx: toHex(ctx) }) };
   });
@@ -107,7 +107,7 @@ export async function standingsWithPlace(task: RunningTask): Promise<{ readonly 
 }
 
 function shotsOf({ mode }: RunningTask): ShotTask {
-  return mode.shots ?? fail('not-found', { detail: 'this task does not run in the one-shot mode' });
+  return mode.shots ?? fail('not-found', { detail: 'this task does not use one-shot mode' });
 }
 
 async function judge(context: RouteContext, request: PieceOfRequest): Promise<JudgedUpload> {

@@ -22,7 +22,7 @@ export function mountSuspicions(context: RouteContext): void {
   const onRequest = context.service.requireRole('operator');
 
   const listSchema = {
-    summary: 'Devices beside which sums were spoilt, the most suspected first (operator)',
+    summary: 'Devices that are suspected of spoiling sums, the most suspected first (operator)',
     params: taskParams,
     response: answers(Type.Object({ suspects: Type.Array(suspect) })),
   };
@@ -32,7 +32,7 @@ export function mountSuspicions(context: RouteContext): void {
   });
 
   const decisionSchema = {
-    summary: 'Takes the suspicion from a device, or bans it from the task (operator)',
+    summary: 'Clears a device of suspicion, or bans it from the task (operator)',
     params: Type.Object({ ...taskParams.properties, user: hexText(32, 'SHA-256 of the device key') }),
     body: Type.Object({ state: Type.Union([Type.Literal('clear'), Type.Literal('banned')]) }, closed),
     response: answers(suspect),

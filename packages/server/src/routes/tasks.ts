@@ -68,14 +68,14 @@ export function mountTasks(context: RouteContext): void {
   const onRequest = service.requireRole('operator');
 
   const createdSchema = {
-    summary: 'Makes a task (operator)',
+    summary: 'Creates a task (operator)',
     body: taskSpecificationSchema,
     response: answers(taskState),
   };
   const creation = { onRequest, bodyLimit: MAX_SPECIFICATION_BYTES, schema: createdSchema };
   app.post(SERVER_PATH.tasks, creation, async ({ body }) => {
     if (body.mode === 'paper' && !context.unsafePaperMode)
-      fail('policy-invalid', { detail: 'mode paper needs the option unsafePaperMode of the server' });
+      fail('policy-invalid', { detail: 'the mode paper needs unsafePaperMode in the configuration of the server' });
     return describe(await created(() => tasks.create(body)));
   });
   const list = Type.Object({ tasks: Type.Array(taskState) });
@@ -92,7 +92,7 @@ export function mountTasks(context: RouteContext): void {
     closed,
   );
   const changed = {
-    summary: 'Pauses a task, goes on with it, or ends it for good (operator)',
+    summary: 'Pauses, resumes or finishes a task (operator)',
     params: taskParams,
     body: wanted,
     response: answers(taskState),
@@ -105,12 +105,12 @@ export function mountTasks(context: RouteContext): void {
     return describe(task);
   });
   const removed = {
-    summary: 'Removes a finished task with its models (operator)',
+    summary: 'Deletes a finished task with its models (operator)',
     params: taskParams,
     response: answers(
       Type.Object({
         removed: Type.Literal(true),
-        rows: Type.Record(Type.String(), Type.Integer(), { description: 'how many were deleted, by table' }),
+        rows: Type.Record(Type.String(), Type.Integer(), { description: 'number of deleted rows, by table' }),
       }),
     ),
   };
@@ -132,7 +132,7 @@ export function mountTasks(context: RouteContext): void {
   });
 
   const metrics = {
-    summary: 'All versions, with what they were made of',
+    summary: 'All versions, with the sums that they contain',
     params: taskParams,
     response: answers(versions),
   };

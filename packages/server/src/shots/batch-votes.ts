@@ -121,7 +121,7 @@ function checkGood(shots: readonly StoredShot[], verdicts: readonly Verdict[]): 
   const others = verdicts.filter(({ verdict, reason: why }) => verdict !== 'good' && why !== 'not-enrolled');
   const reason = others[0]?.reason;
   const same = others.filter((one) => one.reason === reason).map(slotOf);
-  if (same.length > 0) throw new AuthorityRefusal(reason, 'uploads of the batch are not good any more', same);
+  if (same.length > 0) throw new AuthorityRefusal(reason, 'uploads of the batch are no longer valid', same);
 }
 
 /** Uploads that more authorities refuse than may lie, each with the reason. */

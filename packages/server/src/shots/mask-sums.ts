@@ -79,7 +79,7 @@ export class MaskSums {
     }
     return taskParts(policy).map((part) => {
       const good = this.#good(part);
-      if (good === undefined) throw new AuthorityUnreachable('they do not agree on a sum of masks');
+      if (good === undefined) throw new AuthorityUnreachable('the authorities do not agree on a sum of masks');
       return good.key;
     });
   }
@@ -97,7 +97,7 @@ export class MaskSums {
     const plan = sumPlan(closing, turn, [...this.#without]);
     if (plan !== undefined) return plan;
     if (sumPlan(closing, turn, [...this.#gone]) === undefined) throw new BatchLost();
-    throw new AuthorityUnreachable('too few of them sum the masks of a batch');
+    throw new AuthorityUnreachable('too few authorities sum the masks of a batch');
   }
 
   /** If holders of a part signed different hashes, all of them are asked. */
@@ -121,7 +121,7 @@ export class MaskSums {
     if (wanted.length === 0) return;
     const link = this.#options.authorities.members.find((member) => member.authority === authority)?.link;
     try {
-      if (link === undefined) throw new AuthorityUnreachable('this server has no address of it');
+      if (link === undefined) throw new AuthorityUnreachable('this server does not have its address');
       await this.#release(link, { authority, wanted }, votes);
     } catch (error) {
       this.#without.add(authority);
@@ -162,7 +162,7 @@ export class MaskSums {
     const isAsked =
       sums.length === wanted.length &&
       sums.every((sum, n) => sum.part === wanted[n]?.part && isMaskSumOf(this.#batch.closing, { authority, sum }));
-    if (!isAsked) throw new AuthorityUnreachable('its sums of masks are not those it was asked for');
+    if (!isAsked) throw new AuthorityUnreachable('its sums of masks are not the requested ones');
     return sums;
   }
 

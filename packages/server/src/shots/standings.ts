@@ -104,7 +104,7 @@ export class Standings {
     this.#askedAt = clock();
     this.#asking ??= Promise.all(
       authorities.members.map(({ authority, link }) =>
-        this.#ask(authority, link).catch((error: unknown) => onTrouble('an authority does not tell its epoch', error)),
+        this.#ask(authority, link).catch((error: unknown) => onTrouble('an authority does not send its epoch', error)),
       ),
     )
       .then(() => undefined)
@@ -122,7 +122,7 @@ export class Standings {
     const { epoch, beacon } = standing;
     const isItsOwn = [standing, epoch, beacon].every((one) => one.authority === authority);
     if (!isItsOwn || !equalBytes(epoch.task, task) || !isEpochOf(ports.suite, policy, epoch))
-      throw new Error(`authority ${authority} told an epoch that is not its own`);
+      throw new Error(`authority ${authority} sent an epoch that is not its own`);
     const statement = epochCodec.statementHash(ports.suite, epoch);
     if (!this.#epochs.has(toHex(statement))) {
       await this.#needRoom(epoch);
@@ -139,8 +139,7 @@ export class Standings {
     await this.forget();
     await this.#read();
     const own = [...this.#epochs.values()].filter((epoch) => epoch.authority === authority);
-    if (isEarly || own.length >= EPOCHS_AT_ONCE)
-      throw new Error(`authority ${authority} opens epochs before their time`);
+    if (isEarly || own.length >= EPOCHS_AT_ONCE) throw new Error(`authority ${authority} opens epochs too early`);
   }
 
   async #read(): Promise<void> {

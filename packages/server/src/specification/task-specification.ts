@@ -133,7 +133,7 @@ function modeOf({ mode }: TaskSpecification, { engine, oneShot }: TaskPolicy): R
   const isOneShot = engine === ENGINE.oneShot && oneShot !== undefined;
   if (!isOneShot) knownSealedBytes(engine);
   if (mode !== undefined && (mode === 'one-shot') !== isOneShot)
-    throw new RangeError('mode: "one-shot" goes with a policy of the engine one-shot, and with no other');
+    throw new RangeError('mode: "one-shot" and a policy for one-shot mode need each other');
   return mode ?? (isOneShot ? 'one-shot' : 'sealed');
 }
 
@@ -166,8 +166,8 @@ function checkInitial(hex: string | undefined, { dimension }: TaskPolicy): void 
 function readModel(options: unknown, policy: TaskPolicy): Model {
   const model = readModelJson(options);
   if (model.dimension !== policy.dimension)
-    throw new RangeError(`model has ${model.dimension} parameters, the policy ${policy.dimension}`);
+    throw new RangeError(`model has ${model.dimension} parameters, but the policy has ${policy.dimension}`);
   if (!equalBytes(nodeSuite.sha256(ascii(manifestText(model))), policy.manifestHash))
-    throw new RangeError('model has another manifest than the one the policy names');
+    throw new RangeError('model does not have the manifest that the policy names');
   return model;
 }

@@ -60,7 +60,10 @@ export async function openSharedStore(
         return known === undefined ? signer.publicKey : undefined;
       });
       if (isOther)
-        throw new StartError('keys', 'signingKey is not the key of the other nodes on this database; give it theirs');
+        throw new StartError(
+          'keys',
+          'signingKey differs from the key of the other nodes of this database; use the same key for all nodes',
+        );
       return signer;
     },
   };

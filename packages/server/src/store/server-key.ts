@@ -19,7 +19,7 @@ export async function serverKey(folder: string, { mayMake }: { readonly mayMake:
   if (text === undefined && mayMake) return makeKey(path);
   const secret = fromHex((text ?? '').trim());
   if (secret?.length !== KEY_BYTES)
-    throw new StartError('keys', `${path} is missing or holds no key; restore it from a backup`);
+    throw new StartError('keys', `${path} is missing or is not a key; restore it from a backup`);
   await chmod(path, 0o600);
   return secret;
 }

@@ -238,19 +238,19 @@ export class RunningTask {
   async tick(): Promise<void> {
     if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.#openModels());
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
-    await this.#tried('suspects could not be counted', () => this.suspicion.look());
-    await this.#tried('places could not be counted', async () =>
+    await this.#tried('suspicions could not be updated', () => this.suspicion.look());
+    await this.#tried('places could not be updated', async () =>
       this.admission.look(await this.mode.buffers(this.living)),
     );
     this.#meetVersion();
-    this.#listening = this.#tried('the authorities could not be heard', () => this.mode.listen()); // the slowest authority delays nothing
+    this.#listening = this.#tried('the statements of the authorities could not be read', () => this.mode.listen()); // the slowest authority delays nothing
     await this.#gathering.run();
     await this.#attendIfDue(this.living);
     const { policy, specification } = this.read;
     const isNeverEvaluated = specification.model === undefined || policy.training.loss === 'own';
     const isEvaluated = isNeverEvaluated || this.models.newest?.loss !== undefined;
     if (this.#state === 'finished' && isEvaluated) return;
-    await this.#tried('the task could not be looked after', () =>
+    await this.#tried('the periodic work of the task failed', () =>
       this.#tools.nodes.leases.under(this.task, () => this.#review()),
     );
   }
@@ -264,7 +264,7 @@ export class RunningTask {
 
   /** The copies in memory show what there is to do: the store is read only for buffers with something to do. */
   async #attendIfDue(buffers: readonly Ctx[]): Promise<void> {
-    await this.#tried('buffers could not be looked after', async () => {
+    await this.#tried('the periodic work on buffers failed', async () => {
       const due = await this.mode.closer.due(buffers, await this.#tools.store.now());
       await Promise.all(due.map((ctx) => this.#attend(ctx)));
     });

@@ -16,5 +16,5 @@ export function stopReason(
   }
   if (version !== undefined && newest !== undefined && newest.version >= version)
     return `version ${newest.version} reached`;
-  return afterMs !== undefined && ageMs >= afterMs ? `${afterMs} ms are over` : undefined;
+  return afterMs !== undefined && ageMs >= afterMs ? `the time limit of ${afterMs} ms is over` : undefined;
 }

@@ -120,7 +120,7 @@ export class Bodies {
     const { staging, settle, fail: forget, ...open } = await this.#options.pieces.open(body, isWhole);
     let { standing } = open;
     try {
-      if (offset !== standing) fail('offset-mismatch', { detail: `the upload stands at ${standing}` });
+      if (offset !== standing) fail('offset-mismatch', { detail: `${standing} bytes of the upload were received` });
       await this.#appendBytes(staging, request, layout.bodyBytes);
       if (staging.size < layout.bodyBytes) {
         await staging.flush();

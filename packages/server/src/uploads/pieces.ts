@@ -49,7 +49,7 @@ export function openPieces({ blobs, store }: PiecesOptions): Pieces {
       standing,
       async settle(size) {
         if (!(await store.settlePiece(ctx, slot, attempt, { received: size, staged: name })))
-          fail('offset-mismatch', { detail: 'the upload went on at another connection' });
+          fail('offset-mismatch', { detail: 'the upload continued on another connection' });
         if (name !== staged) await (await blobs.stage(key, staged)).discard();
       },
       async fail(size) {

@@ -41,5 +41,5 @@ async function lookForEnough({ all }: AuthorityLinks, councils: readonly Council
   const up = all.filter((_, n) => looked[n]?.status === 'fulfilled').map(({ publicKey }) => toHex(publicKey));
   const isShort = ({ authorities, threshold }: Council): boolean =>
     authorities.filter((key) => up.includes(toHex(key))).length < threshold;
-  if (councils.some(isShort)) throw new Error('a task has fewer authorities than it needs');
+  if (councils.some(isShort)) throw new Error('too few authorities of a task answer');
 }

@@ -59,10 +59,10 @@ it('a suspect finds no seat beside another one, with or without asking for one f
     [dan, 0.7],
   ] as const)
     await store.changeStanding(task, userOf(device), () => ({ ...NEW_STANDING, suspicion }));
-  await expect(entrance.take(requestOf(dan), 0)).rejects.toThrow('Enough devices are under way');
+  await expect(entrance.take(requestOf(dan), 0)).rejects.toThrow('Enough devices are training already');
   expect(await entrance.take(requestOf(ann), 0)).toHaveProperty('slotKeys');
   const { ctx } = lastSeat(events);
-  await expect(entrance.take(requestOf(bob), 0)).rejects.toThrow('Enough devices are under way');
+  await expect(entrance.take(requestOf(bob), 0)).rejects.toThrow('Enough devices are training already');
   const admits = (device: Certificate) => entrance.admits(device, ctx);
   expect([await admits(bob), await admits(ann)]).toEqual([false, true]);
   expect(drawn).toHaveLength(2);

@@ -108,5 +108,5 @@ it('takes no revocations but those that it asked for, signed by the authority', 
   const asked = (answer: Uint8Array) => linkWith(async () => new Response(answer.slice())).revocations(task, 3);
   expect((await asked(told({}))).users).toEqual(users);
   for (const answer of [told({}, stranger), told({ task: other }), told({ after: 2 })])
-    await expect(asked(answer)).rejects.toThrow('revocations that are not its own or not those asked for');
+    await expect(asked(answer)).rejects.toThrow('a list of revocations that is not its own, or not the requested one');
 });

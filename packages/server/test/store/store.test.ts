@@ -100,7 +100,7 @@ it('a database of an older layout is refused, with what to do, and stays as it w
   folders.push(folder);
   openDatabase(folder, older).close();
   const refused =
-    'has format 11, this version reads nothing before 13; nothing was changed: start the version that wrote it';
+    'has format 11, but this version reads only formats from 13. Nothing was changed; start the version that wrote it';
   expect(() => openDatabase(folder, EMBEDDED_DATABASE)).toThrow(refused);
   openDatabase(folder, older).close();
 

@@ -141,7 +141,7 @@ describe('the body of a request', () => {
       return body.end();
     };
     expect([...(await readSmall({ body: sent(1, 2, 3), digest }, 3))]).toEqual([1, 2, 3]);
-    await expect(readSmall({ body: sent(1, 2, 4), digest }, 3)).rejects.toThrow('does not have the digest');
+    await expect(readSmall({ body: sent(1, 2, 4), digest }, 3)).rejects.toThrow('does not match the digest');
     await expect(readSmall({ body: sent(1, 2, 3, 4), digest }, 3)).rejects.toMatchObject({
       document: { type: 'urn:basa:problem:body-too-large' },
     });

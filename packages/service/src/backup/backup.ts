@@ -39,12 +39,15 @@ export async function backupFolder(options: BackupOptions): Promise<Manifest> {
     if (tries === MAX_TRIES)
       throw new StartError(
         'dataFolder',
-        `${dataFolder} does not have every file that its database names; see basa doctor`,
+        `${dataFolder} lacks files that its database names; run \`basa doctor\` for details`,
       );
   }
   for (const file of files)
     if (!(await copyDurably(join(dataFolder, file), join(to, file))))
-      throw new StartError('dataFolder', `${join(dataFolder, file)} is missing; a backup without it cannot be used`);
+      throw new StartError(
+        'dataFolder',
+        `${join(dataFolder, file)} is missing, and a backup without it would be useless; restore it first`,
+      );
   return writeManifest(to, database.application);
 }
 
@@ -68,8 +71,8 @@ async function copyNamed({ dataFolder, to, named }: BackupOptions, when: 'before
 export async function needEmpty(folder: string): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
-    throw new StartError('dataFolder', `${folder} cannot be used (${error.code}): check path and permissions`);
+    throw new StartError('dataFolder', `${folder} cannot be used (${error.code}); check the path and its permissions`);
   });
   if (names.length > 0)
-    throw new StartError('dataFolder', `${folder} is not empty; nothing was changed: give another one`);
+    throw new StartError('dataFolder', `${folder} is not empty, and nothing was changed; give another folder`);
 }

@@ -44,12 +44,12 @@ export async function checkManifest(folder: string, application: Application): P
   if (manifest.application !== application)
     throw new StartError(
       'dataFolder',
-      `${folder} is a backup of the ${manifest.application}, not of the ${application}`,
+      `${folder} is a backup of the ${manifest.application}, not of the ${application}; give another folder`,
     );
   for (const { path, bytes, sha256 } of manifest.files) {
     const found = await hashOf(join(folder, checkedPath(folder, path))).catch(() => undefined);
     if (found === undefined) throw damaged(folder, `${path} is missing`);
-    if (found.bytes !== bytes || found.sha256 !== sha256) throw damaged(folder, `${path} is not what was written`);
+    if (found.bytes !== bytes || found.sha256 !== sha256) throw damaged(folder, `${path} was changed since the backup`);
   }
   return manifest;
 }
@@ -57,14 +57,17 @@ export async function checkManifest(folder: string, application: Application): P
 async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, MANIFEST_FILE), 'utf8').catch(() => undefined);
   if (text === undefined)
-    throw new StartError('dataFolder', `${folder} has no ${MANIFEST_FILE}: it is no backup, or one that was cut short`);
+    throw new StartError(
+      'dataFolder',
+      `${folder} has no ${MANIFEST_FILE}, so it is not a complete backup; give another folder`,
+    );
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw damaged(folder, `${MANIFEST_FILE} is no JSON`);
+    throw damaged(folder, `${MANIFEST_FILE} is not JSON`);
   }
-  if (!checker.Check(parsed)) throw damaged(folder, `${MANIFEST_FILE} is not one that this version knows`);
+  if (!checker.Check(parsed)) throw damaged(folder, `this version does not know the format of ${MANIFEST_FILE}`);
   return parsed;
 }
 
@@ -76,5 +79,5 @@ function checkedPath(folder: string, path: string): string {
 }
 
 function damaged(folder: string, what: string): StartError {
-  return new StartError('dataFolder', `the backup in ${folder} is damaged: ${what}; use another one`);
+  return new StartError('dataFolder', `the backup in ${folder} is damaged: ${what}; use another backup`);
 }

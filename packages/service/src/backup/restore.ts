@@ -22,7 +22,7 @@ export async function restoreFolder({ application, from, dataFolder }: RestoreOp
   try {
     const database = join(dataFolder, DATABASE_FILE);
     // No service starts on half a folder: this file is not a database until the real one takes its place.
-    await writeFile(database, 'The restore of this folder was cut short. Empty it and restore again.\n', {
+    await writeFile(database, 'The restore of this folder was interrupted. Empty the folder and restore again.\n', {
       mode: 0o600,
     });
     await flush(dataFolder);

@@ -19,40 +19,40 @@ export const commonKeys = {
   dataFolder: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'a folder of its own, on a local disk; or databaseUrl',
+      description: 'folder for the data of this service only, on a local disk; or use databaseUrl',
       examples: ['./data'],
     }),
   ),
   host: Type.String({
     default: '127.0.0.1',
-    description: 'the address to listen at; `0.0.0.0` for all of the machine',
+    description: 'address to listen on; `0.0.0.0` for all addresses of the machine',
   }),
   port: Type.Integer({
     minimum: 0,
     maximum: 65_535,
-    description: '0 takes any free port',
+    description: 'port to listen on; 0 for any free port',
     examples: [7800],
   }),
-  tlsKeyFile: Type.Optional(Type.String({ description: 'PEM; goes with `tlsCertFile`' })),
-  tlsCertFile: Type.Optional(Type.String({ description: 'PEM; goes with `tlsKeyFile`' })),
+  tlsKeyFile: Type.Optional(Type.String({ description: 'PEM file with the private key of `tlsCertFile`' })),
+  tlsCertFile: Type.Optional(Type.String({ description: 'PEM file with the TLS certificate; needs `tlsKeyFile`' })),
   hosts: Type.Array(Type.String({ minLength: 1 }), {
     default: [],
     description:
-      'names by which the service is asked for, besides `localhost` and `host`, also behind a proxy; others get `host-refused`',
+      'host names of the service in addition to `localhost` and `host`, also behind a proxy; requests for other names get `host-refused`',
   }),
   corsOrigins: Type.Array(Type.String(), {
     default: [],
     description:
-      "origins of web pages that may ask, besides the service's own, each by its name; others get `origin-refused`",
+      'origins of web pages that may use the service, in addition to its own; other origins get `origin-refused`',
   }),
   trustedProxies: Type.Integer({
     minimum: 0,
     default: SERVICE_DEFAULTS.trustedProxies,
-    description: "how many proxies before the service tell the sender's address in `X-Forwarded-For`",
+    description: "number of proxies in front of the service that add the sender's address to `X-Forwarded-For`",
   }),
   logLevel: Type.Union(
     LOG_LEVELS.map((level) => Type.Literal(level)),
-    { default: 'info', description: 'how much is logged, from nothing to everything' },
+    { default: 'info', description: 'amount of logging, from nothing to everything' },
   ),
   operators: Type.Array(
     Type.Object(
@@ -64,26 +64,32 @@ export const commonKeys = {
     ),
     {
       default: [],
-      description: 'list of `{ tokenHash, roles }`: SHA-256 of a token in hex; `operator`, `auditor`, `metrics`',
+      description:
+        'list of `{ tokenHash, roles }`: the SHA-256 of a token in hexadecimal digits, and its roles (`operator`, `auditor`, `metrics`)',
     },
   ),
   metrics: Type.Union(
     METRICS_ACCESS.map((access) => Type.Literal(access)),
     {
       default: 'token',
-      description: 'who may read `/metrics`: nobody, the roles `metrics` and `operator` by their token, or everybody',
+      description:
+        'access to `/metrics`: for nobody, for tokens with the role `metrics` or `operator`, or for everybody',
     },
   ),
   drainMs: Type.Integer({
     minimum: 0,
     default: SERVICE_DEFAULTS.drainMs,
-    description: 'how long it goes on serving, unready, after SIGTERM',
+    description:
+      'time for which the service still answers requests after SIGTERM, while it reports that it is not ready',
   }),
-  addressLimit: rateLimit('requests of one address, or of one /64 of IPv6', SERVICE_DEFAULTS.addressLimit),
-  deviceLimit: rateLimit('requests of one device', SERVICE_DEFAULTS.deviceLimit),
+  addressLimit: rateLimit(
+    'limit for the requests of one IPv4 address, or of one IPv6 /64 network',
+    SERVICE_DEFAULTS.addressLimit,
+  ),
+  deviceLimit: rateLimit('limit for the requests of one device', SERVICE_DEFAULTS.deviceLimit),
   unsafePaperMode: Type.Boolean({
     default: false,
-    description: "serves the paper's own mode, which does not protect updates",
+    description: "allow the paper's own mode, which does not protect updates",
   }),
 } as const;
 
@@ -118,7 +124,7 @@ export function commonOptions(config: CommonConfig): Omit<
 function tlsOf({ tlsKeyFile, tlsCertFile }: CommonConfig): ServiceOptions['tls'] {
   if (tlsKeyFile === undefined && tlsCertFile === undefined) return undefined;
   if (tlsKeyFile === undefined || tlsCertFile === undefined)
-    throw wrongConfiguration('tlsKeyFile and tlsCertFile go together; one is missing');
+    throw wrongConfiguration('tlsKeyFile and tlsCertFile need each other, and one is missing; set both or neither');
   const read = (key: string, path: string): string => {
     try {
       return readFileSync(path, 'utf8');

@@ -24,13 +24,15 @@ export function commonRisks(
   return [
     isOpen &&
       trustedProxies === 0 &&
-      `host is ${host} without TLS: tokens and released keys can be read on the way; set tlsKeyFile and tlsCertFile`,
-    isOpen && trustedProxies > 0 && `host is ${host} without TLS: only the proxy before the service may reach it`,
+      `host is ${host} without TLS: others on the network can read tokens and released keys; set tlsKeyFile and tlsCertFile`,
+    isOpen &&
+      trustedProxies > 0 &&
+      `host is ${host} without TLS: make sure that only the proxy in front of the service can reach it`,
     (!isLoopback(host) || trustedProxies > 0) &&
       hosts.length === 0 &&
-      'hosts is empty: who asks for the service by a name gets `host-refused`; list the names it has',
-    corsOrigins.includes('*') && 'corsOrigins: "*" matches no page; name each origin',
-    operators.length === 0 && 'operators is empty: nobody can make tasks or enrol devices',
+      'hosts is empty: requests for a host name get `host-refused`; list the host names of the service',
+    corsOrigins.includes('*') && 'corsOrigins contains "*", which matches no page; list each origin',
+    operators.length === 0 && 'operators is empty: nobody can create tasks or enrol devices',
     unsafePaperMode && 'unsafePaperMode is on: tasks in that mode do not protect updates',
     ...Object.entries({ ...secretFiles, ...more, tlsKeyFile: config.tlsKeyFile }).map(([key, path]) =>
       openFile(key, path),
@@ -42,7 +44,7 @@ export function commonRisks(
 function openFile(key: string, path: string | undefined): string | undefined {
   if (path === undefined || process.platform === 'win32') return undefined;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-  return (mode & 0o077) === 0 ? undefined : `${key}: ${path} can be read by others than its owner; chmod 600 ${path}`;
+  return (mode & 0o077) === 0 ? undefined : `${key}: other users can read ${path}; run chmod 600 ${path}`;
 }
 
 /** A party that runs both services can read every update. */
@@ -51,7 +53,7 @@ export function sharedDatabaseRisk({ environment }: Pick<ConfigSources, 'environ
     hostOf(environment[variableOf(prefix, 'databaseUrl')]),
   );
   if (server === undefined || server !== authority) return undefined;
-  return `server and authority have their databases on ${server}: its operator sees both; use two machines`;
+  return `server and authority both have their database on ${server}, whose operator can read both; use two machines`;
 }
 
 function hostOf(url: string | undefined): string | undefined {

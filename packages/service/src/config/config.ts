@@ -55,8 +55,8 @@ export function gatherConfig<Schema extends TObject>(
   const secrets = Object.keys(properties).filter((key) => isSecret(properties[key] as TSchema));
   const fromFile = sources.file === undefined ? {} : readFile(sources.file);
   const fromSettings = readSettings(properties, sources);
-  refuseSecrets(secrets, fromFile, `stand in ${sources.file}`, sources);
-  refuseSecrets(secrets, fromSettings, 'stand on a command line, where others can read it', sources);
+  refuseSecrets(secrets, fromFile, `be in ${sources.file}`, sources);
+  refuseSecrets(secrets, fromSettings, 'be on a command line, where others can read it', sources);
   const layers: readonly (readonly [Readonly<Values>, (key: string) => string])[] = [
     [fromFile, () => sources.file ?? ''],
     [fromEnvironment(properties, secrets, sources), (key) => variableOf(sources.prefix, key)],
@@ -103,10 +103,10 @@ function readFile(path: string): Values {
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Values;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
-      throw wrongConfiguration(`there is no file ${path}; \`basa init\` writes configurations to begin with`);
+      throw wrongConfiguration(`${path} does not exist; check the path, or create a configuration with \`basa init\``);
     throw wrongConfiguration(`${path} cannot be read as JSON: ${(error as Error).message}`);
   }
-  throw wrongConfiguration(`${path} must hold one JSON object`);
+  throw wrongConfiguration(`${path} must contain one JSON object`);
 }
 
 function fromEnvironment(

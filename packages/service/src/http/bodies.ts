@@ -40,7 +40,7 @@ export function checkDeclaredLength(request: FastifyRequest, most: number): void
 /** The same for long bodies, which must declare their length: otherwise an anonymous sender could fill the memory. */
 export function needDeclaredLength(request: FastifyRequest, most: number): void {
   if (request.headers['content-length'] === undefined)
-    fail('malformed', { detail: 'the header content-length is missing: say how long the body is' });
+    fail('malformed', { detail: 'the header content-length is missing; add it' });
   checkDeclaredLength(request, most);
 }
 

@@ -21,7 +21,7 @@ export function refuseOtherHosts(app: FastifyInstance, hosts: readonly string[])
     // A name can be pointed elsewhere; an IP address cannot.
     if (known.has(name) || isLoopback(name) || (isAnyAddress && isIP(name) !== 0)) return;
     fail('host-refused', {
-      detail: `${JSON.stringify(name.slice(0, 200))} is not known here; name it in \`hosts\` of this service's configuration`,
+      detail: `${JSON.stringify(name.slice(0, 200))} is not a known host name; add it to \`hosts\` in the configuration of the service`,
     });
   });
   return (listensAt) => {

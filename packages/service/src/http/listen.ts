@@ -27,10 +27,10 @@ export async function listen(app: FastifyInstance, { host, port }: Address): Pro
       );
     }
     if (code === 'EACCES') {
-      throw new StartError('address', `port ${port} of ${host} needs a permission; choose one above 1023`);
+      throw new StartError('address', `you are not permitted to use port ${port} of ${host}; choose a port above 1023`);
     }
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-      throw new StartError('address', `${host} is no address of this machine; check the host`);
+      throw new StartError('address', `${host} is not an address of this machine; check the setting host`);
     }
     throw error;
   }

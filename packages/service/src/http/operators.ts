@@ -29,7 +29,7 @@ export function operatorRequests(operators: readonly Operator[]): RequireRole {
       const hash = nodeSuite.sha256(Buffer.from(token, 'utf8'));
       // Compares every operator, each in constant time.
       const [operator] = known.filter((candidate) => equalBytes(candidate.hash, hash));
-      if (operator === undefined) fail('operator-token-missing', { detail: 'this token is not known here' });
+      if (operator === undefined) fail('operator-token-missing', { detail: 'this token is unknown here' });
       if (!operator.roles.some((role) => wanted.includes(role)))
         fail('role-missing', { detail: `the role ${wanted.join(' or ')} is needed` });
     };

@@ -30,10 +30,10 @@ export function mountProbes(app: ServiceApp, checks: ReadonlyMap<string, Check>,
   const ready = Type.Object({
     status: Type.Union([Type.Literal('ready'), Type.Literal('unready'), Type.Literal('draining')]),
     checks: Type.Record(Type.String(), Type.Union([Type.Literal('ok'), Type.Literal('failed')])),
-    missing: Type.Array(Type.String(), { description: 'the checks that failed and that it cannot do without' }),
+    missing: Type.Array(Type.String(), { description: 'the required checks that failed' }),
   });
   const schema = {
-    summary: 'The service can serve; 503 where it cannot, or stops',
+    summary: 'Whether the service can answer requests; 503 if it cannot, or is stopping',
     response: { 200: ready, 503: ready },
   };
   let told: readonly string[] = [];

@@ -20,7 +20,7 @@ export function forgetHolder(folder: string): void {
 export function inUseBy(folder: string): string {
   const { pid, host } = read(folder) ?? {};
   if (pid === undefined) return `${folder} is in use by another process; stop it, or use another folder`;
-  if (pid === process.pid && host === hostname()) return `${folder} is in use by this very process`;
+  if (pid === process.pid && host === hostname()) return `${folder} is already in use by this process`;
   const isHere = host === hostname();
   const who = isHere ? `process ${pid}` : `process ${pid} on ${host}`;
   const stop = isHere && process.platform !== 'win32' ? `stop it (kill ${pid})` : 'stop it there';

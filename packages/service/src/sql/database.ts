@@ -42,7 +42,7 @@ export function openDatabase(folder: string, options: DatabaseOptions): OpenData
 /** Brings the database of a stopped service to another format, or tries it and changes nothing. */
 export function migrateFolder(folder: string, options: DatabaseOptions, wish: MigrationWish): Migrated {
   if (!existsSync(join(folder, DATABASE_FILE)))
-    throw new StartError('dataFolder', `${folder} holds no database; start the ${options.application} to make one`);
+    throw new StartError('dataFolder', `${folder} has no database; start the ${options.application} once to create it`);
   let migrated = planMigration(0, options);
   const { close } = open(folder, options, (db) => {
     migrated = migrate(db, options, wish);
@@ -97,15 +97,18 @@ export function openUnchecked(folder: string): OpenDatabase {
 export function readDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
   return read(folder, options, (format) => {
     if (format === options.migrations.length) return;
-    const sentence = `${folder} has format ${format}, this version has ${options.migrations.length}`;
-    throw new StartError('dataFolder', `${sentence}: use the version that runs, or start the new one once`);
+    const sentence = `the database in ${folder} has format ${format}, but this version needs ${options.migrations.length}`;
+    throw new StartError(
+      'dataFolder',
+      `${sentence}; use the same version as the running service, or start the new version once`,
+    );
   });
 }
 
 /** The same for any format from the oldest one on: to read what has stayed as it was. */
 export function readOlderDatabase(folder: string, options: DatabaseOptions): OpenDatabase {
   if (!existsSync(join(folder, DATABASE_FILE)))
-    throw new StartError('dataFolder', `${folder} holds no database; name the dataFolder of a ${options.application}`);
+    throw new StartError('dataFolder', `${folder} has no database; give the dataFolder of a ${options.application}`);
   return read(folder, options, () => {});
 }
 
@@ -206,12 +209,12 @@ function checkOwner(db: Database, folder: string, application: Application): voi
   if (other !== undefined) {
     throw new StartError(
       'dataFolder',
-      `${folder} is the data folder of a BASA ${other}; give the ${application} a folder of its own`,
+      `${folder} is the data folder of a BASA ${other}; choose another folder for the ${application}`,
     );
   }
   const { tables } = db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as { tables: number };
   if (id !== 0 || tables > 0) {
-    throw new StartError('dataFolder', `${folder} holds the database of another program; choose another folder`);
+    throw new StartError('dataFolder', `${folder} contains the database of another program; choose another folder`);
   }
 }
 

@@ -31,17 +31,17 @@ export interface Migrated {
 
 /** The remedy for data that another version wrote and this one does not read. */
 export const OLDER_DATA_ADVICE =
-  'start the version that wrote it, or begin anew with its model (docs/guides/upgrade.md)';
+  'start the version that wrote it, or create a new task from its model (docs/guides/upgrade.md)';
 
 /** Throws where this version does not read data of this format; 0 is no data yet. */
 export function checkFormat(place: string, format: number, { migrations, oldest = 0 }: DatabaseOptions): void {
   if (format > migrations.length) {
-    const sentence = `${place} has format ${format}, this version knows up to ${migrations.length}`;
-    throw new StartError('dataFolder', `${sentence}: start the newer version that wrote it`);
+    const sentence = `${place} has format ${format}, but this version knows only formats up to ${migrations.length}`;
+    throw new StartError('dataFolder', `${sentence}; start the newer version that wrote it`);
   }
   if (format > 0 && format < oldest) {
-    const sentence = `${place} has format ${format}, this version reads nothing before ${oldest}`;
-    throw new StartError('dataFolder', `${sentence}; nothing was changed: ${OLDER_DATA_ADVICE}`);
+    const sentence = `${place} has format ${format}, but this version reads only formats from ${oldest}`;
+    throw new StartError('dataFolder', `${sentence}. Nothing was changed; ${OLDER_DATA_ADVICE}`);
   }
 }
 
@@ -61,5 +61,5 @@ export function planMigration(
 }
 
 function noWay(to: number, why: string): StartError {
-  return new StartError('configuration', `there is no way to format ${to}: ${why}; nothing was changed`);
+  return new StartError('configuration', `the database cannot be changed to format ${to}: ${why}. Nothing was changed`);
 }

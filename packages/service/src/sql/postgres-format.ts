@@ -55,8 +55,8 @@ export async function checkPostgresFormat(pool: Asked, options: DatabaseOptions)
   if (format > migrations.length && serves <= migrations.length) return;
   checkFormat('the database', format, options);
   if (format < migrations.length) {
-    const sentence = `the database has format ${format} of the ${application}'s tables, this version needs ${migrations.length}`;
-    throw new StartError('dataFolder', `${sentence}: run \`basa migrate ${application}\` with the same configuration`);
+    const sentence = `the tables of the ${application} in the database have format ${format}, but this version needs ${migrations.length}`;
+    throw new StartError('dataFolder', `${sentence}; run \`basa migrate ${application}\` with the same configuration`);
   }
 }
 
@@ -73,8 +73,8 @@ async function readFormat(asked: Asked, application: string): Promise<Found> {
   const found = rows as { application: string; format: number; serves?: number | null }[];
   const other = found.find((row) => row.application !== application);
   if (other !== undefined) {
-    const sentence = `the database holds the tables of a BASA ${other.application}`;
-    throw new StartError('dataFolder', `${sentence}; give the ${application} a database of its own`);
+    const sentence = `the database contains the tables of a BASA ${other.application}`;
+    throw new StartError('dataFolder', `${sentence}; use another database for the ${application}`);
   }
   const format = found[0]?.format ?? 0;
   return { format, serves: found[0]?.serves ?? format };
@@ -86,5 +86,8 @@ export function databaseTrouble(error: unknown): unknown {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof message !== 'string') return error;
   const words = typeof code === 'string' ? `${message} (${code})` : message;
-  return new StartError('dataFolder', `the database cannot be used: ${words}; check databaseUrl and that it runs`);
+  return new StartError(
+    'dataFolder',
+    `the database cannot be used: ${words}; check databaseUrl, and that the database is running`,
+  );
 }

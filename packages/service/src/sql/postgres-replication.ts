@@ -10,7 +10,7 @@ export async function replicationNotice(pool: Pick<pg.Pool, 'query'>): Promise<s
   const [{ names, standbys }] = rows as [{ readonly names: string; readonly standbys: number }];
   if (standbys === 0 || names !== '') return undefined;
   return (
-    'the database has a standby and does not wait for it: a fail-over loses what was acknowledged last; ' +
+    'the database has a standby but does not wait for it, so a fail-over loses the newest acknowledged data; ' +
     "set synchronous_standby_names = '*' there, or never fail over to it"
   );
 }

@@ -9,12 +9,12 @@ const SQLITE = { busy: 5, readOnly: 8, corrupt: 11, cannotOpen: 14, notADatabase
 export function sentenceOf(error: unknown, folder: string): unknown {
   const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
   if (isStorageFull(error)) {
-    return new StartError('storageFull', `no space is left for ${folder}; free some and start again`);
+    return new StartError('storageFull', `no space is left for ${folder}; free some space and start again`);
   }
   if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT'].includes(code)) {
     return new StartError(
       'dataFolder',
-      `${folder} cannot be used as a data folder (${code}): check path and permissions`,
+      `${folder} cannot be used as a data folder (${code}); check the path and its permissions`,
     );
   }
   if (code !== 'ERR_SQLITE_ERROR') return error;
@@ -35,6 +35,6 @@ export function sentenceOf(error: unknown, folder: string): unknown {
 export function damaged(folder: string, what: string): StartError {
   return new StartError(
     'dataFolder',
-    `the database in ${folder} is damaged (${what.replaceAll('\n', ', ')}); nothing was changed: restore the newest backup of the folder`,
+    `the database in ${folder} is damaged (${what.replaceAll('\n', ', ')}); nothing was changed; restore the newest backup of the folder`,
   );
 }

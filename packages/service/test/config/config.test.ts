@@ -51,8 +51,8 @@ describe('configuration', () => {
     ['an unknown key further in', { dataFolder: 'a', limits: { burst: 1, x: 1 } }, {}, 'limits.x is not a known key'],
     ['a variable that is no JSON', { dataFolder: 'a' }, { BASA_TEST_PORT: 'eighty' }, 'BASA_TEST_PORT must be JSON'],
     ['a file that is no JSON', '{', {}, 'cannot be read as JSON'],
-    ['a file that is no object', '[]', {}, 'must hold one JSON object'],
-    ['a secret in the file', { dataFolder: 'a', passphrase: 'x' }, {}, 'passphrase is a secret and may not stand in'],
+    ['a file that is no object', '[]', {}, 'must contain one JSON object'],
+    ['a secret in the file', { dataFolder: 'a', passphrase: 'x' }, {}, 'passphrase is a secret and may not be in'],
     ['a secret file that is not there', { dataFolder: 'a', passphraseFile: '/nowhere' }, {}, 'passphraseFile: ENOENT'],
   ])('%s is named', (_, file, environment, sentence) => {
     expect(() => read(file, environment as Record<string, string>)).toThrow(sentence);
@@ -62,7 +62,7 @@ describe('configuration', () => {
   it('says where a file comes from that is not there', () => {
     const file = join(folder, 'nowhere.json');
     expect(() => readConfig(schema, { file, environment: {}, prefix: 'BASA_TEST_' })).toThrow(
-      `configuration: there is no file ${file}; \`basa init\` writes configurations`,
+      `configuration: ${file} does not exist; check the path, or create a configuration with \`basa init\``,
     );
   });
 
@@ -83,7 +83,7 @@ describe('configuration', () => {
     });
     expect(() => read({ dataFolder: 'a' }, {}, ['port'])).toThrow('--set takes key=value, got "port"');
     expect(() => read({ dataFolder: 'a' }, {}, ['prot=1'])).toThrow('prot is not a known key');
-    expect(() => read({ dataFolder: 'a' }, {}, ['passphrase=x'])).toThrow('may not stand on a command line');
+    expect(() => read({ dataFolder: 'a' }, {}, ['passphrase=x'])).toThrow('may not be on a command line');
   });
 
   it('says where each value came from', () => {
@@ -124,7 +124,7 @@ describe('configuration', () => {
       'operators is empty',
       'unsafePaperMode',
       'tokenFile: ',
-      `keyFile: ${open}`,
+      `keyFile: other users can read ${open}`,
       `chmod 600 ${open}`,
     ])
       expect(risks).toContain(word);
@@ -134,6 +134,6 @@ describe('configuration', () => {
       BASA_SERVER_DATABASE_URL: 'postgres://a:b@db/x',
       BASA_AUTHORITY_DATABASE_URL: 'postgres://c:d@db/y',
     };
-    expect(sharedDatabaseRisk({ environment })).toContain('databases on db');
+    expect(sharedDatabaseRisk({ environment })).toContain('database on db');
   });
 });

@@ -14,7 +14,7 @@ describe('a host name', () => {
     const service = await serviceWith({ hosts: ['basa.example.org', 'Other.Example:8443'] });
     const refused = await service.app.inject({ url: '/v1/health', headers: { host: 'evil.example:7800' } });
     expect([refused.statusCode, codeOf(refused)]).toEqual([421, 'host-refused']);
-    expect(refused.json().detail).toContain('"evil.example" is not known here; name it in `hosts`');
+    expect(refused.json().detail).toContain('"evil.example" is not a known host name; add it to `hosts`');
     for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1:7', '[::1]:7800', 'basa.example.org', 'other.example.'])
       expect([host, await asked(service, host)]).toEqual([host, 'answered']);
     const others = [

@@ -45,7 +45,7 @@ it('a database that goes away while it starts is one line', async () => {
   const [code] = await once(child, 'exit');
   expect([code, said.err]).toEqual([
     EXIT.dataFolder,
-    'test: the database cannot be used: Connection terminated; check databaseUrl and that it runs\n',
+    'test: the database cannot be used: Connection terminated; check databaseUrl, and that the database is running\n',
   ]);
 });
 

@@ -68,7 +68,7 @@ describe('a data folder', () => {
     const folder = freshFolder();
     openDatabase(folder, ONE).close();
     const before = readFileSync(file(folder));
-    const refused = `${folder} has format 1, this version reads nothing before 2; nothing was changed: start the version`;
+    const refused = `${folder} has format 1, but this version reads only formats from 2. Nothing was changed; start the version`;
     for (const open of [openDatabase, readDatabase]) expect(() => open(folder, { ...TWO, oldest: 2 })).toThrow(refused);
     expect(readFileSync(file(folder))).toEqual(before);
     openDatabase(freshFolder(), { ...TWO, oldest: 2 }).close();
@@ -85,7 +85,7 @@ describe('a data folder', () => {
     const folder = freshFolder();
     openDatabase(folder, TWO).close();
     expect(() => openDatabase(folder, ONE)).toThrow(
-      `${folder} has format 2, this version knows up to 1: start the newer version that wrote it`,
+      `${folder} has format 2, but this version knows only formats up to 1; start the newer version that wrote it`,
     );
     openDatabase(folder, TWO).close();
   });
@@ -95,7 +95,7 @@ describe('a data folder', () => {
     openDatabase(folder, ONE).close();
     const before = readFileSync(file(folder));
     expect(() => openDatabase(folder, { ...ONE, application: 'server' })).toThrow(
-      `${folder} is the data folder of a BASA authority; give the server a folder of its own`,
+      `${folder} is the data folder of a BASA authority; choose another folder for the server`,
     );
     expect(readFileSync(file(folder))).toEqual(before);
   });
@@ -138,7 +138,7 @@ describe('a data folder', () => {
   it('is used by one at a time', () => {
     const folder = freshFolder();
     const first = openDatabase(folder, ONE);
-    expect(() => openDatabase(folder, ONE)).toThrow(`${folder} is in use by this very process`);
+    expect(() => openDatabase(folder, ONE)).toThrow(`${folder} is already in use by this process`);
     first.close();
     openDatabase(folder, ONE).close();
   });

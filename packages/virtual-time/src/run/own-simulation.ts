@@ -115,16 +115,16 @@ function tryOneStep({ trainer, training: { batchSize, learningRate }, shares, te
     const wrong = delta.findIndex((value) => !Number.isFinite(value));
     if (delta.length !== dimension)
       throw new RangeError(
-        `the trainer gave an update of ${delta.length} numbers; the model has ${dimension} parameters`,
+        `the trainer returned an update of ${delta.length} numbers, but the model has ${dimension} parameters; return one number for each parameter`,
       );
     if (wrong >= 0)
       throw new RangeError(
-        `number ${wrong} of the first update is ${delta[wrong]}: lower the learning rate, or check the data`,
+        `number ${wrong} of the first update is ${delta[wrong]}; lower the learning rate, or check the data`,
       );
   }
   if (scoreOf(trainer.evaluate(start, test)) === undefined)
     throw new RangeError(
-      'evaluate of the trainer must return loss, samples and a score by its name, such as { loss, samples, accuracy }; the larger the score the better',
+      'evaluate() of the trainer must return loss, samples and a score under its name, such as { loss, samples, accuracy }; a larger score must be better',
     );
 }
 
@@ -132,7 +132,7 @@ function tryOneStep({ trainer, training: { batchSize, learningRate }, shares, te
 function checkDropouts(protocol: OwnProtocol, cell: Cell<ScheduledTask>, { profiles }: Costs): void {
   if (needsOf(cell).profiles.every((request) => profileKey(request) in profiles)) return;
   throw new RangeError(
-    `${protocol} with ${cell.concurrency} devices a round bears no drop-out; take more, or none of them`,
+    `${protocol} with ${cell.concurrency} devices in a round does not tolerate drop-outs; raise --at-a-time, or remove --drop-out`,
   );
 }
 

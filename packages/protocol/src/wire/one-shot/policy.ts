@@ -86,11 +86,11 @@ export function oneShotProblem(
   const count = authorities.length;
   if (count === 1) return tolerated === 0 ? undefined : 'one authority tolerates no collusion: tolerated must be 0';
   if (2 * threshold <= count + tolerated)
-    return `${threshold} of ${count} authorities do not withstand ${tolerated} that collude: the threshold must exceed ${(count + tolerated) / 2}`;
+    return `a threshold of ${threshold} of ${count} authorities does not tolerate ${tolerated} that collude; the threshold must exceed ${(count + tolerated) / 2}`;
   if (tolerated < 1 && !unsafeThreshold)
-    return 'tolerated must be at least 1 with several authorities: otherwise each of them alone could unmask every update together with the server';
+    return 'tolerated must be at least 1 with several authorities: otherwise any one of them could unmask every update together with the server';
   if (count - tolerated < tolerated + 1 && !uncheckedSums)
-    return `with ${count} authorities and tolerated ${tolerated}, fewer than ${tolerated + 1} hold a part: nobody could check a sum of masks (uncheckedSums accepts that)`;
+    return `with ${count} authorities and tolerated ${tolerated}, fewer than ${tolerated + 1} hold each part, so nobody could check a sum of masks (uncheckedSums allows that)`;
   const parts = partsOf(count, tolerated).length;
   return parts > MAX_PARTS
     ? `${parts} parts exceed ${MAX_PARTS}: use fewer authorities or a smaller tolerated`

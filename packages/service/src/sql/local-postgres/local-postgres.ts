@@ -38,7 +38,8 @@ const run = promisify(execFile);
 
 export async function startLocalPostgres({ folder, settings }: LocalPostgresOptions): Promise<LocalPostgres> {
   const found = findPostgres();
-  if (found === undefined) throw new StartError('dataFolder', `there is no PostgreSQL here: ${HOW_TO_GET_POSTGRES}`);
+  if (found === undefined)
+    throw new StartError('dataFolder', `PostgreSQL is not installed here; ${HOW_TO_GET_POSTGRES}`);
   const isRoot = process.getuid?.() === 0;
   const as = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const data = join(folder, 'data');
@@ -53,7 +54,10 @@ export async function startLocalPostgres({ folder, settings }: LocalPostgresOpti
     const options = ['--auth=scram-sha-256', `--username=${OWNER}`, '--encoding=UTF8', '--no-locale', '--no-sync'];
     await run(join(bin, 'initdb'), ['-D', data, `--pwfile=${passwordFile}`, ...options], { ...as, cwd: '/' }).catch(
       (error: unknown) => {
-        throw new StartError('dataFolder', `no cluster could be made in ${folder}: ${(error as Error).message}`);
+        throw new StartError(
+          'dataFolder',
+          `PostgreSQL could not create its files in ${folder}: ${(error as Error).message}`,
+        );
       },
     );
   }
