@@ -50,14 +50,16 @@ it('a buffer fills and its sum becomes a version while the page looks on', async
     await client.contribute(update, { trainedOn: (await client.model()).version });
     if (n < BUFFER_SIZE - 1) {
       await expect.poll(() => slots('accepted'), FOR_LONG).toBe(n + 1);
-      await shows(page, '#buffers-line').toBe(`1 buffer fills, with ${n + 1} of ${BUFFER_SIZE} updates`);
+      await shows(page, '#buffers-line').toBe(`1 open buffer, with ${n + 1} of ${BUFFER_SIZE} updates`);
     }
   }
   await shows(page, '#version').toBe('1');
   await shows(page, '#accuracy').toMatch(/^\d+\.\d %$/);
   await shows(page, '#updates').toBe(String(BUFFER_SIZE));
   await shows(page, '#summary').toMatch(/is at version 1 with an accuracy of/);
-  await shows(page, '#ended .buffer .status').toBe(`sum is in the model · ${BUFFER_SIZE} of ${BUFFER_SIZE} uploads`);
+  await shows(page, '#ended .buffer .status').toBe(
+    `the sum is in the model · ${BUFFER_SIZE} of ${BUFFER_SIZE} uploads`,
+  );
   await shows(page, '#step-ms').toMatch(/upload.*× 3/);
   await shows(page, '#mean-age').toBe('0.0');
   await shows(page, '#ages').toMatch(/version 10\.00/);
