@@ -24,7 +24,15 @@ export type { SealingTrial } from './federation/sealing-trial.ts';
 export { sealingTrial } from './federation/sealing-trial.ts';
 export { FederationServer, SEAT_MS } from './federation/server.ts';
 export { overAttributes, transparentPaperSealings, transparentSealings } from './federation/transparent-sealings.ts';
-export type { AuthorityPeer, Environment, PaperSealings, Sealings, ServerPeer, World } from './federation/world.ts';
+export type {
+  AuthorityPeer,
+  AuthorityWorld,
+  Environment,
+  PaperSealings,
+  Sealings,
+  ServerPeer,
+  World,
+} from './federation/world.ts';
 export type { OneShotProtocolOptions } from './protocols/basa-one-shot.ts';
 export { basaOneShot } from './protocols/basa-one-shot.ts';
 export { unsafeBasaPaper } from './protocols/basa-paper.ts';

@@ -156,7 +156,7 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
     },
     {
       file: 'packages/simulator/src/federation/one-shot-authority.ts',
-      find: 'this.#examined.clear();',
+      find: 'this.examined.clear();',
       replace: '',
     },
   ],

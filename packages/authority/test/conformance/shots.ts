@@ -13,11 +13,11 @@ import {
   taskNoise,
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import { type Enrolled, kernel, type TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type Authority, type AuthorityOptions, verifyLog } from '../../src/index.ts';
 import { ask, askWithoutLength, newDevice } from '../asking.ts';
 import { AUDITOR, cleanUp, type NewHome, start, time } from '../homes.ts';
-import { type Enrolled, kernel, type TestUpload } from '../one-shot/shot-device.ts';
 import { loggedModel, openRelease, type ReleaseAsked, type ShotWorld, shotStage } from '../one-shot/shot-world.ts';
 import { opened, vectorsOf, votesOf } from '../one-shot/sums.ts';
 import { stage } from '../parties.ts';

@@ -13,13 +13,13 @@ import {
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { openDatabase } from '@basa/service';
+import type { Enrolled, TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Authority, backupAuthority, restoreAuthority, rotateVault, verifyLog } from '../../src/index.ts';
 import { EMBEDDED_DATABASE } from '../../src/store/store.ts';
 import { type Answer, ask } from '../asking.ts';
 import { AUDITOR, cleanUp, freshHome, type Home, start, stop, time } from '../homes.ts';
 import { PowerCuts } from '../power-cuts.ts';
-import type { Enrolled, TestUpload } from './shot-device.ts';
 import { type ShotWorld, shotStage } from './shot-world.ts';
 import { votesOf } from './sums.ts';
 

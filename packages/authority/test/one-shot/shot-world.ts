@@ -12,6 +12,7 @@ import {
   type Endorsement,
   type Epoch,
   encodePolicy,
+  epochNameOf,
   type InspectAnswer,
   inspectAnswerCodec,
   inspectRequestCodec,
@@ -23,6 +24,7 @@ import {
   releaseAnswerCodec,
   releaseRequestCodec,
   type ShownUpload,
+  shotLayout,
   standingCodec,
   type TaskPolicy,
   unframeHeader,
@@ -31,11 +33,11 @@ import {
   type WantedSum,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { type Enrolled, maskedUpload, type TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import type { Authority } from '../../src/index.ts';
 import { type Answer, ask, askAs, newDevice } from '../asking.ts';
 import { OPERATOR, time } from '../homes.ts';
 import { TestServer } from '../parties.ts';
-import { type Enrolled, type TestUpload, upload } from './shot-device.ts';
 
 export class ShotWorld {
   readonly server: TestServer;
@@ -66,11 +68,16 @@ export class ShotWorld {
     return Promise.all(authorities.map(async (authority) => (await this.standing(authority)).epoch));
   }
 
-  /** One upload of each device, sealed to the open epochs of these authorities. */
+  /** One upload of each device, sealed to the open epochs of these authorities; every word but the guards has its number. */
   async uploads(authorities: readonly Authority[], count = this.enrolled.length): Promise<readonly TestUpload[]> {
     const epochs = await this.epochs(authorities);
     const on = { policy: this.policy, entry: this.entry, epochs };
-    return this.enrolled.slice(0, count).map((one, n) => upload(one, on, n + 1));
+    const names = epochs.map((epoch) => epochNameOf(nodeSuite, epoch));
+    return this.enrolled.slice(0, count).map((one, n) => {
+      const input = new Uint32Array(shotLayout(this.policy, names).elements).fill(n + 1);
+      input.set([1, 0, 0, 0]);
+      return maskedUpload(one, on, input);
+    });
   }
 
   inspectRequest(uploads: readonly ShownUpload[], epochs: readonly Epoch[], signer = this.server.signer): Uint8Array {

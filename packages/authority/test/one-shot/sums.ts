@@ -11,8 +11,8 @@ import {
   type WantedSum,
 } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
+import { kernel, type TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import type { Authority } from '../../src/index.ts';
-import { kernel, type TestUpload } from './shot-device.ts';
 import { openRelease, type ShotWorld } from './shot-world.ts';
 
 /** Every authority inspects, then votes. */

@@ -1,10 +1,10 @@
 /** The one-shot mode at several nodes of one authority on one PostgreSQL: one epoch, one vote, and secrets that all have and all lose. */
 import { toHex } from '@basa/masking';
 import { batchVoteAnswerCodec, type Epoch } from '@basa/protocol';
+import type { TestUpload } from '@basa/testkit/core/one-shot/shot-upload.ts';
 import { afterEach, expect, it } from 'vitest';
 import type { Authority } from '../../src/index.ts';
 import { start, stop, time } from '../homes.ts';
-import type { TestUpload } from '../one-shot/shot-device.ts';
 import { shotStage } from '../one-shot/shot-world.ts';
 import { opened } from '../one-shot/sums.ts';
 import { authorityNodes, logOf, startNodes } from './nodes.ts';

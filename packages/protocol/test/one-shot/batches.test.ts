@@ -1,23 +1,28 @@
 /** The rules of a batch, its votes, and the point at which it is final. */
 import { type Batch, batchProblem, isRefused, type ShotHeader } from '@basa/protocol';
+import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
-import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
+import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import { describe, expect, it } from 'vitest';
 import { forged, inspected, takenForGood, voted } from './scene.ts';
 
-const headersOf = (shots: readonly Shot[]): readonly ShotHeader[] => shots.map(({ upload }) => upload.header);
+const headersOf = (shots: readonly StoredShot[]): readonly ShotHeader[] => shots.map(({ upload }) => upload.header);
 
 describe('a batch', () => {
   it('of fewer than Kmin, of more than K, or with one user twice is none [S4] [S5]', () => {
     const { world, shots, devices } = inspected({}, 4);
     const { policy, server } = world;
-    const vote = (some: readonly Shot[]) => server.voteBy(0, server.batch(some));
+    const vote = (some: readonly StoredShot[]) => server.voteBy(0, server.batch(some));
     expect(vote(shots.slice(0, 2))).toMatchObject({ reason: 'too-few' });
-    const again = forged(devices[0] as ShotDevice, shots[0] as Shot, { joinTag: world.randomBytes(32) as never });
+    const again = server.keep(
+      forged(devices[0] as ShotDevice, shots[0] as StoredShot, { joinTag: world.randomBytes(32) as never }),
+    );
     takenForGood(world, 0, again);
     expect(vote([...shots.slice(0, 3), again])).toMatchObject({ reason: 'duplicate-user', slots: [3] });
-    expect(vote([...shots.slice(0, 2), shots[0] as Shot])).toMatchObject({ reason: 'duplicate-user', slots: [2] });
+    expect(vote([...shots.slice(0, 2), shots[0] as StoredShot])).toMatchObject({
+      reason: 'duplicate-user',
+      slots: [2],
+    });
     expect(batchProblem({ ...policy, bufferSize: 3 }, headersOf(shots))).toMatchObject({ reason: 'batch-invalid' });
     expect(isRefused(vote(shots))).toBe(false);
   });
@@ -59,7 +64,7 @@ describe('an authority', () => {
     expect(granted(server.voteBy(0, batch)).vote?.endorsements).toHaveLength(1);
     const other = server.batch(shots.slice(1));
     expect(server.voteBy(0, other)).toEqual({ vote: undefined, held: batch });
-    world.authority(0).restart();
+    reloaded(world.authority(0));
     server.inspectBy(0, shots);
     expect(server.voteBy(0, other)).toEqual({ vote: undefined, held: batch });
     expect(granted(server.voteBy(0, batch)).vote?.endorsements).toHaveLength(1);
@@ -85,7 +90,9 @@ describe('an authority', () => {
   it('takes one update of a device a version, whatever its tag is [S17]', () => {
     const { world, shots, devices } = voted();
     const { server } = world;
-    const second = forged(devices[0] as ShotDevice, shots[0] as Shot, { joinTag: world.randomBytes(32) as never });
+    const second = forged(devices[0] as ShotDevice, shots[0] as StoredShot, {
+      joinTag: world.randomBytes(32) as never,
+    });
     // Its parts are sealed under another tag, so this authority would find them bad; the rule holds without that.
     takenForGood(world, 0, second);
     world.contributed(2);
@@ -97,8 +104,8 @@ describe('an authority', () => {
   it('votes for nothing that it has not examined since it started, and says which', () => {
     const { world, shots, batch } = inspected();
     const { server } = world;
-    world.authority(0).restart();
-    server.inspectBy(0, [shots[1] as Shot]);
+    reloaded(world.authority(0));
+    server.inspectBy(0, [shots[1] as StoredShot]);
     expect(server.voteBy(0, batch)).toMatchObject({ reason: 'not-inspected', slots: [0, 2] });
   });
 
@@ -142,17 +149,17 @@ describe('a release', () => {
     const votes = server.votes(batch, [0, 1, 2]);
     expect(isRefused(server.releaseBy(3, batch, { votes }))).toBe(false);
     const [device] = devices as [ShotDevice];
-    const statement = (shots[0] as Shot).upload.header.epochs[3]?.statement as Uint8Array;
-    const { joinTag } = (shots[0] as Shot).upload.header;
-    expect(world.authority(3).outcome({ user: device.user, joinTag, statement }).status).toBe('included');
-    world.authority(3).restart();
-    expect(world.authority(3).outcome({ user: device.user, joinTag, statement }).status).toBe('included');
+    const statement = (shots[0] as StoredShot).upload.header.epochs[3]?.statement as Uint8Array;
+    const { joinTag } = (shots[0] as StoredShot).upload.header;
+    expect(server.outcomeBy(3, { user: device.own.user, joinTag, statement }).status).toBe('included');
+    reloaded(world.authority(3));
+    expect(server.outcomeBy(3, { user: device.own.user, joinTag, statement }).status).toBe('included');
   });
 
   it('with one authority is part of the vote: the batch is final at once', () => {
     const { world, batch } = inspected({ count: 1 });
     expect(world.server.votes(batch)).toHaveLength(1);
-    expect(world.authority(0).log.at(-1)).toMatchObject({ kind: 'batch-final' });
+    expect(world.authority(0).base.log.at(-1)).toMatchObject({ kind: 'batch-final' });
     expect(isRefused(world.server.releaseBy(0, batch, { votes: [] }))).toBe(false);
   });
 });

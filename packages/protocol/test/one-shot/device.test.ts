@@ -1,11 +1,30 @@
 /** An update leaves a device once: the same bytes after every crash, and no second upload of it. */
-import { type Device, restoreDevice, type UserSession, wipeSession } from '@basa/protocol';
-import { granted } from '@basa/simulator';
+import { deviceRecordCodec, restoreDevice, type UserSession, wipeSession } from '@basa/protocol';
+import { Crash, granted } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { voted } from './scene.ts';
 
 type ShotSession = Extract<UserSession, { step: 'shot' }>;
+
+/** The device crashes at this point of an upload, and comes back from its records. */
+function crashed({ world, device }: ReturnType<typeof fresh>, at: 'before-freeze' | 'after-freeze' | 'after-upload') {
+  const { shots } = world.federation;
+  const crash = (): never => {
+    throw new Crash('user');
+  };
+  const start = granted(device.gather(shots.standings()));
+  if (at === 'before-freeze') device.onMask = crash;
+  if (at === 'after-freeze') world.federation.crashIn = 1;
+  const send = () =>
+    device.drive(start, ({ upload, body }) => {
+      granted(shots.take(upload, body));
+      return crash();
+    });
+  expect(send).toThrow(Crash);
+  device.onMask = undefined;
+  device.own.restart();
+}
 
 function fresh() {
   const world = new ShotWorld();
@@ -17,34 +36,35 @@ describe('an update', () => {
     'that a crash stopped %s leaves as the same bytes, once [S15]',
     (stop) => {
       const { world, device } = fresh();
-      expect(device.contribute(stop)).toEqual({ kind: 'stopped' });
-      const { session, ledger } = device.device;
+      crashed({ world, device }, stop);
+      const { session, ledger } = device.own;
       const { header } = session as ShotSession;
       expect(ledger.deltas.size).toBe(1);
       const before = world.server.shots.map(({ body }) => body);
-      expect(device.contribute()).toEqual({ kind: 'acknowledged' });
+      expect(device.contribute()).toEqual({ kind: 'accepted' });
       expect(world.server.shots).toHaveLength(1);
       const [shot] = world.server.shots as [(typeof world.server.shots)[number]];
       expect(shot.upload.header.joinTag).toEqual(header.joinTag);
       if (stop === 'after-upload') expect(before).toEqual([shot.body]);
-      expect(device.device.session?.step).toBe('acknowledged');
+      expect(device.own.session?.step).toBe('acknowledged');
     },
   );
 
   it('whose freeze is not durable has given nothing away, and no byte has left', () => {
     const { world, device } = fresh();
-    expect(device.contribute('before-freeze')).toEqual({ kind: 'stopped' });
-    expect(device.device.session).toBeUndefined();
+    crashed({ world, device }, 'before-freeze');
+    expect(device.own.session).toBeUndefined();
     expect(world.server.shots).toEqual([]);
-    expect(device.contribute()).toEqual({ kind: 'acknowledged' });
+    expect(device.contribute()).toEqual({ kind: 'accepted' });
   });
 
   it('that was given is given in no other upload, and no other on the same version [S15] [S17]', () => {
     const { world, device } = fresh();
     device.contribute();
-    expect(device.contribute()).toEqual({ kind: 'left', reason: 'delta-committed' });
-    device.deltaId = world.randomBytes(16);
-    expect(device.contribute()).toEqual({ kind: 'left', reason: 'version-given' });
+    device.own.leave();
+    expect(device.contribute()).toEqual({ kind: 'refused', reason: 'delta-committed' });
+    device.own.newUpdate();
+    expect(device.contribute()).toEqual({ kind: 'refused', reason: 'version-given' });
     expect(world.server.shots).toHaveLength(1);
   });
 
@@ -53,49 +73,51 @@ describe('an update', () => {
     const [device] = devices as [(typeof devices)[number]];
     for (const index of world.indices) granted(world.server.releaseBy(index, batch, { votes }));
     world.append({ sums: [world.server.closing(batch).ctx], spoilt: [] });
-    device.deltaId = world.randomBytes(16);
-    expect(device.contribute()).toEqual({ kind: 'acknowledged' });
+    device.own.newUpdate();
+    expect(device.contribute()).toEqual({ kind: 'accepted' });
     expect(world.server.shots.at(-1)?.upload.header.version).toBe(1);
   });
 
   it('comes out as it was frozen, or not at all', () => {
-    const { device } = fresh();
-    device.contribute('after-freeze');
-    (device.input as Uint32Array)[5] = 7;
-    expect(device.contribute()).toMatchObject({
-      kind: 'damaged',
-      problem: expect.stringContaining('does not come out as it was frozen'),
-    });
+    const scene = fresh();
+    crashed(scene, 'after-freeze');
+    (scene.device.own.input as Uint32Array)[5] = 7;
+    expect(() => scene.device.contribute()).toThrow('does not come out as it was frozen');
     const other = fresh();
-    other.device.contribute('after-freeze');
-    other.device.records = other.device.records.map((entry) =>
+    crashed(other, 'after-freeze');
+    other.device.own.records = other.device.own.records.map((entry) =>
       entry.kind === 'shot' ? { ...entry, seeds: entry.seeds.map(() => new Uint8Array(32)) } : entry,
     );
-    expect(other.device.contribute()).toMatchObject({
-      kind: 'damaged',
-      problem: expect.stringContaining('as it was frozen'),
-    });
+    other.device.own.restart();
+    expect(() => other.device.contribute()).toThrow('as it was frozen');
   });
 
   it('that the server refuses is held: only authorities free it', () => {
     const { world, device } = fresh();
-    device.contribute('after-freeze');
+    crashed({ world, device }, 'after-freeze');
     world.pass(3_600_000);
-    expect(device.contribute()).toEqual({ kind: 'held', reason: 'epoch-over' });
-    expect(device.device.ledger.deltas.size).toBe(1);
+    expect(device.contribute()).toEqual({ kind: 'refused', reason: 'epoch-over' });
+    expect(device.own.ledger.deltas.size).toBe(1);
   });
 });
 
+it('a device is what the bytes of its records give', () => {
+  const { world, device } = fresh();
+  device.contribute();
+  const records = [...device.own.ledgerRecords, ...device.own.records];
+  const bytes = records.map((entry) => deviceRecordCodec.encode(entry));
+  const restored = restoreDevice(world.environment.tools.suite, bytes.map(deviceRecordCodec.decode));
+  expect(restored.ledger).toEqual(device.own.ledger);
+  expect(restored.session?.step).toBe('acknowledged');
+});
+
 describe('a frozen session', () => {
-  it('is what its records give, and has no secret once it is wiped', () => {
+  it('has no secret once it is wiped', () => {
     const { world, device } = fresh();
-    device.contribute('after-freeze');
-    const { suite } = world.environment.tools;
-    const restored: Device = device.device;
-    expect(restoreDevice(suite, device.records).ledger).toEqual(restored.ledger);
-    const { seeds } = restored.session as ShotSession;
+    crashed({ world, device }, 'after-freeze');
+    const { seeds } = device.own.session as ShotSession;
     expect(seeds).toHaveLength(4);
-    wipeSession(restored.session as ShotSession);
+    wipeSession(device.own.session as ShotSession);
     for (const seed of seeds) expect(() => seed.reveal()).toThrow('wiped');
   });
 });

@@ -1,15 +1,15 @@
 /** A broken upload is refused by itself: the server reads its guard words with the words that authorities give. */
 import { packVector } from '@basa/masking';
 import { guardVerdict, shotLayout, type Verdict } from '@basa/protocol';
+import type { StoredShot } from '@basa/simulator';
 import { granted } from '@basa/simulator';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { forged, pair } from './scene.ts';
 
 describe('the guards', () => {
   /** The verdicts of all authorities about one upload. */
-  function answersFor(world: ShotWorld, shot: Shot): readonly Verdict[] {
+  function answersFor(world: ShotWorld, shot: StoredShot): readonly Verdict[] {
     return world.indices.map((index) => granted(world.server.inspectBy(index, [shot])).verdicts[0] as Verdict);
   }
 

@@ -9,8 +9,8 @@ import {
   epochSecretOf,
   shotLayout,
 } from '@basa/protocol';
+import type { StoredShot } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { forged, saidOf, verdicts } from './scene.ts';
@@ -21,13 +21,13 @@ const HYBRID: ShotOptions = { shot: { sealing: 'x25519+mlkem768' } };
 function scene() {
   const world = new ShotWorld(HYBRID);
   const [, colluder] = world.contributed(2) as [unknown, ReturnType<ShotWorld['device']>];
-  const [, own] = world.server.shots as [Shot, Shot];
+  const [, own] = world.server.shots as [StoredShot, StoredShot];
   return { world, own, colluder };
 }
 
 /** The statement of authority 0 with other keys, signed by it. */
 function restated(world: ShotWorld, change: Partial<Epoch>): Epoch {
-  const { signer } = world.authority(0).ports;
+  const { signer } = world.authority(0).base.ports;
   const body = { ...granted(world.authority(0).standing()).epoch, ...change };
   return { ...body, signature: signer.sign(epochCodec.statement(body)) };
 }
@@ -79,8 +79,8 @@ describe('a statement', () => {
     const good = first?.epoch.kemKey as Uint8Array;
     for (const kemKey of [badKey(good), undefined]) {
       const standing = { ...granted(world.authority(0).standing()), epoch: restated(world, { kemKey }) };
-      expect(reasonOf(device.gather([standing, ...others.slice(0, 2)]))).toBe('epoch-invalid');
-      const { epochs } = granted(device.gather([standing, ...others]));
+      expect(reasonOf(device.receive([standing, ...others.slice(0, 2)]))).toBe('epoch-invalid');
+      const { epochs } = granted(device.receive([standing, ...others]));
       expect(epochs.map(({ authority }) => authority)).toEqual([1, 2, 3]);
     }
   });
@@ -106,7 +106,7 @@ describe('a statement', () => {
     const { kemKey } = epochKeysOf(suite, 'x25519+mlkem768', world.randomBytes(32));
     const standing = { ...granted(world.authority(0).standing()), epoch: restated(world, { kemKey }) };
     const others = world.standings().slice(1, 3);
-    expect(reasonOf(world.device().gather([standing, ...others]))).toBe('epoch-invalid');
+    expect(reasonOf(world.device().receive([standing, ...others]))).toBe('epoch-invalid');
   });
 });
 

@@ -1,6 +1,6 @@
 /** The server accepts an upload of a device of the task, on a version that still counts, sealed to open epochs. */
 import { type Epoch, type IntakeView, millis, type ShotUpload, shotHeaderCodec, shotProblem } from '@basa/protocol';
-import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
+import type { ShotDevice } from '@basa/simulator';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -10,7 +10,7 @@ function scene() {
   const { upload } = world.server.shots[0] as (typeof world.server.shots)[number];
   const signed = (change: object): ShotUpload => {
     const header = { ...upload.header, ...change };
-    return { ...upload, header: { ...header, signature: device.signer.sign(shotHeaderCodec.statement(header)) } };
+    return { ...upload, header: { ...header, signature: device.own.signer.sign(shotHeaderCodec.statement(header)) } };
   };
   const problem = (sent: ShotUpload, view: Partial<IntakeView> = {}) =>
     shotProblem({ ...world.server.view, ...view }, sent)?.reason;
@@ -29,13 +29,15 @@ describe('the server', () => {
 
   it('refuses what is not of this device and task', () => {
     const { upload, signed, problem, device, world } = scene();
-    const certified = (change: object) => ({ ...upload, certificate: { ...device.certificate, ...change } });
+    const certified = (change: object) => ({ ...upload, certificate: { ...device.own.certificate, ...change } });
     expect(problem(certified({ task: OTHER }))).toBe('certificate-invalid');
-    expect(problem(certified({ endorsements: device.certificate.endorsements.slice(2) }))).toBe('certificate-invalid');
+    expect(problem(certified({ endorsements: device.own.certificate.endorsements.slice(2) }))).toBe(
+      'certificate-invalid',
+    );
     expect(problem(signed({ task: OTHER }))).toBe('certificate-invalid');
     expect(problem(signed({ user: OTHER }))).toBe('tag-not-yours');
     expect(problem({ ...upload, header: { ...upload.header, joinTag: OTHER as never } })).toBe('signature-invalid');
-    expect(problem(upload, { now: millis(world.now + 100 * 3_600_000) })).toBe('certificate-expired');
+    expect(problem(upload, { now: millis(world.now + 10 ** 9) })).toBe('certificate-expired');
   });
 
   it('refuses a version that is not logged, is another one, or is over', () => {

@@ -9,9 +9,8 @@ import {
   type ShotStatus,
   shotOutcomeCodec,
 } from '@basa/protocol';
+import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
-import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { type Inspected, inspected, verdicts } from './scene.ts';
@@ -19,13 +18,13 @@ import { type Inspected, inspected, verdicts } from './scene.ts';
 const WINDOW = 3_600_000 + 900_000;
 
 /** The question about an upload, for this authority. */
-function questionOf({ upload }: Shot, index: number) {
+function questionOf({ upload }: StoredShot, index: number) {
   const { user, joinTag, epochs } = upload.header;
   return { user, joinTag, statement: epochs.find(({ authority }) => authority === index)?.statement as Uint8Array };
 }
 
 function statusOf({ world, shots }: Inspected, index: number, n = 0): ShotStatus {
-  return world.authority(index).outcome(questionOf(shots[n] as Shot, index)).status;
+  return world.server.outcomeBy(index, questionOf(shots[n] as StoredShot, index)).status;
 }
 
 describe('an authority', () => {
@@ -38,9 +37,9 @@ describe('an authority', () => {
     const votes = server.votes(batch, [0, 1, 2]);
     world.pass(1);
     expect(statusOf(scene, 3)).toBe('expired');
-    expect(world.authority(3).log.at(-1)).toMatchObject({ kind: 'upload-expired' });
+    expect(world.authority(3).base.log.at(-1)).toMatchObject({ kind: 'upload-expired' });
     expect(statusOf(scene, 3)).toBe('expired');
-    expect(world.authority(3).log.filter(({ kind }) => kind === 'upload-expired')).toHaveLength(1);
+    expect(world.authority(3).base.log.filter(({ kind }) => kind === 'upload-expired')).toHaveLength(1);
     expect(server.voteBy(3, batch, { votes })).toMatchObject({ reason: 'upload-expired', slots: [0] });
     expect(statusOf(scene, 0)).toBe('pending');
   });
@@ -63,22 +62,23 @@ describe('an authority', () => {
     world.pass(4 * 3_600_000);
     world.authority(0).tick();
     expect(statusOf(scene, 0)).toBe('expired');
-    const elsewhere = { ...questionOf(shots[1] as Shot, 0), statement: new Uint8Array(32) };
-    expect(world.authority(0).outcome(elsewhere).status).toBe('unknown');
-    const stranger = { ...questionOf(shots[1] as Shot, 0), user: new Uint8Array(32) as never };
-    expect(world.authority(0).outcome(stranger).status).toBe('unknown');
+    const elsewhere = { ...questionOf(shots[1] as StoredShot, 0), statement: new Uint8Array(32) };
+    expect(world.server.outcomeBy(0, elsewhere).status).toBe('unknown');
+    const stranger = { ...questionOf(shots[1] as StoredShot, 0), user: new Uint8Array(32) as never };
+    expect(world.server.outcomeBy(0, stranger).status).toBe('unknown');
   });
 
   it('records so many expired uploads of a device and an epoch and no more, and none once the epoch is given up', () => {
     const { world, shots } = inspected();
+    const { server } = world;
     const authority = world.authority(0);
-    const question = questionOf(shots[0] as Shot, 0);
-    const ask = () => authority.outcome({ ...question, joinTag: world.randomBytes(32) as JoinTag }).status;
-    const recorded = () => authority.log.filter(({ kind }) => kind === 'upload-expired').length;
+    const question = questionOf(shots[0] as StoredShot, 0);
+    const ask = () => server.outcomeBy(0, { ...question, joinTag: world.randomBytes(32) as JoinTag }).status;
+    const recorded = () => authority.base.log.filter(({ kind }) => kind === 'upload-expired').length;
     world.pass(WINDOW);
     expect(new Set(Array.from({ length: 16 }, ask))).toEqual(new Set(['expired']));
     expect([ask(), recorded()]).toEqual(['pending', 16]);
-    expect(authority.outcome(questionOf(shots[1] as Shot, 0)).status).toBe('expired');
+    expect(server.outcomeBy(0, questionOf(shots[1] as StoredShot, 0)).status).toBe('expired');
     world.pass(2 * 3_600_000);
     authority.tick();
     expect([ask(), recorded()]).toEqual(['expired', 17]);
@@ -99,18 +99,18 @@ describe('a question that names an old epoch', () => {
   it('does not keep an authority from voting for an upload that names another one, nor calls that one expired', () => {
     const world = new ShotWorld();
     const authority = world.authority(2);
-    const old = authority.core.liveEpochs[0] as LiveEpoch;
+    const old = authority.base.core.liveEpochs[0] as LiveEpoch;
     world.pass(WINDOW);
     world.openEpochs();
     world.contributed(3);
     const shots = [...world.server.shots];
     world.server.inspect();
     const batch = world.server.batch(shots);
-    const question = questionOf(shots[0] as Shot, 2);
-    expect(authority.outcome({ ...question, statement: old.statement }).status).toBe('expired');
-    expect(authority.outcome(question).status).toBe('pending');
+    const question = questionOf(shots[0] as StoredShot, 2);
+    expect(world.server.outcomeBy(2, { ...question, statement: old.statement }).status).toBe('expired');
+    expect(world.server.outcomeBy(2, question).status).toBe('pending');
     expect(isRefused(world.server.voteBy(2, batch))).toBe(false);
-    expect(authority.outcome({ ...question, statement: old.statement }).status).toBe('pending');
+    expect(world.server.outcomeBy(2, { ...question, statement: old.statement }).status).toBe('pending');
   });
 });
 
@@ -124,14 +124,14 @@ describe('a device', () => {
     const { world, shots, devices } = scene;
     const [device] = devices as [ShotDevice];
     const { suite } = world.environment.tools;
-    const question = { suite, council: world.policy, task: world.task, user: device.user };
+    const question = { suite, council: world.policy, task: world.task, user: device.own.user };
     const answers = () =>
       world.indices.map((authority) => ({
         authority,
-        outcome: world.authority(authority).outcome(questionOf(shots[0] as Shot, authority)),
+        outcome: world.server.outcomeBy(authority, questionOf(shots[0] as StoredShot, authority)),
       }));
     const release = (some: readonly ShotOutcomeOf[]) =>
-      device.persist(releaseShot(question, device.device, device.deltaId, some)) as object;
+      device.own.persist(releaseShot(question, device.own, device.own.deltaId, some)) as object;
     return { ...scene, device, answers, release };
   }
 
@@ -144,7 +144,7 @@ describe('a device', () => {
     const [first] = all as [ShotOutcomeOf];
     expect(reasonOf(release([first, first, first]))).toBe('outcome-undecided');
     expect(release(all.slice(1))).toEqual({ kind: 'free' });
-    expect(device.device.ledger.deltas.size).toBe(0);
+    expect(device.own.ledger.deltas.size).toBe(0);
     expect(release([])).toEqual({ kind: 'free' });
   });
 
@@ -160,14 +160,14 @@ describe('a device', () => {
     world.pass(WINDOW);
     const all = answers();
     const { suite } = world.environment.tools;
-    const question = { suite, council: world.policy, task: world.task, user: device.user };
-    const commitment = (shots[0] as Shot).upload.header;
+    const question = { suite, council: world.policy, task: world.task, user: device.own.user };
+    const commitment = (shots[0] as StoredShot).upload.header;
     expect(agreedShotOutcome(question, commitment, all)).toBe('expired');
     const other = new Uint8Array(32).fill(7) as never;
     const changed = (change: object) =>
       all.map(({ authority, outcome }) => {
         const body = { ...outcome, ...change };
-        const { signer } = world.authority(authority).ports;
+        const { signer } = world.authority(authority).base.ports;
         return { authority, outcome: { ...body, signature: signer.sign(shotOutcomeCodec.statement(body)) } };
       });
     for (const change of [{ task: other }, { user: other }, { joinTag: other }, { statement: other }])

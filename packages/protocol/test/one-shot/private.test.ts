@@ -1,8 +1,8 @@
 /** A private task of the one-shot mode: who adds the noise, and how often a device may be in a sum. */
 import { ascii } from '@basa/masking';
-import { addAuthorityNoise, buildInput, type Ctx, policyProblem, sumRules, taskNoise } from '@basa/protocol';
+import { addAuthorityNoise, buildInput, type Ctx, oneShotOf, policyProblem, sumRules, taskNoise } from '@basa/protocol';
+import type { ShotDevice } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
-import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { plainTools } from '@basa/testkit/core/tools.ts';
 import { describe, expect, it } from 'vitest';
@@ -70,9 +70,9 @@ describe('noise that the authority adds', () => {
 
   it('is for one authority of a private task alone', () => {
     expect(policyProblem({ ...policy, privacy: undefined })).toContain('authorityNoise needs a private task');
-    expect(() => new ShotWorld({ ...CENTRAL, count: 4, shot: { authorityNoise: true, tolerated: 1 } })).toThrow(
-      'authorityNoise',
-    );
+    const four = new ShotWorld({ ...PRIVATE, count: 4 }).policy;
+    const oneShot = { ...oneShotOf(four), authorityNoise: true };
+    expect(policyProblem({ ...four, oneShot })).toContain('authorityNoise');
   });
 });
 
@@ -85,11 +85,12 @@ describe('a device of a private task', () => {
     expect(verdicts(server.inspectBy(0, shots))).toEqual(Array(3).fill('good'));
     world.append({ sums: [server.closing(batch).ctx], spoilt: [] });
     const [device] = devices as [ShotDevice];
-    device.deltaId = world.randomBytes(16);
-    expect(device.contribute()).toEqual({ kind: 'left', reason: 'budget-spent' });
+    device.own.newUpdate();
+    expect(device.contribute()).toEqual({ kind: 'refused', reason: 'budget-spent' });
     // A device that lost its ledger is refused by the authorities.
-    device.records = [];
-    expect(device.contribute()).toEqual({ kind: 'acknowledged' });
+    device.own.ledgerRecords = [];
+    device.own.restart();
+    expect(device.contribute()).toEqual({ kind: 'accepted' });
     expect(verdicts(server.inspectBy(0, server.shots.slice(-1)))).toEqual(['bad: budget-spent']);
   });
 
@@ -100,8 +101,8 @@ describe('a device of a private task', () => {
     for (const index of world.indices) granted(server.releaseBy(index, batch, { votes }));
     world.append({ sums: [server.closing(batch).ctx], spoilt: [] });
     for (const device of devices) {
-      device.deltaId = world.randomBytes(16);
-      expect(device.contribute()).toEqual({ kind: 'acknowledged' });
+      device.own.newUpdate();
+      expect(device.contribute()).toEqual({ kind: 'accepted' });
     }
     const second = server.shots.slice(-3);
     expect(verdicts(server.inspectBy(0, second))).toEqual(Array(3).fill('good'));

@@ -17,14 +17,13 @@ import {
   shotLayout,
   uploadNameOf,
 } from '@basa/protocol';
-import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
+import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { type ShotOptions, ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 
 export interface Inspected {
   readonly world: ShotWorld;
   readonly devices: readonly ShotDevice[];
-  readonly shots: readonly Shot[];
+  readonly shots: readonly StoredShot[];
   readonly batch: Batch;
 }
 
@@ -44,35 +43,34 @@ export function voted(options: ShotOptions = {}, count = 3): Inspected & { reado
 }
 
 /** Two uploads, of a victim and of a colluder. */
-export function pair(): { world: ShotWorld; victim: Shot; own: Shot; colluder: ShotDevice } {
+export function pair(): { world: ShotWorld; victim: StoredShot; own: StoredShot; colluder: ShotDevice } {
   const world = new ShotWorld();
   const [, colluder] = world.contributed(2) as [ShotDevice, ShotDevice];
-  const [victim, own] = world.server.shots as [Shot, Shot];
+  const [victim, own] = world.server.shots as [StoredShot, StoredShot];
   return { world, victim, own, colluder };
 }
 
-/** The upload with another header or other sealed parts, signed by this device, as the server keeps it. */
+/** The upload with another header or other sealed parts, signed by this device. */
 export function forged(
   device: ShotDevice,
-  shot: Shot,
+  shot: StoredShot,
   change: Partial<ShotHeaderBody> = {},
-  sealed: Uint8Array = device.world.server.shown(shot).sealed,
-): Shot {
+  others?: Uint8Array,
+): StoredShot {
   const { suite } = device.world.environment.tools;
   const { vectorBytes } = shotLayout(device.world.policy, shot.upload.header.epochs);
+  const sealed = others ?? shot.body.subarray(vectorBytes);
   const body = concatBytes(shot.body.subarray(0, vectorBytes), sealed);
   const { signature: _, ...before } = shot.upload.header;
   const hashes = { bodyHash: suite.sha256(body), partsHash: suite.sha256(sealed) };
   const header: ShotHeaderBody = { ...before, ...hashes, ...change };
-  const signature = device.signer.sign(shotHeaderCodec.statement(header));
-  const upload = { certificate: device.certificate, header: { ...header, signature } };
-  const made = { name: uploadNameOf(suite, header), upload, body };
-  device.world.server.shots.push(made);
-  return made;
+  const signature = device.own.signer.sign(shotHeaderCodec.statement(header));
+  const upload = { certificate: device.own.certificate, header: { ...header, signature } };
+  return { name: uploadNameOf(suite, header), upload, body, verdict: 'waiting' };
 }
 
 /** Seeds of one's own, sealed to the epochs of the upload for this name. */
-export function ownParts(world: ShotWorld, shot: Shot, name: ShotName = shot.upload.header): Uint8Array {
+export function ownParts(world: ShotWorld, shot: StoredShot, name: ShotName = shot.upload.header): Uint8Array {
   const { suite } = world.environment.tools;
   const epochs = world.server.epochsOf([shot]) as Epoch[];
   const held = heldParts(world.policy, shot.upload.header.epochs);
@@ -90,12 +88,12 @@ export function verdicts(answer: InspectAnswer | Refused): readonly string[] {
 }
 
 /** The statements of every authority about one upload. */
-export function saidOf(world: ShotWorld, shot: Shot): readonly string[] {
+export function saidOf(world: ShotWorld, shot: StoredShot): readonly string[] {
   return world.indices.flatMap((index) => verdicts(world.server.inspectBy(index, [shot])));
 }
 
 /** The authority takes the upload for one that it examined and found good. */
-export function takenForGood(world: ShotWorld, index: number, { name, upload }: Shot): void {
+export function takenForGood(world: ShotWorld, index: number, { name, upload }: StoredShot): void {
   const { certificate, header } = upload;
   const examined = { kind: 'examined' as const, name, header, notAfter: certificate.notAfter, guards: [] };
   world.authority(index).examined.set(toHex(name), examined);

@@ -9,8 +9,8 @@ import {
   receiveStandings,
   standingsCodec,
 } from '@basa/protocol';
+import type { ShotDevice } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
-import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { voted } from './scene.ts';
@@ -29,7 +29,7 @@ function changed(
   index: number,
   { epoch = {}, beacon = {} }: { epoch?: object; beacon?: object },
 ): AuthorityStanding {
-  const { signer } = world.authority(index).ports;
+  const { signer } = world.authority(index).base.ports;
   const before = granted(world.authority(index).standing());
   const epochBody = { ...before.epoch, ...epoch };
   const beaconBody = { ...before.beacon, ...beacon };
@@ -42,20 +42,20 @@ function changed(
 
 /** Two good standings and this one: the third of three that are needed. */
 function withThird(world: ShotWorld, device: ShotDevice, third: AuthorityStanding) {
-  return device.gather([...world.standings().slice(0, 2), third]);
+  return device.receive([...world.standings().slice(0, 2), third]);
 }
 
 describe('standings', () => {
   it('of three authorities suffice; those of two, or of one of them twice, do not', () => {
     const { world, device } = scene();
     const all = world.standings();
-    expect(reasonOf(device.gather(all.slice(0, 2)))).toBe('standings-stale');
-    expect(reasonOf(device.gather([...all.slice(0, 2), all[1] as AuthorityStanding]))).toBe('standings-stale');
+    expect(reasonOf(device.receive(all.slice(0, 2)))).toBe('standings-stale');
+    expect(reasonOf(device.receive([...all.slice(0, 2), all[1] as AuthorityStanding]))).toBe('standings-stale');
     const [first, second] = all as [AuthorityStanding, AuthorityStanding];
-    expect(reasonOf(device.gather([first, first, second, second]))).toBe('standings-stale');
-    expect(reasonOf(device.gather([]))).toBe('standings-stale');
-    expect(granted(device.gather(all.slice(1))).epochs).toHaveLength(3);
-    expect(granted(device.gather(all)).epochs).toHaveLength(4);
+    expect(reasonOf(device.receive([first, first, second, second]))).toBe('standings-stale');
+    expect(reasonOf(device.receive([]))).toBe('standings-stale');
+    expect(granted(device.receive(all.slice(1))).epochs).toHaveLength(3);
+    expect(granted(device.receive(all)).epochs).toHaveLength(4);
     const bytes = standingsCodec.encode({ standings: all });
     expect(standingsCodec.decode(bytes)).toEqual({ standings: all });
   });
@@ -68,7 +68,7 @@ describe('standings', () => {
       const policy = { ...world.policy, threshold: 2, oneShot };
       const { task, now } = world;
       const question = { suite: world.environment.tools.suite, policy, task, now, isPast: () => false };
-      return receiveStandings(question, device.device, two).answer;
+      return receiveStandings(question, device.own, two).answer;
     };
     expect(reasonOf(gather(false))).toBe('standings-stale');
     expect(granted(gather(true)).epochs).toHaveLength(2);
@@ -95,7 +95,7 @@ describe('standings', () => {
   ])('with %s do not count (%s)', (_, reason, change) => {
     const { world, device } = scene();
     expect(reasonOf(withThird(world, device, changed(world, 2, change)))).toBe(reason);
-    expect(device.records).toEqual([]);
+    expect(device.own.ledgerRecords).toEqual([]);
   });
 
   it.each([-FRESH, 0, FRESH])('with a time that is off by %i ms count', (off) => {
@@ -128,7 +128,7 @@ describe('standings', () => {
     const { world, device } = scene();
     const old = world.standings();
     world.pass(FRESH + 1000);
-    expect(device.gather(old)).toMatchObject({
+    expect(device.receive(old)).toMatchObject({
       reason: 'standings-stale',
       detail: expect.stringContaining('301 s before this clock'),
     });
@@ -139,10 +139,8 @@ describe('standings', () => {
     const { suite } = world.environment.tools;
     const { policy, task, now } = world;
     const question = { suite, policy, task, now, isPast: (_: unknown, authority: number) => authority === 2 };
-    expect(reasonOf(receiveStandings(question, device.device, world.standings().slice(0, 3)).answer)).toBe(
-      'model-stale',
-    );
-    expect(granted(receiveStandings(question, device.device, world.standings()).answer).epochs).toHaveLength(3);
+    expect(reasonOf(receiveStandings(question, device.own, world.standings().slice(0, 3)).answer)).toBe('model-stale');
+    expect(granted(receiveStandings(question, device.own, world.standings()).answer).epochs).toHaveLength(3);
   });
 
   it('never lead back to an earlier epoch of an authority, also after a restart of the device', () => {
@@ -151,18 +149,19 @@ describe('standings', () => {
     world.pass(30 * 60_000);
     world.openEpochs();
     const after = world.standings();
-    granted(device.gather(after));
-    expect(device.device.ledger.epochs.get(2)).toBe((after[2] as { epoch: Epoch }).epoch.number);
+    granted(device.receive(after));
+    device.own.restart();
+    expect(device.own.ledger.epochs.get(2)).toBe((after[2] as { epoch: Epoch }).epoch.number);
     const mixed = (index: number) => ({
       ...(after[index] as AuthorityStanding),
       epoch: (before[index] as AuthorityStanding).epoch,
     });
-    expect(reasonOf(device.gather([0, 1, 2, 3].map(mixed)))).toBe('standings-stale');
-    expect(granted(device.gather([mixed(0), ...after.slice(1)])).epochs).toHaveLength(3);
+    expect(reasonOf(device.receive([0, 1, 2, 3].map(mixed)))).toBe('standings-stale');
+    expect(granted(device.receive([mixed(0), ...after.slice(1)])).epochs).toHaveLength(3);
     // Seen twice, it is written once.
-    const length = device.records.length;
-    granted(device.gather(after));
-    expect(device.records).toHaveLength(length);
+    const { length } = device.own.ledgerRecords;
+    granted(device.receive(after));
+    expect(device.own.ledgerRecords).toHaveLength(length);
   });
 
   it('never lead back to an earlier version, and lead to the newest that one of them names', () => {
@@ -173,7 +172,7 @@ describe('standings', () => {
     world.append({ sums: [world.server.closing(batch).ctx], spoilt: [] });
     const fresh = world.standings();
     const one = [fresh[0] as AuthorityStanding, ...old.slice(1)];
-    expect(granted(device.gather(one)).entry.version).toBe(1);
-    expect(reasonOf(device.gather(old))).toBe('model-stale');
+    expect(granted(device.receive(one)).entry.version).toBe(1);
+    expect(reasonOf(device.receive(old))).toBe('model-stale');
   });
 });

@@ -23,7 +23,7 @@ describe('a sum of masks', () => {
     const { hash } = first.sum;
     const wrong = (one: MaskSumOf): MaskSumOf => {
       const body = { ...one.sum, hash: new Uint8Array(32) };
-      const { signer } = world.authority(one.authority).ports;
+      const { signer } = world.authority(one.authority).base.ports;
       return { ...one, sum: { ...body, signature: signer.sign(maskSumCodec.statement(body)) } };
     };
     expect(agreedSum(closing, 1, [first])).toBeUndefined();
@@ -38,7 +38,7 @@ describe('a sum of masks', () => {
     const [first, second] = sums as [MaskSumOf, MaskSumOf];
     const signedBy = (authority: number, change: object): MaskSumOf => {
       const body = { ...second.sum, ...change };
-      const { signer } = world.authority(authority).ports;
+      const { signer } = world.authority(authority).base.ports;
       return { authority, sum: { ...body, signature: signer.sign(maskSumCodec.statement(body)) } };
     };
     const other = new Uint8Array(32).fill(1) as never;

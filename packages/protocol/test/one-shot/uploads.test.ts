@@ -13,9 +13,9 @@ import {
   taskParts,
   type Verdict,
 } from '@basa/protocol';
+import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
-import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
-import type { Shot } from '@basa/testkit/core/one-shot/shot-stage.ts';
+import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import type { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 import { forged, inspected, ownParts, pair, saidOf, verdicts } from './scene.ts';
@@ -24,11 +24,11 @@ const ALL_BAD = Array(4).fill('bad: part-invalid');
 
 /** What authority `index` opens parts with. */
 function openingAt(world: ShotWorld, index: number): ExaminePorts['epochSecret'] {
-  return (statement) => world.authority(index).opening(statement);
+  return (statement) => world.authority(index).epochSecret(statement);
 }
 
 /** Of the first upload, at authority 0. */
-function examinedBy(world: ShotWorld, shot: Shot, epochSecret = openingAt(world, 0)) {
+function examinedBy(world: ShotWorld, shot: StoredShot, epochSecret = openingAt(world, 0)) {
   const { suite } = world.environment.tools;
   const task = { id: world.task, policy: world.policy };
   const seeds: Uint8Array[] = [];
@@ -73,7 +73,7 @@ describe('sealed parts that the server puts under the header of a device', () =>
   it('are not those that the device signed, at inspection and at release [S6]', () => {
     const { world, batch, shots, devices } = inspected();
     const { server } = world;
-    const [shot] = shots as [Shot];
+    const [shot] = shots as [StoredShot];
     const sealed = ownParts(world, shot);
     const shown = { ...server.shown(shot), sealed };
     expect(verdicts(server.inspectBy(0, [shot], { uploads: [shown] }))).toEqual(['bad: body-mismatch']);
@@ -112,7 +112,7 @@ describe('a device that deals different seeds', () => {
 describe('an authority', () => {
   it.each([0, 1, 2, 3])('%i that colludes misses the part that names it [S8]', (index) => {
     const { world, shots } = inspected();
-    const [shot] = shots as [Shot];
+    const [shot] = shots as [StoredShot];
     const { suite } = world.environment.tools;
     const epochSecret = openingAt(world, index);
     const task = { id: world.task, policy: world.policy };
@@ -155,17 +155,20 @@ describe('an authority', () => {
 
   it('cannot judge an upload of an epoch that it does not have, of a model that it does not know, or of a stranger', () => {
     const { world, shots } = inspected();
-    const [shot] = shots as [Shot];
+    const [shot] = shots as [StoredShot];
     const { server } = world;
     const away = world.authority(3);
-    const without = (kind: string) => away.log.filter((entry) => entry.kind !== kind);
-    const log = [...away.log];
-    away.restart(without('device-enrolled'));
+    const without = (kind: string) => away.base.log.filter((entry) => entry.kind !== kind);
+    const log = [...away.base.log];
+    reloaded(away, without('device-enrolled'));
     expect(verdicts(server.inspectBy(3, [shot]))).toEqual(['abstain: not-enrolled']);
-    away.restart(log.filter((entry) => entry.kind !== 'model-appended' && entry.kind !== 'model-signed'));
+    reloaded(
+      away,
+      log.filter((entry) => entry.kind !== 'model-appended' && entry.kind !== 'model-signed'),
+    );
     expect(verdicts(server.inspectBy(3, [shot], { models: [] }))).toEqual(['abstain: model-not-logged']);
     expect(verdicts(server.inspectBy(3, [shot]))).toEqual(['good']);
-    away.restart(log);
+    reloaded(away, log);
     away.secrets.clear();
     expect(verdicts(server.inspectBy(3, [shot]))).toEqual(['abstain: epoch-over']);
   });
@@ -176,7 +179,7 @@ describe('an authority', () => {
     expect(reasonOf(world.server.inspectBy(0, shots, { task: new Uint8Array(32) as never }))).toBe('task-unknown');
   });
 
-  it.each<[string, string, (scene: ReturnType<typeof pair>) => Shot]>([
+  it.each<[string, string, (scene: ReturnType<typeof pair>) => StoredShot]>([
     [
       'another signer',
       'signature-invalid',
@@ -190,7 +193,7 @@ describe('an authority', () => {
       'a certificate of another task',
       'certificate-invalid',
       ({ own, colluder }) => {
-        const certificate = { ...colluder.certificate, task: new Uint8Array(32) as never };
+        const certificate = { ...colluder.own.certificate, task: new Uint8Array(32) as never };
         return { ...own, upload: { ...own.upload, certificate } };
       },
     ],
@@ -198,7 +201,10 @@ describe('an authority', () => {
       'a certificate of too few',
       'certificate-invalid',
       ({ own, colluder }) => {
-        const certificate = { ...colluder.certificate, endorsements: colluder.certificate.endorsements.slice(2) };
+        const certificate = {
+          ...colluder.own.certificate,
+          endorsements: colluder.own.certificate.endorsements.slice(2),
+        };
         return { ...own, upload: { ...own.upload, certificate } };
       },
     ],
@@ -231,7 +237,7 @@ describe('an authority', () => {
     const { server } = world;
     const [first] = server.epochsOf([own]) as [ReturnType<typeof server.epochsOf>[number]];
     const { suite } = world.environment.tools;
-    const { signer } = world.authority(0).ports;
+    const { signer } = world.authority(0).base.ports;
     const signed = (change: object, by = signer) => {
       const body = { ...first, ...change };
       return { ...body, signature: by.sign(epochCodec.statement(body)) };

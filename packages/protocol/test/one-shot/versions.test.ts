@@ -1,6 +1,7 @@
 /** A version is made of the batches that closed since the last one, each named once; spoilt ones are named and left out. */
 import { type Batch, type Ctx, type ModelEntry, modelAppendCodec } from '@basa/protocol';
 import { granted, reasonOf } from '@basa/simulator';
+import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import { ShotWorld } from '@basa/testkit/core/one-shot/shot-world.ts';
 import { describe, expect, it } from 'vitest';
 
@@ -32,7 +33,7 @@ function appended(
 ) {
   const body = { task: world.task, version, modelHash, sums, spoilt, closed: [] };
   const append = { ...body, signature: world.server.signer.sign(modelAppendCodec.statement(body)) };
-  return world.authority(0).core.appendModel(append).answer;
+  return world.authority(0).base.core.appendModel(append).answer;
 }
 
 describe('a version', () => {
@@ -65,7 +66,7 @@ describe('a version', () => {
     const { world, a, b } = scened;
     world.append({ sums: [a], spoilt: [b] });
     for (const sums of [[a], [b]]) expect(reasonOf(appended(scened, sums, [], { version: 2 }))).toBe('buffer-used');
-    world.authority(0).restart();
+    reloaded(world.authority(0));
     for (const sums of [[a], [b]]) expect(reasonOf(appended(scened, sums, [], { version: 2 }))).toBe('buffer-used');
   });
 
@@ -82,7 +83,7 @@ describe('a version', () => {
       closed: [],
     };
     const append = { ...body, signature: world.server.signer.sign(modelAppendCodec.statement(body)) };
-    const entry = granted(authority.persist(authority.core.appendModel(append)));
+    const entry = granted(authority.base.persist(authority.base.core.appendModel(append)));
     expect(appended(scened, [a], [b])).toEqual(entry);
     for (const [sums, spoilt] of [
       [[a], []],

@@ -1,8 +1,9 @@
 /** Until when an authority votes for a batch, and what the votes of others change in that. */
 import { equalBytes } from '@basa/masking';
 import { isRefused, userIdOf } from '@basa/protocol';
+import type { ShotDevice } from '@basa/simulator';
 import { granted, reasonOf } from '@basa/simulator';
-import type { ShotDevice } from '@basa/testkit/core/one-shot/shot-device.ts';
+import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import { describe, expect, it } from 'vitest';
 import { inspected, voted } from './scene.ts';
 
@@ -33,7 +34,10 @@ describe('a vote', () => {
     const votes = server.votes(batch, [0, 3]);
     const authority = world.authority(3);
     const examined = new Map(authority.examined);
-    authority.restart(authority.log.filter(({ kind }) => kind !== 'batch-voted'));
+    reloaded(
+      authority,
+      authority.base.log.filter(({ kind }) => kind !== 'batch-voted'),
+    );
     for (const [name, one] of examined) authority.examined.set(name, one);
     world.pass(HOUR + VOTE);
     expect(reasonOf(server.voteBy(3, batch, { votes }))).toBe('epoch-over');
@@ -47,7 +51,10 @@ describe('a vote', () => {
     world.pass(3 * HOUR);
     authority.tick();
     expect(reasonOf(server.releaseBy(0, batch, { votes }))).toBe('epoch-over');
-    authority.restart(authority.log.filter(({ kind }) => kind !== 'batch-voted'));
+    reloaded(
+      authority,
+      authority.base.log.filter(({ kind }) => kind !== 'batch-voted'),
+    );
     for (const [name, one] of examined) authority.examined.set(name, one);
     expect(reasonOf(server.voteBy(0, batch, { votes: votes.slice(1) }))).toBe('epoch-over');
   });
@@ -58,7 +65,7 @@ describe('a vote', () => {
     const votes = server.votes(batch, [0, 1]);
     for (const index of [2, 3]) {
       const authority = world.authority(index);
-      authority.persist(authority.core.revoke((devices[1] as ShotDevice).user, world.now));
+      authority.base.persist(authority.base.core.revoke((devices[1] as ShotDevice).own.user, world.now));
     }
     expect(server.voteBy(3, batch)).toMatchObject({ reason: 'revoked', slots: [1] });
     world.pass(15 * 60_000 - 1);
@@ -76,7 +83,7 @@ describe('a vote', () => {
     world.append({ sums: [server.closing(batch).ctx], spoilt: [] });
     world.away.clear();
     const late = world.authority(3);
-    late.persist(late.core.adoptModel(server.models[1] as never));
+    late.base.persist(late.base.core.adoptModel(server.models[1] as never));
     expect(reasonOf(server.voteBy(3, batch))).toBe('too-stale');
     expect(isRefused(server.voteBy(3, batch, { votes: votes.slice(0, 2) }))).toBe(false);
   });
@@ -87,10 +94,11 @@ describe('a vote', () => {
     const votes = server.votes(batch, [0, 1]);
     const authority = world.authority(3);
     const examined = new Map(authority.examined);
-    const { user } = devices[1] as ShotDevice;
+    const { user } = (devices[1] as ShotDevice).own;
     const { suite } = world.environment.tools;
-    authority.restart(
-      authority.log.filter(
+    reloaded(
+      authority,
+      authority.base.log.filter(
         (entry) => entry.kind !== 'device-enrolled' || !equalBytes(userIdOf(suite, entry.certificate.deviceKey), user),
       ),
     );

@@ -49,7 +49,9 @@ describe('with 3 of 4 authorities', () => {
     const { server } = world;
     server.inspect();
     const batch = server.batch();
-    const total = server.release(batch, server.votes(batch), [silent]);
+    const votes = server.votes(batch);
+    world.away.add(silent);
+    const total = server.release(batch, votes);
     expect(updatesOf(world, total, 3)).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
   });
 

@@ -2,7 +2,6 @@
 
 import { type Ctx, uploadNameOf } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
-import type { ShotAuthority } from '@basa/testkit/core/one-shot/shot-authority.ts';
 import type { Asking } from '@basa/testkit/services/core-authorities.ts';
 import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -67,7 +66,7 @@ describe('authorities', () => {
     blocked.add('batch-votes');
     await sendAll(four);
     await until(() => asked.includes('3 batch-votes'));
-    const liar = all[0] as ShotAuthority;
+    const [liar] = all as [(typeof all)[number]];
     const honest = liar.vote.bind(liar);
     const names = four.map(({ upload }) => uploadNameOf(nodeSuite, upload.header));
     const held = { task: scene.task, number: 99, uploads: [...names, new Uint8Array(32) as Ctx] };
@@ -116,7 +115,7 @@ describe('authorities', () => {
     await sendAll(four);
     await until(() => scene.authorities.asked.includes('0 batch-votes'));
     const [authority] = scene.authorities.all;
-    authority?.persist(authority.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+    authority?.base.persist(authority.base.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
     authority?.examined.clear();
     await scene.answerAgain();
     for (const shot of four)
@@ -137,7 +136,7 @@ describe('authorities', () => {
     const [gone, ...rest] = five as [SentShot, ...SentShot[]];
     await sendAll([gone, ...rest.slice(0, 3)]);
     await until(() => scene.authorities.asked.includes('0 batch-votes'));
-    for (const one of scene.authorities.all) one.persist(one.core.revoke(gone.device.user, scene.now));
+    for (const { base } of scene.authorities.all) base.persist(base.core.revoke(gone.upload.header.user, scene.now));
     await scene.answerAgain();
     expect(await scene.fateIs(gone, 'refused')).toEqual({ fate: 'refused', reason: 'revoked' });
     await sendAll(rest.slice(3));
@@ -150,7 +149,7 @@ describe('authorities', () => {
     await sendAll(four);
     await until(() => scene.authorities.asked.includes('0 releases'));
     const [authority] = scene.authorities.all;
-    authority?.persist(authority.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+    authority?.base.persist(authority.base.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
     await scene.answerAgain();
     for (const shot of four) expect(await scene.fateIs(shot, 'unknown')).toHaveProperty('ctx');
   }, 60_000);

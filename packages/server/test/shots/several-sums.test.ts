@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '@basa/masking';
 import { type ModelEntry, ONE_SHOT_DEFAULTS, type OneShotPolicy, SERVER_PATH } from '@basa/protocol';
-import type { ShotAuthority } from '@basa/testkit/core/one-shot/shot-authority.ts';
+import { reloaded } from '@basa/testkit/core/one-shot/shot-requests.ts';
 import { type SceneOptions, type SentShot, ShotScene, stepOf, until } from '@basa/testkit/services/shot-scene.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -43,7 +43,7 @@ function openedSums(): readonly string[] {
 }
 
 function newest(): ModelEntry {
-  return scene.authorities.all[0]?.core.newestModel(scene.task) as ModelEntry;
+  return scene.authorities.all[0]?.base.core.newestModel(scene.task) as ModelEntry;
 }
 
 /** The number of sums with a durable record that they are opened, according to the server. */
@@ -184,12 +184,13 @@ describe('a version', () => {
     'goes on without a batch that its authority has forgotten',
     async () => {
       scene = await open({ sumsPerVersion: 2 });
-      const authority = scene.authorities.all[0] as ShotAuthority;
+      const { all } = scene.authorities;
+      const [authority] = all as [(typeof all)[number]];
       const [old] = await scene.standings();
-      const copy = [...authority.log];
+      const copy = [...authority.base.log];
       const forgotten = await batch();
-      authority.restart(copy);
-      authority.persist(authority.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
+      reloaded(authority, copy);
+      authority.base.persist(authority.base.core.start(undefined, new Uint8Array(16).fill(3), scene.now));
       scene.elapse(ONE_SHOT_DEFAULTS.freshMs);
       await until(async () => (await scene.standings())[0]?.epoch.number !== old?.epoch.number);
       const second = await fourSent(); // with it the forgotten batch is refused, so that the number of opened sums stays

@@ -24,7 +24,7 @@ it('keeps so many epochs of an authority and no more, and none that is to come',
   store = createStore(sqliteDatabase(openDatabase(folder, options), () => world.now));
   const { task, policy } = world;
   await store.addTask({ task, policy, specification: '{}', state: 'running', createdAt: 5 });
-  const { ports } = world.authority(0);
+  const { ports } = world.authority(0).base;
   let [number, ahead] = [0, 86_400_000];
   const standing = async (): Promise<AuthorityStanding> => {
     const told = world.authority(0).standing() as AuthorityStanding;

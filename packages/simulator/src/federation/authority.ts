@@ -38,10 +38,10 @@ import {
   outcomeCodec,
   type Refused,
 } from '@basa/protocol';
-import type { AuthorityPeer, World } from './world.ts';
+import type { AuthorityPeer, AuthorityWorld } from './world.ts';
 
 export class FederationAuthority implements AuthorityPeer {
-  readonly world: World;
+  readonly world: AuthorityWorld;
   readonly ports: AuthorityPorts;
   /** The log on disk, and the head that the witness keeps. */
   log: AuthorityRecord[] = [];
@@ -51,7 +51,7 @@ export class FederationAuthority implements AuthorityPeer {
   readonly index: number;
   readonly #issuer: BufferIssuer;
 
-  constructor(world: World, signer: Signer, index = 0) {
+  constructor(world: AuthorityWorld, signer: Signer, index = 0) {
     this.world = world;
     this.index = index;
     const { issuer, otherIssuers = [] } = world.sealings;

@@ -40,7 +40,7 @@ import {
   receiveSlot,
   refused,
   releaseDelta,
-  restoreSession,
+  restoreDevice,
   type SeatRequest,
   type Slot,
   type SumRules,
@@ -139,7 +139,9 @@ export class FederationDevice {
   restart(): void {
     this.#upload = undefined;
     this.keyAnswers = undefined;
-    this.session = restoreSession(this.suite, this.records);
+    const { ledger, session } = restoreDevice(this.suite, [...this.ledgerRecords, ...this.records]);
+    this.ledger = ledger;
+    this.session = session;
   }
 
   /** Starts over with a new update; the records of the old session are discarded. */

@@ -15,6 +15,7 @@ import {
   type Ctx,
   type MetricRange,
   type Millis,
+  millis,
   type OneShotPolicy,
   type Pins,
   POLICY_DEFAULTS,
@@ -54,7 +55,11 @@ export interface FederationOptions {
   };
   /** The settings of the one-shot mode; its federation is `OneShotFederation`. */
   readonly oneShot?: OneShotPolicy;
+  /** Fields of the policy that differ from all of the above. */
+  readonly policy?: Partial<TaskPolicy>;
   readonly seed?: number;
+  /** The time at which it starts. */
+  readonly now?: number;
 }
 
 const ALONE: NonNullable<FederationOptions['council']> = { authorities: 1, threshold: 1 };
@@ -73,7 +78,7 @@ export class Federation implements World {
   /** Indices of authorities that do not answer. */
   readonly away = new Set<number>();
   readonly devices: FederationDevice[] = [];
-  now = 1_000_000 as Millis;
+  now: Millis;
   /** Crash after this many more records, and lose the first reply of these steps. */
   crashIn: number | undefined;
   readonly loseReplies = new Set<string>();
@@ -82,6 +87,7 @@ export class Federation implements World {
 
   constructor(environment: Environment, options: FederationOptions) {
     this.environment = environment;
+    this.now = millis(options.now ?? 1_000_000);
     this.randomBytes = randomBytesFrom(environment.randomWords(options.seed ?? 1));
     this.sealings = options.sealings ?? transparentSealings(environment.tools.suite);
     const serverSigner = this.signer();
@@ -111,6 +117,7 @@ export class Federation implements World {
       uploadLeaseMs: LEASE_MS,
       openMs: OPEN_MS,
       closeMs: CLOSE_MS,
+      ...options.policy,
     };
     this.task = taskIdOf(environment.tools.suite, this.policy);
     this.authorities = signers.map((signer, index) => new FederationAuthority(this, signer, index));

@@ -65,7 +65,7 @@ export class ShotAuthority {
   readonly secrets = new Map<string, Uint8Array>();
   readonly #guardTools: Environment['tools'];
   /** In memory. */
-  readonly #examined = new Map<string, ExaminedUpload>();
+  readonly examined = new Map<string, ExaminedUpload>();
 
   constructor(base: FederationAuthority, guardTools: Environment['tools'] = base.world.environment.tools) {
     this.base = base;
@@ -95,13 +95,13 @@ export class ShotAuthority {
     const { task, policy, environment } = this.base.world;
     const epochs = shownEpochs(environment.tools.suite, { id: task, policy }, request.epochs);
     const found = request.uploads.map((shown) => examineUpload(this.#ports, { id: task, policy }, shown, epochs));
-    for (const one of found) if (!isRefused(one)) this.#examined.set(toHex(one.name), one);
+    for (const one of found) if (!isRefused(one)) this.examined.set(toHex(one.name), one);
     return viaBytes(inspectAnswerCodec, this.base.core.inspect(request, found, this.now));
   }
 
   vote(bytes: Uint8Array): BatchVoteAnswer | Refused {
     const request = batchVoteRequestCodec.decode(bytes);
-    const examinedOf = (upload: Ctx): ExaminedUpload | undefined => this.#examined.get(toHex(upload));
+    const examinedOf = (upload: Ctx): ExaminedUpload | undefined => this.examined.get(toHex(upload));
     const step = this.base.core.draft().voteForBatch(request, examinedOf, this.now);
     return viaBytes(batchVoteAnswerCodec, this.base.persist(step));
   }
@@ -138,7 +138,7 @@ export class ShotAuthority {
 
   /** Acts as after a crash: its memory is gone. */
   restart(): void {
-    this.#examined.clear();
+    this.examined.clear();
     this.base.restart();
     this.#forget();
   }
@@ -151,13 +151,15 @@ export class ShotAuthority {
 
   get #ports(): ExaminePorts {
     const tools = this.#guardTools;
-    const { sealing } = oneShotOf(this.base.world.policy);
-    const epochSecret = (statement: Uint8Array): HolderSecret | undefined => {
-      const live = this.base.core.liveEpochs.find((one) => toHex(one.statement) === toHex(statement));
-      const secret = live && this.secrets.get(toHex(live.epoch.key));
-      return secret && epochSecretOf(tools.suite, sealing, secret);
-    };
+    const epochSecret = (statement: Uint8Array) => this.epochSecret(statement);
     return { suite: tools.suite, authority: this.base.index, epochSecret, tools };
+  }
+
+  /** Returns the secret that opens parts sealed to this epoch, if it is alive. */
+  epochSecret(statement: Uint8Array): HolderSecret | undefined {
+    const live = this.base.core.liveEpochs.find((one) => toHex(one.statement) === toHex(statement));
+    const secret = live && this.secrets.get(toHex(live.epoch.key));
+    return secret && epochSecretOf(this.#guardTools.suite, oneShotOf(this.base.world.policy).sealing, secret);
   }
 
   #open({ epochs, uploads }: ReleaseRequest): readonly [ShotHeader, readonly OpenedPart[]][] | Refused {

@@ -163,12 +163,23 @@ function askSums(server: ClosingStore, stored: StoredBatch, authority: number, w
   };
 }
 
-/** Subtracts all M_A from the sum of y, and judges the result. */
-function opened(server: ClosingStore, { batch, sums }: StoredBatch): SumVerdict {
+/** Returns the sum of the inputs of a batch with these votes. */
+export function sumOfBatch(server: ClosingStore, batch: Batch, votes: StoredBatch['votes']): Uint32Array | Refused {
+  const summed = gatherSums(server, { ...newBatch(batchCtxOf(server.view.suite, batch), batch), votes });
+  return isRefused(summed) ? summed : unmasked(server, summed);
+}
+
+function opened(server: ClosingStore, stored: StoredBatch): SumVerdict {
+  const [first] = headersOf(server, stored.batch);
+  const rules = sumRules(server.world.policy, first?.version ?? 0);
+  return judgeSum(rules, unmasked(server, stored), stored.batch.uploads.length);
+}
+
+/** Subtracts all M_A from the sum of y. */
+function unmasked(server: ClosingStore, { batch, sums }: StoredBatch): Uint32Array {
   const { policy, environment } = server.world;
   const { kernel } = environment.tools;
-  const shots = shotsOf(server, batch);
-  const [first, ...rest] = shots.map((shot) => server.vector(shot));
+  const [first, ...rest] = shotsOf(server, batch).map((shot) => server.vector(shot));
   if (first === undefined) throw new Error('an empty batch');
   for (const vector of rest) addInPlace(first, vector, policy.modulus, kernel);
   for (const packed of sums.values()) {
@@ -176,8 +187,7 @@ function opened(server: ClosingStore, { batch, sums }: StoredBatch): SumVerdict 
     if (unpacked.kind === 'malformed') throw new Error(unpacked.problem);
     subtractInPlace(first, unpacked.vector, policy.modulus, kernel);
   }
-  const version = shots[0]?.upload.header.version ?? 0;
-  return judgeSum(sumRules(policy, version), first, shots.length);
+  return first;
 }
 
 /** Makes the opened sum durable; it makes a version with the others that wait. A repeated call gives the same verdict. */

@@ -1,6 +1,7 @@
 /** A device of a one-shot federation: it takes the newest statements of the authorities, masks once and sends one message. */
 import { equalBytes, type KeyResult, type KeySteps, type KeyWork, keysAtOnce, type Suite } from '@basa/masking';
 import {
+  type AuthorityStanding,
   type BuiltInput,
   type ContributeRequest,
   type Gathered,
@@ -78,7 +79,7 @@ export class ShotDevice {
 
   /** Checks the statements that it is shown, and fixes its input, unless a quantised input is given. */
   gather(standings: Uint8Array, delta: Float32Array = this.own.oneHot(), fixed?: Uint32Array): ShotStart | Refused {
-    const gathered = this.#taken(standings);
+    const gathered = this.receive(standingsCodec.decode(standings).standings);
     if (isRefused(gathered)) return gathered;
     const { policy } = this.world;
     const { entry, epochs } = gathered;
@@ -89,8 +90,8 @@ export class ShotDevice {
     return { policy, certificate, entry, epochs, deltaId };
   }
 
-  #taken(bytes: Uint8Array): Gathered | Refused {
-    const { standings } = standingsCodec.decode(bytes);
+  /** Checks the statements, and records what it must not go back behind. */
+  receive(standings: readonly AuthorityStanding[]): Gathered | Refused {
     const { policy, task, now } = this.world;
     const question = {
       suite: this.suite,

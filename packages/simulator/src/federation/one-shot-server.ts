@@ -2,9 +2,11 @@
 import { equalBytes, packedLength, toHex, unpackVector } from '@basa/masking';
 import {
   type AuthorityStanding,
+  type Batch,
   batchCtxOf,
   type Ctx,
   distinctEpochs,
+  type Endorsement,
   type Epoch,
   epochCodec,
   guardVerdict,
@@ -28,7 +30,7 @@ import {
   voteWindow,
 } from '@basa/protocol';
 import { ACCEPTED, type Accepted } from './drive.ts';
-import { closeBatch } from './one-shot-close.ts';
+import { closeBatch, sumOfBatch } from './one-shot-close.ts';
 import { newBatch, type ShotDisk, type StoredBatch, type StoredShot } from './one-shot-store.ts';
 import { makeVersion } from './one-shot-version.ts';
 import type { ClosingStore, OneShotWorld, ShotPeer } from './one-shot-world.ts';
@@ -256,6 +258,11 @@ export class ShotServer implements ShotPeer, ClosingStore {
   /** Gathers votes and sums of masks, opens the sum and makes the next version, from the state of the batch on. */
   close(ctx: Ctx): SumVerdict | Refused {
     return this.world.call('close', () => closeBatch(this, ctx));
+  }
+
+  /** Returns the sum of the inputs of a batch with these votes, without making a version of it. */
+  sumOf(batch: Batch, votes: readonly Endorsement[]): Uint32Array | Refused {
+    return sumOfBatch(this, batch, votes);
   }
 
   /** No further batch is expected: the opened ones make a version, although they are fewer than usual. */

@@ -97,6 +97,11 @@ export interface World {
   mask(vector: Uint32Array, plan: MaskPlan): void;
 }
 
+/** The parts of the world that an authority needs. */
+export type AuthorityWorld = Readonly<
+  Pick<World, 'environment' | 'sealings' | 'policy' | 'task' | 'now' | 'randomBytes' | 'persisted'>
+>;
+
 /** Returns the status of a buffer, as reported by the authorities that are present. */
 export function outcomesOf({ authorities, isAway }: World, ctx: Ctx): readonly OutcomeOf[] {
   return authorities.flatMap((peer, authority) =>

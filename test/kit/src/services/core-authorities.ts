@@ -7,21 +7,19 @@ import {
   inspectAnswerCodec,
   isRefused,
   maskSumCodec,
-  modelAppendCodec,
   modelEntryCodec,
   problemOfRefusal,
   type Refused,
   releaseAnswerCodec,
   standingCodec,
 } from '@basa/protocol';
-import type { Released, ShotAuthority } from '../core/one-shot/shot-authority.ts';
-import type { ShotStage } from '../core/one-shot/shot-stage.ts';
+import type { AuthorityWorld, ReleasedSums, ShotAuthority } from '@basa/simulator';
 
 /** The requests of a server to an authority. */
 export type Asking = 'standing' | 'inspections' | 'batch-votes' | 'releases' | 'model-log';
 
 export class CoreAuthorities {
-  readonly #stage: ShotStage;
+  readonly #world: AuthorityWorld;
   readonly all: readonly ShotAuthority[];
   /** Indices of authorities that do not answer. */
   readonly away = new Set<number>();
@@ -32,8 +30,8 @@ export class CoreAuthorities {
   /** The requests to each of them, in order. */
   readonly asked: string[] = [];
 
-  constructor(stage: ShotStage, all: readonly ShotAuthority[]) {
-    this.#stage = stage;
+  constructor(world: AuthorityWorld, all: readonly ShotAuthority[]) {
+    this.#world = world;
     this.all = all;
   }
 
@@ -53,16 +51,16 @@ export class CoreAuthorities {
   };
 
   #answer(authority: ShotAuthority, path: string, body: Uint8Array): Response {
-    const { task, policy } = this.#stage;
+    const { task, policy } = this.#world;
     switch (path) {
       case AUTHORITY_PATH.policy(task):
         return bytesOf(encodePolicy(policy));
       case AUTHORITY_PATH.modelLog(task):
-        return this.#written(authority.persist(authority.core.appendModel(modelAppendCodec.decode(body))));
+        return answered(authority.base.appendModel(body), modelEntryCodec.encode);
       case AUTHORITY_PATH.adoptedModel(task):
-        return this.#written(authority.persist(authority.core.adoptModel(modelEntryCodec.decode(body))));
+        return answered(authority.base.adoptModel(body), modelEntryCodec.encode);
       case AUTHORITY_PATH.standing(task):
-        if (authority.core.isEpochDue(task, this.#stage.now)) authority.openEpoch();
+        authority.openEpoch();
         return answered(authority.standing(), standingCodec.encode);
       case AUTHORITY_PATH.inspections(task):
         return answered(authority.inspect(body), inspectAnswerCodec.encode);
@@ -75,12 +73,9 @@ export class CoreAuthorities {
     }
   }
 
-  #written(answer: ReturnType<typeof modelEntryCodec.decode> | Refused): Response {
-    return answered(answer, modelEntryCodec.encode);
-  }
-
   /** A liar adds one to the first word of every sum, and signs that. */
-  #told({ index, ports }: ShotAuthority, { answer, vectors }: Released): Released {
+  #told({ base }: ShotAuthority, { answer, vectors }: ReleasedSums): ReleasedSums {
+    const { index, ports } = base;
     if (!this.lying.has(index)) return { answer, vectors };
     const wrong = vectors.map((vector) => Uint8Array.from(vector, (byte, n) => (n === 0 ? (byte + 1) % 256 : byte)));
     const hashes = wrong.map((vector) => ports.suite.sha256(vector));
@@ -93,7 +88,7 @@ export class CoreAuthorities {
   }
 }
 
-function framed({ answer, vectors }: Released): Uint8Array {
+function framed({ answer, vectors }: ReleasedSums): Uint8Array {
   return Uint8Array.from([frameHeader(releaseAnswerCodec.encode(answer)), ...vectors].flatMap((part) => [...part]));
 }
 

@@ -2,12 +2,13 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { signingDevice } from '@basa/conformance/signing-device.ts';
+import { type SigningDevice, signingDevice } from '@basa/conformance/signing-device.ts';
 import { until } from '@basa/conformance/until.ts';
 import { WHOLE_STEP } from '@basa/conformance/whole-step.ts';
 import { ascii, RING_32, toHex } from '@basa/masking';
 import {
   type AuthorityStanding,
+  buildInput,
   type Certificate,
   ENGINE,
   encodePolicy,
@@ -17,12 +18,15 @@ import {
   millis,
   ONE_SHOT_DEFAULTS,
   POLICY_DEFAULTS,
+  receiveStandings,
+  restoreDevice,
   SERVER_PATH,
   type ShotHeaderBody,
   type ShotUpload,
   shotHeaderCodec,
   shotUploadCodec,
   standingsCodec,
+  sumRules,
   type TaskId,
   type TaskPolicy,
   taskIdOf,
@@ -30,11 +34,9 @@ import {
 } from '@basa/protocol';
 import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
 import { type RunningServer, type ServerOptions, startServer } from '@basa/server';
-import { granted } from '@basa/simulator';
+import { type AuthorityWorld, FederationAuthority, granted, ShotAuthority, transparentSealings } from '@basa/simulator';
 import { nodeEnvironment } from '@basa/virtual-time/simulation';
-import { ShotAuthority } from '../core/one-shot/shot-authority.ts';
-import { ShotDevice } from '../core/one-shot/shot-device.ts';
-import type { ShotIntake, WholeStage } from '../core/one-shot/shot-stage.ts';
+import { type Enrolled, maskedUpload } from '../core/one-shot/shot-upload.ts';
 import { CoreAuthorities } from './core-authorities.ts';
 
 export { until };
@@ -46,6 +48,9 @@ const LONGEST_PAUSE_MS = 15_000;
 const TOKEN = 'operator-of-the-tests';
 const OPERATORS = [{ tokenHash: toHex(nodeSuite.sha256(ascii(TOKEN))), roles: ['operator'] }] as const;
 
+/** A device that has given nothing yet. */
+const NOBODY = restoreDevice(nodeSuite, []);
+
 export interface SceneOptions {
   readonly count?: 1 | 4;
   readonly policy?: Partial<TaskPolicy>;
@@ -55,7 +60,9 @@ export interface SceneOptions {
 
 /** The message of a device, before it is sent. */
 export interface SentShot {
-  readonly device: ShotDevice;
+  readonly device: SigningDevice;
+  /** The place of the one in its update. */
+  readonly index: number;
   readonly upload: ShotUpload;
   readonly body: Uint8Array;
 }
@@ -78,25 +85,22 @@ export class ShotScene {
 
   private constructor(options: SceneOptions) {
     this.#options = options;
-    const stage = this.#stage();
+    const world = this.#world(options.count ?? 1);
     const all = Array.from({ length: options.count ?? 1 }, (_, index) => {
-      return new ShotAuthority(stage, nodeSuite, createNodeSigner(nodeRandomBytes(32)), index);
+      return new ShotAuthority(new FederationAuthority(world, createNodeSigner(nodeRandomBytes(32)), index));
     });
-    this.authorities = new CoreAuthorities(stage, all);
+    this.authorities = new CoreAuthorities(world, all);
   }
 
-  /** The stage for authorities and devices: devices are shown these statements, and return the message they would send. */
-  #stage(
-    standings: readonly AuthorityStanding[] = [],
-    take: ShotIntake['take'] = () => ({ kind: 'accepted' }),
-  ): WholeStage {
+  /** The parts of a federation that its authorities need; the server is a real one. */
+  #world(count: number): AuthorityWorld {
     const scene = this;
-    const shown = (): never => {
-      throw new Error('uploads are shown by the real server');
-    };
+    const sealings = transparentSealings(nodeSuite);
     return {
       environment: nodeEnvironment,
+      sealings: { ...sealings, otherIssuers: Array.from({ length: count - 1 }, () => sealings.issuer) },
       randomBytes: nodeRandomBytes,
+      persisted: () => undefined,
       get policy() {
         return scene.policy;
       },
@@ -106,9 +110,6 @@ export class ShotScene {
       get now() {
         return scene.now;
       },
-      server: { shots: [], take, shown },
-      indices: standings.map(({ authority }) => authority),
-      standings: () => standings,
     };
   }
 
@@ -150,9 +151,9 @@ export class ShotScene {
   node(): Promise<RunningServer> {
     return startServer({
       dataFolder: join(this.folder, 'server'),
-      authorities: this.authorities.all.map(({ ports, index }) => ({
-        url: this.authorities.urlOf(index),
-        publicKey: ports.signer.publicKey,
+      authorities: this.authorities.all.map(({ base }) => ({
+        url: this.authorities.urlOf(base.index),
+        publicKey: base.publicKey,
       })),
       listen: { host: '127.0.0.1', port: 0 },
       operators: OPERATORS,
@@ -189,7 +190,7 @@ export class ShotScene {
       name: ascii('shots'),
       engine: ENGINE.oneShot,
       oneShot: { ...ONE_SHOT_DEFAULTS, tolerated: count === 1 ? 0 : 1 },
-      authorities: this.authorities.all.map(({ ports }) => ports.signer.publicKey),
+      authorities: this.authorities.all.map(({ base }) => base.publicKey),
       threshold: count === 1 ? 1 : 3,
       serverKey: this.server.publicKey,
       bufferSize: 4,
@@ -207,7 +208,7 @@ export class ShotScene {
       ...policy,
     };
     this.task = taskIdOf(nodeSuite, this.policy);
-    for (const one of this.authorities.all) granted(one.persist(one.core.createTask(this.policy)));
+    for (const { base } of this.authorities.all) base.createTask();
     const specification = {
       policy: toHex(encodePolicy(this.policy)),
       mode: 'one-shot',
@@ -222,13 +223,13 @@ export class ShotScene {
     if (!response.ok) throw new Error(await response.text());
   }
 
-  device(): { readonly certificate: Certificate; readonly signer: ReturnType<typeof createNodeSigner> } {
-    const signer = createNodeSigner(nodeRandomBytes(32));
+  device(): Enrolled {
+    const device = signingDevice();
     const notAfter = millis(this.now + 10 ** 9);
-    const body = { task: this.task, deviceKey: signer.publicKey, issuedAt: this.now, notAfter };
-    const signed = this.authorities.all.map((one) => granted(one.persist(one.core.enrol(body))));
+    const body = { task: this.task, deviceKey: device.deviceKey, issuedAt: this.now, notAfter };
+    const signed = this.authorities.all.map(({ base }) => granted(base.enrol(body)));
     const endorsements = joined(signed.flatMap((one) => one.endorsements));
-    return { signer, certificate: { ...(signed[0] as Certificate), endorsements } };
+    return { device, certificate: { ...(signed[0] as Certificate), endorsements } };
   }
 
   /** Returns the statements of all authorities that are present. */
@@ -245,30 +246,32 @@ export class ShotScene {
 
   /** Masks on the statements that the server shows, without sending. The update has a one at its own place. */
   async shot(): Promise<SentShot> {
-    const { signer, certificate } = this.device();
-    const standings = await this.standings();
-    let sent: Omit<SentShot, 'device'> | undefined;
-    const stage = this.#stage(standings, (upload, body) => {
-      sent = { upload, body };
-      return { kind: 'accepted' };
-    });
-    const device = new ShotDevice(stage, this.#devices++, signer, certificate);
-    const end = device.contribute();
-    if (sent === undefined) throw new Error(`nothing was sent: ${JSON.stringify(end)}`);
-    return { device, ...sent };
+    const enrolled = this.device();
+    const { policy, task, now } = this;
+    const question = { suite: nodeEnvironment.tools.suite, policy, task, now, isPast: () => false };
+    const gathered = granted(receiveStandings(question, NOBODY, await this.standings()).answer);
+    const index = this.#devices++;
+    const delta = new Float32Array(policy.dimension);
+    delta[index] = 1;
+    const { version } = gathered.entry;
+    const update = { delta, trainedOn: version, randomWords: nodeEnvironment.randomWords(index) };
+    const { vector } = granted(buildInput(sumRules(policy, version), update));
+    const { shown, body } = maskedUpload(enrolled, { policy, ...gathered }, vector);
+    const { certificate, header } = shown;
+    return { device: enrolled.device, index, upload: { certificate, header }, body };
   }
 
   /** The same with another body or header, as signed by a device that masks wrongly. */
   changed(
-    { device, upload, body }: SentShot,
+    { device, index, upload, body }: SentShot,
     change: (body: Uint8Array) => void,
     more: Partial<ShotHeaderBody> = {},
   ): SentShot {
     const other = body.slice();
     change(other);
     const { signature: _, ...header } = { ...upload.header, bodyHash: nodeSuite.sha256(other), ...more };
-    const signature = device.signer.sign(shotHeaderCodec.statement(header));
-    return { device, upload: { ...upload, header: { ...header, signature } }, body: other };
+    const signature = device.sign(shotHeaderCodec.statement(header));
+    return { device, index, upload: { ...upload, header: { ...header, signature } }, body: other };
   }
 
   nameOf({ upload }: SentShot): string {
@@ -291,7 +294,7 @@ export class ShotScene {
     more: Record<string, string> = {},
   ): Promise<Answered> {
     const target = SERVER_PATH.shot(this.task, this.nameOf(shot));
-    const signed = signingDevice(shot.device.signer).headers({
+    const signed = shot.device.headers({
       audience: this.server.publicKey,
       method,
       target,
@@ -350,6 +353,6 @@ export class ShotScene {
 /** The first version made of these updates: each has a one at the place of its device, and a step goes against the mean. */
 export function stepOf(shots: readonly SentShot[], dimension = 30): readonly number[] {
   return Array.from({ length: dimension }, (_, k) =>
-    shots.some(({ device }) => device.index === k) ? -Math.fround(1 / shots.length) : 0,
+    shots.some(({ index }) => index === k) ? -Math.fround(1 / shots.length) : 0,
   );
 }

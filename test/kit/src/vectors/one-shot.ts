@@ -22,9 +22,8 @@ import {
   sumRules,
   usedNameOf,
 } from '@basa/protocol';
+import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { granted } from '@basa/simulator';
-import type { ShotDevice } from '../core/one-shot/shot-device.ts';
-import type { Shot } from '../core/one-shot/shot-stage.ts';
 import { ShotWorld } from '../core/one-shot/shot-world.ts';
 
 /** The records that only this mode has. */
@@ -36,7 +35,7 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   const { suite } = environment.tools;
   const standings = standingsCodec.encode({ standings: world.standings() });
   const secrets = world.authorities.map(({ secrets: own }) => toHex([...own.values()][0] as Uint8Array));
-  const users = world.contributed(2).map((device, n) => userVector(device, server.shots[n] as Shot));
+  const users = world.contributed(2).map((device, n) => userVector(device, server.shots[n] as StoredShot));
   const inspectRequest = inspectRequestCodec.encode(server.inspectRequest(server.shots));
   const inspected = world.indices.map((index) => granted(server.inspectBy(index, server.shots)));
   const batch = server.batch();
@@ -56,7 +55,7 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   });
   const verdict = judgeSum(sumRules(policy, 0), server.release(batch, votes), 2);
   if (verdict.kind !== 'good') throw new Error(verdict.why);
-  const { header } = (server.shots[0] as Shot).upload;
+  const { header } = (server.shots[0] as StoredShot).upload;
   return {
     name,
     policy: toHex(encodePolicy(policy)),
@@ -82,27 +81,27 @@ export function oneShotVector(name: string, count: 1 | 4, sealing: Sealing = 'x2
   };
 }
 
-function userVector(device: ShotDevice, { upload, body }: Shot): object {
-  const shot = device.records.find((entry) => entry.kind === 'shot');
+function userVector(device: ShotDevice, { upload, body }: StoredShot): object {
+  const shot = device.own.records.find((entry) => entry.kind === 'shot');
   if (shot === undefined) throw new Error('nothing was frozen');
   return {
-    deviceKey: toHex(device.signer.publicKey),
+    deviceKey: toHex(device.own.signer.publicKey),
     seeds: shot.seeds.map(toHex),
-    input: [...(device.input as Uint32Array)],
+    input: [...(device.own.input as Uint32Array)],
     upload: toHex(shotUploadCodec.encode(upload)),
     body: toHex(body),
   };
 }
 
 /** The statements of authority 0 about the first upload, and about one that never came; then its epoch is given up. */
-function endOf(world: ShotWorld, { user, joinTag, epochs }: Shot['upload']['header']): object {
+function endOf(world: ShotWorld, { user, joinTag, epochs }: StoredShot['upload']['header']): object {
   const authority = world.authority(0);
   const question = { user, joinTag, statement: epochs[0]?.statement as Uint8Array };
-  const included = authority.outcome(question);
+  const included = world.server.outcomeBy(0, question);
   world.pass(4 * 3_600_000);
-  const expired = authority.outcome({ ...question, joinTag: new Uint8Array(32).fill(7) as never });
-  authority.tick();
-  const records = authority.log.filter(({ kind }) => RECORDS.includes(kind));
+  const expired = world.server.outcomeBy(0, { ...question, joinTag: new Uint8Array(32).fill(7) as never });
+  authority.base.persist(authority.base.core.tick(world.now));
+  const records = authority.base.log.filter(({ kind }) => RECORDS.includes(kind));
   return {
     outcomes: [included, expired].map((outcome) => toHex(shotOutcomeCodec.encode(outcome))),
     records: records.map((entry) => toHex(encodeAuthorityRecord(entry))),

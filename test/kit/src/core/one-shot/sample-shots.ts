@@ -23,17 +23,16 @@ import {
   standingCodec,
   standingsCodec,
 } from '@basa/protocol';
+import type { ShotDevice, StoredShot } from '@basa/simulator';
 import { granted } from '@basa/simulator';
 import { type SampleMessage, sample } from '../sample.ts';
-import type { ShotDevice } from './shot-device.ts';
-import type { Shot } from './shot-stage.ts';
 import { ShotWorld } from './shot-world.ts';
 
 export function shotSamples(): readonly SampleMessage[] {
   const world = new ShotWorld({ minimum: 2 });
   const { server } = world;
   const [device] = world.contributed(2) as [ShotDevice];
-  const [{ upload }] = server.shots as [Shot];
+  const [{ upload }] = server.shots as [StoredShot];
   const inspect = server.inspectRequest(server.shots);
   const answer = granted(server.inspectBy(0, server.shots));
   server.inspect();
@@ -66,9 +65,11 @@ export function shotSamples(): readonly SampleMessage[] {
     sample(releaseRequestCodec, release),
     sample(releaseAnswerCodec, released),
     sample(maskSumCodec, released.sums[0] as (typeof released.sums)[number]),
-    sample(shotOutcomeCodec, world.authority(1).outcome(questionOf(upload.header, 1))),
+    sample(shotOutcomeCodec, world.server.outcomeBy(1, questionOf(upload.header, 1))),
     ...recordSamples(world, upload.header),
-    ...device.records.map((entry) => sample({ ...deviceRecordCodec, name: `device ${entry.kind}` }, entry)),
+    ...[...device.own.ledgerRecords, ...device.own.records].map((entry) =>
+      sample({ ...deviceRecordCodec, name: `device ${entry.kind}` }, entry),
+    ),
   ];
 }
 
@@ -105,7 +106,7 @@ function recordSamples(world: ShotWorld, header: ShotHeader): readonly SampleMes
   });
   const kinds = ['epoch-opened', 'epoch-ended', 'batch-voted', 'batch-final', 'upload-expired'];
   return kinds.map((kind) => {
-    const entry = authority.log.find((one) => one.kind === kind);
+    const entry = authority.base.log.find((one) => one.kind === kind);
     if (entry === undefined) throw new Error(`no record ${kind}`);
     return sample(name(kind), entry);
   });

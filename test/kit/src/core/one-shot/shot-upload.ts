@@ -1,4 +1,5 @@
-/** A device of the one-shot mode in as few words as authorities see of it: it seals a seed for each part, masks, and signs. */
+/** An upload of the one-shot mode without the steps of a device: it seals a seed for each part, masks, and signs. */
+import type { SigningDevice } from '@basa/conformance/signing-device.ts';
 import { applyMasksInPlace, concatBytes, keysAtOnce, packVector, plainVectorKernel, SEED_BYTES } from '@basa/masking';
 import {
   type Certificate,
@@ -15,19 +16,18 @@ import {
   type ShownUpload,
   sealParts,
   shotHeaderCodec,
-  shotLayout,
   type TaskPolicy,
   taskIdOf,
+  userIdOf,
 } from '@basa/protocol';
 import { withKem } from '@basa/runtime/kem';
 import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
-import { type Device, userOf } from '../asking.ts';
 
 export const kernel = createWasmVectorKernel() ?? plainVectorKernel();
 const maskTools = { suite: nodeSuite, kernel, keystream: createNodeKeystream() };
 
 export interface Enrolled {
-  readonly device: Device;
+  readonly device: SigningDevice;
   readonly certificate: Certificate;
 }
 
@@ -38,6 +38,7 @@ export interface TestUpload {
   readonly masked: Uint32Array;
   /** x'. */
   readonly input: Uint32Array;
+  readonly body: Uint8Array;
 }
 
 export interface ShotOn {
@@ -46,9 +47,13 @@ export interface ShotOn {
   readonly epochs: readonly Epoch[];
 }
 
-/** Every word of the input but the guards has this value. */
-export function upload({ device, certificate }: Enrolled, { policy, entry, epochs }: ShotOn, value = 7): TestUpload {
-  const name = { task: taskIdOf(nodeSuite, policy), joinTag: nodeRandomBytes(32) as JoinTag, user: userOf(device) };
+export function maskedUpload(
+  { device, certificate }: Enrolled,
+  { policy, entry, epochs }: ShotOn,
+  input: Uint32Array,
+): TestUpload {
+  const user = userIdOf(nodeSuite, device.deviceKey);
+  const name = { task: taskIdOf(nodeSuite, policy), joinTag: nodeRandomBytes(32) as JoinTag, user };
   const names = epochs.map((epoch) => epochNameOf(nodeSuite, epoch));
   const held = heldParts(policy, names);
   const seeds = held.map(() => nodeRandomBytes(SEED_BYTES));
@@ -59,19 +64,18 @@ export function upload({ device, certificate }: Enrolled, { policy, entry, epoch
   const sealed = concatBytes(
     ...keysAtOnce(nodeSuite, sealParts(withKem(nodeSuite), oneShotOf(policy).sealing, toSeal)),
   );
-  const input = new Uint32Array(shotLayout(policy, names).elements).fill(value);
-  input.set([1, 0, 0, 0]);
   const masked = input.slice();
   const terms = held.map(({ part }, n) => partTerm(nodeSuite, name, part, (seeds[n] as Uint8Array).slice(), 1));
   applyMasksInPlace(masked, { modulus: policy.modulus, salt: name.joinTag, terms }, maskTools);
-  const body: ShotHeaderBody = {
+  const body = concatBytes(packVector(masked, policy.modulus, kernel), sealed);
+  const unsigned: ShotHeaderBody = {
     ...name,
     version: entry.version,
     entry: modelEntryCodec.statementHash(nodeSuite, entry),
     epochs: names,
-    bodyHash: nodeSuite.sha256(packVector(masked, policy.modulus, kernel), sealed),
+    bodyHash: nodeSuite.sha256(body),
     partsHash: nodeSuite.sha256(sealed),
   };
-  const header = { ...body, signature: device.sign(shotHeaderCodec.statement(body)) };
-  return { shown: { certificate, header, sealed }, masked, input };
+  const header = { ...unsigned, signature: device.sign(shotHeaderCodec.statement(unsigned)) };
+  return { shown: { certificate, header, sealed }, masked, input, body };
 }

@@ -1,0 +1,178 @@
+/** Requests of a one-shot federation's server to authorities, with any change that a test makes in them. */
+import type { Signer } from '@basa/masking';
+import {
+  AttributeAuthority,
+  type AuthorityRecord,
+  type Batch,
+  type BatchVoteAnswer,
+  type BatchVoteRequest,
+  batchCtxOf,
+  batchProblem,
+  batchVote,
+  batchVoteRequestCodec,
+  type ClosingBatch,
+  distinctEpochs,
+  type Endorsement,
+  type Epoch,
+  type GuardVerdict,
+  guardVerdict,
+  type InspectAnswer,
+  type InspectRequest,
+  type IntakeView,
+  inspectRequestCodec,
+  joined,
+  type ModelEntry,
+  type Refused,
+  type ReleaseRequest,
+  releaseRequestCodec,
+  type ShotHeader,
+  type ShotOutcome,
+  type ShownUpload,
+} from '@basa/protocol';
+import {
+  granted,
+  type OneShotFederation,
+  type ReleasedSums,
+  type ShotAuthority,
+  type StoredShot,
+} from '@basa/simulator';
+
+type Changed<Request> = Partial<Omit<Request, 'signature'>> & { readonly signer?: Signer };
+
+export class ShotRequests {
+  readonly #world: OneShotFederation;
+  #batches = 0;
+
+  constructor(world: OneShotFederation) {
+    this.#world = world;
+  }
+
+  get signer(): Signer {
+    return this.#world.server.ports.signer;
+  }
+
+  get shots(): readonly StoredShot[] {
+    return [...this.#world.shots.uploads.values()];
+  }
+
+  get models(): readonly ModelEntry[] {
+    return this.#world.server.modelLog;
+  }
+
+  get view(): IntakeView {
+    return this.#world.shots.view;
+  }
+
+  /** Indices of the authorities that are present. */
+  get indices(): readonly number[] {
+    return this.#world.keepers.map(({ base }) => base.index).filter((index) => !this.#world.isAway(index));
+  }
+
+  authority(index: number): ShotAuthority {
+    const authority = this.#world.keepers[index];
+    if (authority === undefined) throw new RangeError(`there is no authority ${index}`);
+    return authority;
+  }
+
+  /** Keeps an upload that an honest server would refuse. */
+  keep(shot: StoredShot): StoredShot {
+    this.#world.shots.keep(shot);
+    return shot;
+  }
+
+  vectorOf(shot: StoredShot): Uint32Array {
+    return this.#world.shots.vector(shot);
+  }
+
+  shown(shot: StoredShot): ShownUpload {
+    return this.#world.shots.shown(shot);
+  }
+
+  epochsOf(shots: readonly StoredShot[]): readonly Epoch[] {
+    return distinctEpochs(this.view, headersOf(shots));
+  }
+
+  inspectRequest(shots: readonly StoredShot[], { signer = this.signer, ...change }: Changed<InspectRequest> = {}) {
+    const uploads = shots.map((shot) => this.shown(shot));
+    const body = { task: this.#world.task, epochs: this.epochsOf(shots), models: this.models, uploads, ...change };
+    return { ...body, signature: signer.sign(inspectRequestCodec.statement(body)) };
+  }
+
+  inspectBy(index: number, shots: readonly StoredShot[], change?: Changed<InspectRequest>): InspectAnswer | Refused {
+    return this.authority(index).inspect(inspectRequestCodec.encode(this.inspectRequest(shots, change)));
+  }
+
+  /** Has every upload inspected at every authority, and returns the server's verdicts. */
+  inspect(shots: readonly StoredShot[] = this.shots): readonly GuardVerdict[] {
+    const answers = this.indices.map((index) => granted(this.inspectBy(index, shots)));
+    return shots.map((shot, n) => {
+      const verdicts = answers.flatMap(({ verdicts: all }) => all[n] ?? []);
+      return guardVerdict(this.#world.policy, this.vectorOf(shot).subarray(0, 4), verdicts);
+    });
+  }
+
+  batch(shots: readonly StoredShot[] = this.shots): Batch {
+    return { task: this.#world.task, number: this.#batches++, uploads: shots.map(({ name }) => name) };
+  }
+
+  voteRequest(batch: Batch, { signer = this.signer, ...change }: Changed<BatchVoteRequest> = {}) {
+    const body = { batch, votes: [], models: [], ...change };
+    return { ...body, signature: signer.sign(batchVoteRequestCodec.statement(body)) };
+  }
+
+  voteBy(index: number, batch: Batch, change?: Changed<BatchVoteRequest>): BatchVoteAnswer | Refused {
+    return this.authority(index).vote(batchVoteRequestCodec.encode(this.voteRequest(batch, change)));
+  }
+
+  closing(batch: Batch): ClosingBatch {
+    const { suite, task, policy } = this.view;
+    return { suite, task, policy, ctx: batchCtxOf(suite, batch), headers: headersOf(this.#shotsOf(batch)) };
+  }
+
+  /** The votes of these authorities. */
+  votes(batch: Batch, indices: readonly number[] = this.indices): readonly Endorsement[] {
+    const closing = this.closing(batch);
+    const votes = indices.flatMap((index) => {
+      const { vote } = granted(this.voteBy(index, batch));
+      return vote === undefined ? [] : batchVote(closing, index, vote);
+    });
+    return joined(votes);
+  }
+
+  releaseRequest(batch: Batch, { signer = this.signer, ...change }: Changed<ReleaseRequest> = {}) {
+    const shots = this.#shotsOf(batch);
+    const uploads = shots.map((shot) => this.shown(shot));
+    const body = { batch, votes: [], epochs: this.epochsOf(shots), uploads, wanted: [], ...change };
+    return { ...body, signature: signer.sign(releaseRequestCodec.statement(body)) };
+  }
+
+  releaseBy(index: number, batch: Batch, change?: Changed<ReleaseRequest>): ReleasedSums | Refused {
+    return this.authority(index).release(releaseRequestCodec.encode(this.releaseRequest(batch, change)));
+  }
+
+  /** The sum of the inputs, once every part is released by the authorities that must vouch for it. */
+  release(batch: Batch, votes: readonly Endorsement[]): Uint32Array {
+    const problem = batchProblem(this.#world.policy, this.closing(batch).headers);
+    if (problem !== undefined) throw new Error(problem.reason);
+    return granted(this.#world.shots.sumOf(batch, votes));
+  }
+
+  outcomeBy(index: number, { user, joinTag, statement }: Pick<ShotOutcome, 'user' | 'joinTag' | 'statement'>) {
+    return granted(this.authority(index).outcome({ user, joinTag, statement }));
+  }
+
+  #shotsOf({ uploads }: Batch): readonly StoredShot[] {
+    return uploads.map((name) => this.#world.shots.shot(name));
+  }
+}
+
+/** The authority comes back with this log and nothing in memory; it does not look at its witness. */
+export function reloaded({ base, examined }: ShotAuthority, log: readonly AuthorityRecord[] = base.log): void {
+  base.log = [...log];
+  base.core = AttributeAuthority.restore(base.ports, base.records);
+  examined.clear();
+}
+
+function headersOf(shots: readonly StoredShot[]): readonly ShotHeader[] {
+  return shots.map(({ upload }) => upload.header);
+}
