@@ -1,17 +1,12 @@
 /** `npm run lab -- bench <name>`: one benchmark, as a table or ending with one line of JSON. */
-import { engineFlag } from '@basa/cli/internal/flags/engines.ts';
 import { type Command, CommandError, type CommandInput, command } from '@basa/cli/internal/shell/command.ts';
-import { whole, yes } from '@basa/cli/internal/shell/flag.ts';
-import { table } from '@basa/cli/internal/shell/terminal.ts';
+import { yes } from '@basa/cli/internal/shell/flag.ts';
 import { MissingError } from '@basa/testkit/programs/missing.ts';
 import type { BenchResult } from '../bench/result.ts';
 
 const FLAGS = {
   quick: yes('fewer sizes, for the buffers, the server and the protocols'),
   whole: yes('K = 1000 as well, for the buffers: a quarter of an hour of one core'),
-  buffer: whole({ help: 'K of the contribution', min: 2, max: 1024, default: 10 }),
-  parameters: whole({ help: 'd of the contribution', min: 1, max: 100_000_000, default: 2 ** 20 }),
-  engine: engineFlag('slot-keys'),
 };
 type BenchOptions = CommandInput<typeof FLAGS>['flags'];
 
@@ -21,8 +16,6 @@ const ABOUT = {
   abe: 'attribute-based encryption, beside the bare operations of its library',
   browser: 'masking in a worker of Chromium, beside the same in Node',
   buffers: 'users, server and authority for buffers of K = 10 to 300, and a close beside its mask expansions',
-  contribution:
-    'a contribution of a device, beside the operations it cannot do without (--engine, --buffer, --parameters)',
   masking: 'expanding and adding masks, beside openssl speed on the same bytes',
   messages: 'bytes of every message of a user, by K and width',
   nodes: 'deposits and uploads at 1, 2 and 3 nodes on PostgreSQL, beside the embedded server',
@@ -31,7 +24,6 @@ const ABOUT = {
   sealing:
     'one seed sealed and opened with slot keys and with CP-ABE, and the parts of a one-shot upload with and without ML-KEM',
   server: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
-  training: 'samples a second of the four models, beside the matrix product of the same kernel',
 } as const;
 
 /** Loaded when they are asked for. */
@@ -39,7 +31,6 @@ const LOAD: Readonly<Record<keyof typeof ABOUT, () => Promise<Benchmark>>> = {
   abe: async () => (await import('../bench/abe.ts')).benchAbe,
   browser: async () => (await import('../bench/browser.ts')).benchBrowser,
   buffers: async () => (await import('../bench/buffers.ts')).benchBuffers,
-  contribution: async () => benchContribution,
   masking: async () => (await import('../bench/masking.ts')).benchMasking,
   messages: async () => (await import('../bench/messages.ts')).benchMessages,
   nodes: async () => (await import('../bench/nodes.ts')).benchNodes,
@@ -47,7 +38,6 @@ const LOAD: Readonly<Record<keyof typeof ABOUT, () => Promise<Benchmark>>> = {
   python: async () => (await import('../bench/python.ts')).benchPython,
   sealing: async () => (await import('../bench/sealing.ts')).benchSealing,
   server: async () => (await import('../bench/server.ts')).benchServer,
-  training: async () => (await import('../bench/training.ts')).benchTraining,
 };
 
 export const bench: Command = command({
@@ -77,13 +67,4 @@ async function measured(run: Benchmark, options: BenchOptions): Promise<BenchRes
   } catch (error) {
     throw error instanceof MissingError ? new CommandError(error.message) : error;
   }
-}
-
-/** One contribution of a device on this machine. */
-async function benchContribution({ buffer: bufferSize, parameters, engine }: BenchOptions): Promise<BenchResult> {
-  const { measureContribution, TURNS } = await import('@basa/cli/internal/demo/contribution.ts');
-  const measured = await measureContribution({ engine, bufferSize, parameters });
-  const rows = measured.map(({ name, ms, peer, ratio }) => [name, ms.toFixed(1), `${ratio.toFixed(2)} times ${peer}`]);
-  const head = `K = ${bufferSize}, d = ${parameters}, ${engine}; best of ${TURNS}, the last slot of a buffer`;
-  return { text: `${head}\n${table([['', 'ms', ''], ...rows])}`, json: { bufferSize, parameters, engine, measured } };
 }

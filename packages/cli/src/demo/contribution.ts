@@ -1,7 +1,6 @@
-/** Measures the cost of a contribution for a device, beside the operations that it needs at least. */
-import { createCipheriv } from 'node:crypto';
+/** Measures the cost of a contribution for a device. */
 import { ENGINES, type EngineName } from '@basa/client/operator';
-import { applyMasksInPlace, type Modulus, plainVectorKernel, RING_32, Secret, streamWidth } from '@basa/masking';
+import { applyMasksInPlace, type Modulus, plainVectorKernel, Secret } from '@basa/masking';
 import {
   attributeIssuer,
   attributeSealing,
@@ -18,39 +17,19 @@ import { createNodeKeystream, createWasmVectorKernel, nodeRandomBytes, nodeSuite
 import { type PartTrialOptions, partTrial, sealingTrial } from '@basa/simulator';
 import { ENGINE_NAMES, type Way } from '../flags/engines.ts';
 
-export interface Measured {
-  readonly name: string;
-  readonly ms: number;
-  /** The operation it is compared with, and the ratio of the times. */
-  readonly peer: string;
-  readonly ratio: number;
-}
-
-export const TURNS = 5;
+const TURNS = 5;
 /** Short work is repeated for at least this long, so that it is timed warm. */
 const MIN_MS = 30;
 
-export async function measureContribution(choice: {
-  readonly engine: EngineName;
-  readonly bufferSize: number;
-  readonly parameters: number;
-}): Promise<readonly Measured[]> {
-  const { engine, bufferSize, parameters } = choice;
-  return [...(await measureSealing(engine, bufferSize)), measureMasks(bufferSize, parameters, RING_32)];
-}
-
-/** The sealing and opening of the last slot of a buffer, beside the operations that the engine needs at least. */
-async function measureSealing(engine: EngineName, bufferSize: number): Promise<readonly Measured[]> {
-  const { peer, peerMs, destroy, ...sealings } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
+/** Milliseconds to seal and open all seeds of the last slot of a buffer. */
+async function measureSealing(engine: EngineName, bufferSize: number): Promise<number> {
+  const { destroy, ...sealings } = await (engine === 'cp-abe' ? abeParts() : slotKeyParts());
   const trial = sealingTrial(sealings, bufferSize, nodeRandomBytes);
   const [sealMs, openMs, selfMs] = [best(trial.seal), best(trial.open), best(trial.sealSelf)];
   destroy();
   const others = bufferSize - 1;
-  const measured = (name: string, ms: number): Measured => ({ name, ms, peer, ratio: ms / peerMs });
-  return [
-    measured(`deposit: seal ${others} seeds`, sealMs * others),
-    measured(`key: open ${others} seeds, back them up, seal its own`, (openMs + sealMs) * others + selfMs),
-  ];
+  // It seals a seed to every later slot, opens and backs up one of every earlier slot, and seals its own.
+  return sealMs * others + (openMs + sealMs) * others + selfMs;
 }
 
 /** The cost of one contribution for a device: in sealed mode of the last slot of a buffer, which has the most work. */
@@ -75,11 +54,11 @@ export async function compareWays({
   dimension,
   modulus,
 }: Pick<TaskPolicy, 'bufferSize' | 'dimension' | 'modulus'>): Promise<readonly WayCost[]> {
-  const { ms: maskingMs } = measureMasks(bufferSize, dimension, modulus);
+  const maskingMs = measureMasks(bufferSize, dimension, modulus);
   const requests = REQUESTS.sealed;
   const costs: WayCost[] = [];
   for (const engine of ENGINE_NAMES) {
-    const sealingMs = (await measureSealing(engine, bufferSize)).reduce((sum, { ms }) => sum + ms, 0);
+    const sealingMs = await measureSealing(engine, bufferSize);
     const seeds = 2 * bufferSize - 1; // one for each later slot, one backup for each earlier, its own
     const sealedBytes = seeds * (sealedBytesOf(ENGINES[engine]) ?? 0);
     costs.push({ way: engine, sealingMs, maskingMs, sealedBytes, requests });
@@ -91,7 +70,7 @@ export async function compareWays({
 function shotCost(dimension: number, modulus: Modulus): WayCost {
   const { sealing } = ONE_SHOT_DEFAULTS;
   const { sealedBytes, sealMs } = measureParts({ authorities: 1, tolerated: 0, sealing });
-  const { ms: maskingMs } = measureMasks(1, dimension, modulus);
+  const maskingMs = measureMasks(1, dimension, modulus);
   return { way: 'one-shot', sealingMs: sealMs, maskingMs, sealedBytes, requests: REQUESTS.oneShot };
 }
 
@@ -112,18 +91,13 @@ export function measureParts(options: PartTrialOptions): PartCost {
 interface Parts {
   readonly sealing: BufferSealing;
   readonly issuer: BufferIssuer;
-  readonly peer: string;
-  readonly peerMs: number;
   destroy(): void;
 }
 
 function slotKeyParts(): Parts {
-  const [key, other] = [nodeSuite.x25519(nodeRandomBytes(32)), nodeSuite.x25519(nodeRandomBytes(32)).publicKey];
   return {
     sealing: slotSealing(nodeSuite),
     issuer: slotKeyIssuer(nodeSuite, nodeRandomBytes(32)),
-    peer: 'an agreement of X25519',
-    peerMs: best(() => key.agree(other)),
     destroy: () => undefined,
   };
 }
@@ -135,41 +109,28 @@ async function abeParts(): Promise<Parts> {
   const issuer = abeIssuer(setup(tools).masterKey, tools);
   const sealing = abeSealing({ ...tools, publicKey: decodePublicKey(issuer.publicKey, group) });
   sealing.warmUp();
-  const pair = { g1: group.g1.generator, g2: group.g2.generator };
   return {
     sealing: attributeSealing(nodeSuite, sealing),
     issuer: attributeIssuer(nodeSuite, issuer),
-    peer: 'a product of three pairings',
-    peerMs: best(() => group.pairingProduct([pair, pair, pair])),
     destroy: () => sealing.destroy(),
   };
 }
 
-function measureMasks(bufferSize: number, parameters: number, modulus: Modulus): Measured {
+/** Milliseconds to expand and add this many masks. */
+function measureMasks(bufferSize: number, parameters: number, modulus: Modulus): number {
   const tools = {
     suite: nodeSuite,
     kernel: createWasmVectorKernel() ?? plainVectorKernel(),
     keystream: createNodeKeystream(),
   };
   const vector = new Uint32Array(parameters);
-  const ms = best(() => {
+  return best(() => {
     const terms = Array.from({ length: bufferSize }, () => ({
       seed: new Secret(nodeRandomBytes(32)),
       sign: 1 as const,
     }));
     applyMasksInPlace(vector, { modulus, salt: nodeRandomBytes(32), terms }, tools);
   });
-  const zeros = new Uint8Array(streamWidth(modulus) * parameters);
-  const cipher = best(() => {
-    for (let n = 0; n < bufferSize; n++)
-      createCipheriv('aes-128-ctr', nodeRandomBytes(16), nodeRandomBytes(16)).update(zeros);
-  });
-  return {
-    name: `mask: expand ${bufferSize} seeds`,
-    ms,
-    peer: "node:crypto's AES-128-CTR over as many bytes",
-    ratio: ms / cipher,
-  };
 }
 
 function best(work: () => unknown): number {
