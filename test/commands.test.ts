@@ -98,6 +98,16 @@ it.each(pages)('%s names scripts and programs that exist', (page) => {
   expect(missing(programsIn(started.join('\n')))).toEqual([]);
 });
 
+const helps = new Map<string, ReturnType<typeof run>>();
+
+/** Runs a line of package.json with more words and `--help`, once for all tests. */
+function helpOf(line: string, ...words: readonly string[]): ReturnType<typeof run> {
+  const key = [line, ...words].join(' ');
+  const help = helps.get(key) ?? run(line, ...words, '--help');
+  helps.set(key, help);
+  return help;
+}
+
 /** Runs a line of package.json with more words. */
 async function run(line: string, ...words: readonly string[]): Promise<{ stdout: string; stderr: string }> {
   return await runWith({}, line, ...words);
@@ -117,21 +127,27 @@ const own = Object.entries(scripts).filter(([, line]) =>
 );
 
 it.each(own)('npm run %s -- --help says what it does', async (_, line) => {
-  const { stdout, stderr } = await run(line, '--help');
+  const { stdout, stderr } = await helpOf(line);
   expect(stdout).toMatch(/\w+ \w+/);
   expect(stderr).toBe('');
 });
 
 /** Runs `npm run <command>` with more words; a command is a script, or one of the laboratory (`lab -- prove`). */
 async function runCommand(command: string, ...words: readonly string[]) {
-  const [script = '', group] = command.split(' -- ');
-  return await run(scripts[script] ?? '', ...(group === undefined ? [] : [group]), ...words);
+  const [line, ...before] = typedOf(command);
+  return await run(line, ...before, ...words);
+}
+
+function typedOf(command: string): readonly [line: string, ...words: string[]] {
+  const [script = '', ...group] = command.split(' -- ');
+  return [scripts[script] ?? '', ...group];
 }
 
 /** Commands that take a name, and the names that each lists with `--help`. */
 const lists = await Promise.all(
   ['gate', 'write', 'lab -- bench', 'lab -- prove', 'lab -- trial'].map(async (command) => {
-    const { stdout } = await runCommand(command, '--help');
+    const [line, ...words] = typedOf(command);
+    const { stdout } = await helpOf(line, ...words);
     return [command, [...stdout.matchAll(/^ {2}(\w+) {2,}\w/gm)].map(([, name = '']) => name)] as const;
   }),
 );

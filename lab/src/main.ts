@@ -1,7 +1,5 @@
 /** `npm run lab -- <name>`: the proofs and measurements of BASA. */
-import { runInProcess } from '@basa/cli/internal/shell/run-in-process.ts';
 import { type Named, runNamed } from '@basa/testkit/programs/named.ts';
-import { runLab } from './commands/lab.ts';
 
 /** Groups of programs, each of which reads its own options. */
 const GROUPS: Readonly<Record<string, string>> = {
@@ -24,6 +22,9 @@ const group = GROUPS[words[0] ?? ''];
 if (Object.hasOwn(PROGRAMS, words[0] ?? '')) {
   await runNamed('lab', PROGRAMS);
 } else if (group === undefined) {
+  // Loaded only here: they bring the whole command line with them.
+  const { runInProcess } = await import('@basa/cli/internal/shell/run-in-process.ts');
+  const { runLab } = await import('./commands/lab.ts');
   await runInProcess((streams) => runLab(words, streams));
 } else {
   const program = new URL(group, import.meta.url);

@@ -1,0 +1,93 @@
+/** Checks the client in Python: its own tests, sums with Node devices in both modes, and the conformance kit. */
+import { spawnSync } from 'node:child_process';
+import { runLab } from '../commands/lab.ts';
+import { learnTogether, type Together, type TrainerName } from './learn-together.ts';
+import { stopsAtItsBudget } from './private-budget.ts';
+import { hasModule, PYTHON, PYTHON_FOLDER } from './python.ts';
+import { followQuickStart } from './quick-start.ts';
+import { renewsItsCertificate } from './renewal.ts';
+
+interface Learned extends Together {
+  readonly accuracy: number;
+}
+
+interface Ended {
+  /** The last step that it reached, if it failed. */
+  readonly failed?: string;
+  readonly isGood: boolean;
+  readonly learned: readonly Learned[];
+  /** Scenes of the conformance kit. */
+  readonly held: number;
+}
+
+export async function runAll(): Promise<Ended> {
+  const learned: Learned[] = [];
+  const failed = (what: string): Ended => ({ failed: what, isGood: false, learned, held: 0 });
+  const tests = ['-m', 'unittest', 'discover', '-s', 'tests', '-t', '.'];
+  if (spawnSync(PYTHON, tests, { cwd: PYTHON_FOLDER, stdio: 'inherit' }).status !== 0) return failed('tests');
+  const isRenewed = await renewsItsCertificate();
+  console.log(`a certificate that comes to its end ${isRenewed ? 'is renewed' : 'is not renewed'}`);
+  if (!isRenewed) return failed('certificate');
+  const isStopped = await stopsAtItsBudget();
+  console.log(`a privacy budget of one sum ${isStopped ? 'stops the second' : 'stops nothing'}`);
+  if (!isStopped) return failed('privacy budget');
+  for (const together of plan()) {
+    const { accuracy, loss } = await learnTogether(together);
+    const { engine, authorities, trainer } = together;
+    const what = `${trainer}, ${engine}${authorities > 1 ? ` of ${authorities} authorities` : ''}`;
+    const score = `${(100 * accuracy).toFixed(0)} % after three sums, mean loss ${loss.toFixed(2)}`;
+    console.log(`with two Node devices in each sum, ${what}: ${score}`);
+    learned.push({ ...together, accuracy });
+    if (accuracy < 0.9 || !(loss > 0 && loss < 1.2)) return failed('learning');
+  }
+  if (!(await isQuickStartGood())) return failed('quick start');
+  return conformance(learned);
+}
+
+/** The page trains with PyTorch on data of scikit-learn. */
+async function isQuickStartGood(): Promise<boolean> {
+  if (!hasModule('torch, sklearn')) return true;
+  const percent = await followQuickStart();
+  console.log(`the five steps of the page end at ${percent} %`);
+  return percent >= 88;
+}
+
+/** Every mode with the command, and every trainer that can run here in both modes. */
+function plan(): readonly Together[] {
+  const modes = [
+    { engine: 'slot-keys', authorities: 1 },
+    { engine: 'slot-keys', authorities: 4 },
+    { engine: 'cp-abe', authorities: 1 },
+    { engine: 'one-shot', authorities: 1 },
+    { engine: 'one-shot', authorities: 4 },
+  ] as const;
+  const optional = (['torch', 'sklearn'] as const).filter((name) => {
+    const isThere = hasModule(name);
+    if (!isThere)
+      console.log(`${PYTHON} has no module ${name}: its trainer is left out; name a Python that has it in BASA_PYTHON`);
+    return isThere;
+  });
+  const trainers: readonly TrainerName[] = ['numpy', 'asyncio', 'flower', ...optional];
+  return [
+    ...modes.map((mode) => ({ ...mode, trainer: 'command' as const })),
+    ...trainers.flatMap((trainer) => [
+      { engine: 'slot-keys' as const, authorities: 1, trainer },
+      { engine: 'one-shot' as const, authorities: 1, trainer },
+    ]),
+  ];
+}
+
+/** With `--json` the kit puts its words where errors go, and one line of JSON in their place. */
+async function conformance(learned: readonly Learned[]): Promise<Ended> {
+  let verdict = '';
+  const stdout = {
+    write: (text: string) => {
+      verdict = text;
+    },
+  };
+  process.env['PYTHONPATH'] = PYTHON_FOLDER;
+  const words = ['conformance', 'client', '--json', '--', PYTHON, '-m', 'basa'];
+  const code = await runLab(words, { stdout, stderr: process.stdout });
+  const { held = 0 } = JSON.parse(verdict) as { held?: number };
+  return code === 0 ? { isGood: true, learned, held } : { failed: 'conformance kit', isGood: false, learned, held };
+}
