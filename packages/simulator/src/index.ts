@@ -14,6 +14,8 @@ export type { SentShot } from './federation/one-shot-device.ts';
 export { ShotDevice } from './federation/one-shot-device.ts';
 export type { OneShotOptions } from './federation/one-shot-federation.ts';
 export { OneShotFederation } from './federation/one-shot-federation.ts';
+export type { Changed } from './federation/one-shot-requests.ts';
+export { inspectRequest, releaseRequest, voteRequest } from './federation/one-shot-requests.ts';
 export { ShotServer } from './federation/one-shot-server.ts';
 export type { BatchEnd, ShotDisk, StoredBatch, StoredShot } from './federation/one-shot-store.ts';
 export type { PaperFederationOptions, PaperPrepared } from './federation/paper-federation.ts';

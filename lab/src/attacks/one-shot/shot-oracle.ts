@@ -38,12 +38,15 @@ import {
 import {
   Crash,
   type Environment,
+  inspectRequest,
   OneShotFederation,
   type OneShotOptions,
   type ReleasedSums,
+  releaseRequest,
   type ShotAuthority,
   type ShotDevice,
   type StoredShot,
+  voteRequest,
 } from '@basa/simulator';
 import { type Expansion, expansionOf, ShotTrace } from './shot-trace.ts';
 
@@ -229,17 +232,19 @@ export class ShotOracle {
   }
 
   inspect(keeper: ShotAuthority, names: readonly Ctx[]): InspectAnswer | Refused {
-    return keeper.inspect(this.world.shots.inspectRequest(names.map((name) => this.stored(name))));
+    const request = inspectRequest(
+      this.world.shots,
+      names.map((name) => this.stored(name)),
+    );
+    return keeper.inspect(inspectRequestCodec.encode(request));
   }
 
-  /** The same with uploads as they are shown here. */
-  inspectShown(keeper: ShotAuthority, uploads: readonly ShownUpload[]): InspectAnswer | Refused {
-    const { shots, task } = this.world;
-    const headers = uploads.map(({ header }) => header);
-    const body = { task, epochs: distinctEpochs(shots.view, headers), models: shots.modelsOf(headers), uploads };
-    return keeper.inspect(
-      inspectRequestCodec.encode({ ...body, signature: shots.sign(inspectRequestCodec.statement(body)) }),
-    );
+  /** The same for one upload, which is shown with these parts. */
+  inspectWith(keeper: ShotAuthority, name: Ctx, sealed: Uint8Array): InspectAnswer | Refused {
+    const { shots } = this.world;
+    const shot = this.stored(name);
+    const request = inspectRequest(shots, [shot], { uploads: [{ ...shots.shown(shot), sealed }] });
+    return keeper.inspect(inspectRequestCodec.encode(request));
   }
 
   batchOf(uploads: readonly Ctx[], number = 0): Batch {
@@ -253,15 +258,9 @@ export class ShotOracle {
   /** Asks for a vote after the uploads were inspected; shows the votes that it has, and those of its own side. */
   vote(keeper: ShotAuthority, names: readonly Ctx[], number = 0): boolean {
     this.inspect(keeper, names);
-    const { shots } = this.world;
-    const batch = this.batchOf(names, number);
-    const headers = names.map((name) => this.stored(name).upload.header);
-    const body = { batch, votes: this.votesFor(names, number), models: shots.modelsOf(headers).slice(0, 1) };
-    const bytes = batchVoteRequestCodec.encode({
-      ...body,
-      signature: shots.sign(batchVoteRequestCodec.statement(body)),
-    });
-    const answer = keeper.vote(bytes);
+    const votes = this.votesFor(names, number);
+    const request = voteRequest(this.world.shots, this.batchOf(names, number), { votes });
+    const answer = keeper.vote(batchVoteRequestCodec.encode(request));
     if (isRefused(answer) || answer.vote === undefined) return false;
     const ctx = toHex(this.ctxOf(names, number));
     this.votes.set(ctx, joined([...(this.votes.get(ctx) ?? []), ...answer.vote.endorsements]));
@@ -282,21 +281,16 @@ export class ShotOracle {
   /** Returns all sums that this authority can make of the batch. */
   release(keeper: ShotAuthority, names: readonly Ctx[], number = 0, lie: ReleaseLie = {}): ReleasedSums | Refused {
     const { shots, policy } = this.world;
-    const shown = names.map((name): ShownUpload => {
+    const uploads = names.map((name): ShownUpload => {
       const sealed = lie.sealed?.get(toHex(name));
       return { ...shots.shown(this.stored(name)), ...(sealed === undefined ? {} : { sealed }) };
     });
     const wanted = taskParts(policy)
       .filter((part) => isHolder(part, keeper.base.index))
       .map((part) => ({ part, vector: true }));
-    const epochs = distinctEpochs(
-      shots.view,
-      shown.map(({ header }) => header),
-    );
     const votes = lie.votes ?? this.votesFor(names, number);
-    const body = { batch: this.batchOf(names, number), votes, epochs, uploads: shown, wanted };
-    const bytes = releaseRequestCodec.encode({ ...body, signature: shots.sign(releaseRequestCodec.statement(body)) });
-    const answer = keeper.release(bytes);
+    const request = releaseRequest(shots, this.batchOf(names, number), { votes, uploads, wanted });
+    const answer = keeper.release(releaseRequestCodec.encode(request));
     if (!isRefused(answer)) this.#final(names, number);
     return answer;
   }

@@ -106,7 +106,7 @@ export class ModelLogs implements Space<LogState> {
     const { world } = this.#oracle;
     const modelHash = new Uint8Array(32).fill(hash);
     const body = { task: world.task, version, modelHash, sums: [sum], spoilt: [], closed: this.#votes };
-    return { ...body, signature: world.shots.sign(modelAppendCodec.statement(body)) };
+    return { ...body, signature: world.server.ports.signer.sign(modelAppendCodec.statement(body)) };
   }
 
   /** Shown with the signatures so far, and with those of its own side. */

@@ -8,7 +8,7 @@ import {
   batchVoteRequestCodec,
   type ClosingBatch,
   type Ctx,
-  distinctEpochs,
+  inspectRequestCodec,
   isRefused,
   joined,
   judgeSum,
@@ -18,7 +18,6 @@ import {
   refused,
   refusedSlots,
   releaseRequestCodec,
-  type ShotHeader,
   type SumVerdict,
   sumPlan,
   sumRules,
@@ -27,6 +26,7 @@ import {
   type WantedSum,
 } from '@basa/protocol';
 import type { ShotAuthority } from './one-shot-authority.ts';
+import { headersOf, inspectRequest, releaseRequest, voteRequest } from './one-shot-requests.ts';
 import { newBatch, type StoredBatch, type StoredShot } from './one-shot-store.ts';
 import { makeVersion } from './one-shot-version.ts';
 import { type ClosingStore, present, shotsOf } from './one-shot-world.ts';
@@ -41,11 +41,7 @@ export function closeBatch(server: ClosingStore, ctx: Ctx): SumVerdict | Refused
 
 function closingOf(server: ClosingStore, { ctx, batch }: StoredBatch): ClosingBatch {
   const { suite, task, policy } = server.view;
-  return { suite, task, policy, ctx, headers: headersOf(server, batch) };
-}
-
-function headersOf(server: ClosingStore, batch: Batch): readonly ShotHeader[] {
-  return shotsOf(server, batch).map(({ upload }) => upload.header);
+  return { suite, task, policy, ctx, headers: headersOf(shotsOf(server, batch)) };
 }
 
 /** Asks all authorities, then all again with the votes so far, so that honest races block nobody. */
@@ -81,24 +77,18 @@ function voteOf(
   keeper: ShotAuthority,
   stored: StoredBatch,
 ): { readonly endorsements: StoredBatch['votes'] } | { readonly held: Batch } | Refused {
-  const bytes = voteRequest(server, stored);
+  const bytes = batchVoteRequestCodec.encode(voteRequest(server, stored.batch, { votes: stored.votes }));
   const ask = () => server.world.call('vote', () => keeper.vote(bytes));
   let answer = ask();
   if (isRefused(answer) && answer.reason === 'not-inspected') {
     const shots = shotsOf(server, stored.batch);
-    server.world.call('inspect', () => keeper.inspect(server.inspectRequest(shots)));
+    server.world.call('inspect', () => keeper.inspect(inspectRequestCodec.encode(inspectRequest(server, shots))));
     answer = ask();
   }
   if (isRefused(answer)) return answer;
   if (answer.held !== undefined) return { held: answer.held };
   const vote = answer.vote as Vote;
   return { endorsements: batchVote(closingOf(server, stored), keeper.base.index, vote) };
-}
-
-function voteRequest(server: ClosingStore, stored: StoredBatch): Uint8Array {
-  const { batch, votes } = stored;
-  const body = { batch, votes, models: server.modelsOf(headersOf(server, batch)).slice(0, 1) };
-  return batchVoteRequestCodec.encode({ ...body, signature: server.sign(batchVoteRequestCodec.statement(body)) });
 }
 
 /** Continues with a batch that an authority voted for in a life that this server lost. */
@@ -145,14 +135,7 @@ function gatherSums(server: ClosingStore, start: StoredBatch): StoredBatch | Ref
 
 function askSums(server: ClosingStore, stored: StoredBatch, authority: number, wanted: readonly WantedSum[]) {
   const { batch, votes } = stored;
-  const body = {
-    batch,
-    votes,
-    epochs: distinctEpochs(server.view, headersOf(server, batch)),
-    uploads: shotsOf(server, batch).map((shot) => server.shown(shot)),
-    wanted,
-  };
-  const bytes = releaseRequestCodec.encode({ ...body, signature: server.sign(releaseRequestCodec.statement(body)) });
+  const bytes = releaseRequestCodec.encode(releaseRequest(server, batch, { votes, wanted }));
   const keeper = server.world.keepers[authority] as ShotAuthority;
   const released = server.world.call('release', () => keeper.release(bytes));
   if (isRefused(released)) return released;
@@ -170,7 +153,7 @@ export function sumOfBatch(server: ClosingStore, batch: Batch, votes: StoredBatc
 }
 
 function opened(server: ClosingStore, stored: StoredBatch): SumVerdict {
-  const [first] = headersOf(server, stored.batch);
+  const [first] = headersOf(shotsOf(server, stored.batch));
   const rules = sumRules(server.world.policy, first?.version ?? 0);
   return judgeSum(rules, unmasked(server, stored), stored.batch.uploads.length);
 }

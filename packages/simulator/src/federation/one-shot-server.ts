@@ -5,7 +5,6 @@ import {
   type Batch,
   batchCtxOf,
   type Ctx,
-  distinctEpochs,
   type Endorsement,
   type Epoch,
   epochCodec,
@@ -31,6 +30,7 @@ import {
 } from '@basa/protocol';
 import { ACCEPTED, type Accepted } from './drive.ts';
 import { closeBatch, sumOfBatch } from './one-shot-close.ts';
+import { inspectRequest } from './one-shot-requests.ts';
 import { newBatch, type ShotDisk, type StoredBatch, type StoredShot } from './one-shot-store.ts';
 import { makeVersion } from './one-shot-version.ts';
 import type { ClosingStore, OneShotWorld, ShotPeer } from './one-shot-world.ts';
@@ -189,7 +189,7 @@ export class ShotServer implements ShotPeer, ClosingStore {
   askVerdicts(shots: readonly StoredShot[]): readonly ReadonlyMap<string, Verdict>[] {
     const requests: Uint8Array[] = [];
     for (let n = 0; n < shots.length; n += MAX_INSPECTED)
-      requests.push(this.inspectRequest(shots.slice(n, n + MAX_INSPECTED)));
+      requests.push(inspectRequestCodec.encode(inspectRequest(this, shots.slice(n, n + MAX_INSPECTED))));
     const there = this.world.keepers.filter(({ base }) => !this.world.isAway(base.index));
     return there.map((keeper) => {
       const answers = requests.map((bytes) => this.world.call('inspect', () => keeper.inspect(bytes)));
@@ -198,22 +198,10 @@ export class ShotServer implements ShotPeer, ClosingStore {
     });
   }
 
-  inspectRequest(shots: readonly StoredShot[]): Uint8Array {
-    const headers = shots.map(({ upload }) => upload.header);
-    const uploads = shots.map((shot) => this.shown(shot));
-    const epochs = distinctEpochs(this.view, headers);
-    const body = { task: this.world.task, epochs, models: this.modelsOf(headers), uploads };
-    return inspectRequestCodec.encode({ ...body, signature: this.sign(inspectRequestCodec.statement(body)) });
-  }
-
   /** Returns each entry of the model log that they name, once. */
   modelsOf(headers: readonly ShotHeader[]): readonly ModelEntry[] {
     const versions = new Set(headers.map(({ version }) => version));
     return [...versions].map((version) => this.world.server.entry(version));
-  }
-
-  sign(statement: Uint8Array): Uint8Array {
-    return this.world.server.ports.signer.sign(statement);
   }
 
   /** Forms a batch of at most K good uploads of one version that are in no other batch; undefined if there are too few. */

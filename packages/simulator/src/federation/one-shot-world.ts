@@ -44,8 +44,6 @@ export interface ClosingStore {
   shown(shot: StoredShot): ShownUpload;
   vector(shot: StoredShot): Uint32Array;
   modelsOf(headers: readonly ShotHeader[]): readonly ModelEntry[];
-  inspectRequest(shots: readonly StoredShot[]): Uint8Array;
-  sign(statement: Uint8Array): Uint8Array;
 }
 
 /** Returns the uploads of a batch from the store. */

@@ -45,8 +45,8 @@ export const MOVES: Readonly<Record<string, Move>> = {
   "a colluder's upload has the tag of another": (scene) => forged(scene, undefined),
   "an upload is inspected with parts of the server's own": ({ oracle, dice, names }) => {
     if (names.length === 0) return;
-    const shown = oracle.world.shots.shown(oracle.stored(dice.pick(names)));
-    oracle.inspectShown(dice.pick(oracle.honest), [{ ...shown, sealed: oracle.ownParts(shown.header) }]);
+    const name = dice.pick(names);
+    oracle.inspectWith(dice.pick(oracle.honest), name, oracle.ownParts(oracle.stored(name).upload.header));
   },
   'a batch is asked for': vote,
   'a batch is asked for, again': vote,

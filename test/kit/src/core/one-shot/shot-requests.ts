@@ -30,14 +30,16 @@ import {
   type ShownUpload,
 } from '@basa/protocol';
 import {
+  type Changed,
   granted,
+  inspectRequest,
   type OneShotFederation,
   type ReleasedSums,
+  releaseRequest,
   type ShotAuthority,
   type StoredShot,
+  voteRequest,
 } from '@basa/simulator';
-
-type Changed<Request> = Partial<Omit<Request, 'signature'>> & { readonly signer?: Signer };
 
 export class ShotRequests {
   readonly #world: OneShotFederation;
@@ -92,10 +94,8 @@ export class ShotRequests {
     return distinctEpochs(this.view, headersOf(shots));
   }
 
-  inspectRequest(shots: readonly StoredShot[], { signer = this.signer, ...change }: Changed<InspectRequest> = {}) {
-    const uploads = shots.map((shot) => this.shown(shot));
-    const body = { task: this.#world.task, epochs: this.epochsOf(shots), models: this.models, uploads, ...change };
-    return { ...body, signature: signer.sign(inspectRequestCodec.statement(body)) };
+  inspectRequest(shots: readonly StoredShot[], change: Changed<InspectRequest> = {}): InspectRequest {
+    return inspectRequest(this.#world.shots, shots, { models: this.models, ...change });
   }
 
   inspectBy(index: number, shots: readonly StoredShot[], change?: Changed<InspectRequest>): InspectAnswer | Refused {
@@ -115,9 +115,8 @@ export class ShotRequests {
     return { task: this.#world.task, number: this.#batches++, uploads: shots.map(({ name }) => name) };
   }
 
-  voteRequest(batch: Batch, { signer = this.signer, ...change }: Changed<BatchVoteRequest> = {}) {
-    const body = { batch, votes: [], models: [], ...change };
-    return { ...body, signature: signer.sign(batchVoteRequestCodec.statement(body)) };
+  voteRequest(batch: Batch, change: Changed<BatchVoteRequest> = {}): BatchVoteRequest {
+    return voteRequest(this.#world.shots, batch, { models: [], ...change });
   }
 
   voteBy(index: number, batch: Batch, change?: Changed<BatchVoteRequest>): BatchVoteAnswer | Refused {
@@ -139,11 +138,8 @@ export class ShotRequests {
     return joined(votes);
   }
 
-  releaseRequest(batch: Batch, { signer = this.signer, ...change }: Changed<ReleaseRequest> = {}) {
-    const shots = this.#shotsOf(batch);
-    const uploads = shots.map((shot) => this.shown(shot));
-    const body = { batch, votes: [], epochs: this.epochsOf(shots), uploads, wanted: [], ...change };
-    return { ...body, signature: signer.sign(releaseRequestCodec.statement(body)) };
+  releaseRequest(batch: Batch, change: Changed<ReleaseRequest> = {}): ReleaseRequest {
+    return releaseRequest(this.#world.shots, batch, change);
   }
 
   releaseBy(index: number, batch: Batch, change?: Changed<ReleaseRequest>): ReleasedSums | Refused {
