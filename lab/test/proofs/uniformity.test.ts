@@ -10,6 +10,7 @@ import {
   fixedVersusRandom,
   granted,
   PaperFederation,
+  randomBytesFrom,
   type Suspicion,
   uniformityOf,
   welch,
@@ -107,15 +108,10 @@ describe('the data that a server stores', () => {
   it('shows two users with the same generator state to both tests', () => {
     /** A device that draws its seeds from a state it shares with its twins. */
     class Twin extends FederationDevice {
-      readonly #words = seededWords(77);
+      readonly #randomBytes = randomBytesFrom(seededWords(77));
 
       override get ports() {
-        const randomBytes = (length: number): Uint8Array => {
-          const words = new Uint32Array(Math.ceil(length / 4));
-          this.#words(words);
-          return new Uint8Array(words.buffer, 0, length);
-        };
-        return { ...super.ports, randomBytes };
+        return { ...super.ports, randomBytes: this.#randomBytes };
       }
     }
     const makeDevice = (world: Federation, number: number) => new Twin(world, number, world.signer());

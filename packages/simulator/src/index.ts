@@ -22,6 +22,7 @@ export type { PaperFederationOptions, PaperPrepared } from './federation/paper-f
 export { PAPER_LEASE_MS, PaperFederation } from './federation/paper-federation.ts';
 export type { PartTrial, PartTrialOptions } from './federation/part-trial.ts';
 export { partTrial } from './federation/part-trial.ts';
+export { randomBytesFrom } from './federation/random-bytes.ts';
 export type { SealingTrial } from './federation/sealing-trial.ts';
 export { sealingTrial } from './federation/sealing-trial.ts';
 export { FederationServer, SEAT_MS } from './federation/server.ts';
