@@ -6,7 +6,7 @@ import { unsafePaperContribute } from '@basa/client/unsafe-paper';
 import { inMemoryStoreForTests, BasaClient as WebClients } from '@basa/client/web';
 import { allSamples, createReferenceBackend, createTrainer, defineModel, dense, manifestText } from '@basa/learning';
 import { ascii, toHex } from '@basa/masking';
-import { AUTHORITY_PATH, ENGINE } from '@basa/protocol';
+import { AUTHORITY_PATH, ENGINE, ONE_SHOT_DEFAULTS } from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { createWebSigner, webRandomBytes } from '@basa/runtime/web';
 import { oneHot, TestServices, type TestServicesOptions, until } from '@basa/testkit/services/test-services.ts';
@@ -22,33 +22,47 @@ async function openHouse(options: TestServicesOptions = {}): Promise<TestService
 }
 
 describe('the client', () => {
-  it('trains and contributes by itself: three devices, two rounds, two models', async () => {
-    const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);
-    const dataset = {
-      name: 'tiny',
-      shape: model.input,
-      classes: 8,
-      inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
-      labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
-    };
-    const layers = model.layers.map(({ layer }) => layer);
-    const opened = await openHouse({
-      policy: {
-        dimension: model.dimension,
-        manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
-        training: { epochs: 1, batchSize: 4, learningRate: 0.05, loss: 'softmaxCrossEntropy' },
-      },
-      specification: { model: { name: model.name, input: model.input, layers } },
-    });
-    const clients = await Promise.all(['a', 'b', 'c'].map((name) => opened.client(name)));
-    const runs = clients.map((client) =>
-      client.run(createTrainer(createReferenceBackend(model)), allSamples(dataset), { rounds: 2 }),
-    );
-    expect(await Promise.all(runs)).toEqual(Array(3).fill({ accepted: 2, rejected: 0, idle: 0, ended: 'rounds' }));
-    await opened.reached(2);
-    const other = createTrainer(createReferenceBackend(defineModel('other', model.input, [dense(8, { name: 'x' })])));
-    await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow('is not the network of the task');
-  });
+  it.each([
+    { mode: 'sealed', policy: {}, names: ['a', 'b', 'c'], counts: { accepted: 2, rejected: 0, idle: 0 } },
+    // More devices than a batch has, so some of them wait for another version.
+    {
+      mode: 'one-shot',
+      policy: { engine: ENGINE.oneShot, oneShot: ONE_SHOT_DEFAULTS },
+      names: ['a', 'b', 'c', 'd', 'e'],
+      counts: {},
+    },
+  ])(
+    'trains and contributes by itself in $mode mode: two rounds, two models',
+    async ({ policy, names, counts }) => {
+      const model = defineModel('tiny', { height: 1, width: 1, channels: 4 }, [dense(8)]);
+      const dataset = {
+        name: 'tiny',
+        shape: model.input,
+        classes: 8,
+        inputs: Float32Array.from({ length: 4 * 16 }, (_, n) => Math.cos(n)),
+        labels: Uint8Array.from({ length: 16 }, (_, n) => n % 8),
+      };
+      const layers = model.layers.map(({ layer }) => layer);
+      const opened = await openHouse({
+        policy: {
+          ...policy,
+          dimension: model.dimension,
+          manifestHash: nodeSuite.sha256(ascii(manifestText(model))),
+          training: { epochs: 1, batchSize: 4, learningRate: 0.05, loss: 'softmaxCrossEntropy' },
+        },
+        specification: { model: { name: model.name, input: model.input, layers } },
+      });
+      const clients = await Promise.all(names.map((name) => opened.client(name)));
+      const runs = clients.map((client) =>
+        client.run(createTrainer(createReferenceBackend(model)), allSamples(dataset), { rounds: 2 }),
+      );
+      expect(await Promise.all(runs)).toMatchObject(names.map(() => ({ ...counts, ended: 'rounds' })));
+      await opened.reached(2);
+      const other = createTrainer(createReferenceBackend(defineModel('other', model.input, [dense(8, { name: 'x' })])));
+      await expect(clients[0]?.run(other, allSamples(dataset))).rejects.toThrow('is not the network of the task');
+    },
+    120_000,
+  );
 
   it('finds its session as it was when the server goes down in an upload, and the authority before a key', async () => {
     const opened = await openHouse();
