@@ -61,9 +61,7 @@ const EDITS: Readonly<Record<string, readonly Edit[]>> = {
     },
   ],
   S9: [{ file: 'wire/one-shot/batch-rules.ts', find: 'if (others.length > 0)', replace: 'if (others.length < 0)' }],
-  S10: [
-    { file: 'wire/one-shot/parts.ts', find: 'if (bitsOf(mask) === tolerated)', replace: 'if (bitsOf(mask) === 0)' },
-  ],
+  S10: [{ file: 'wire/one-shot/parts.ts', find: 'if (tolerated === 0) return [0];', replace: 'return [0];' }],
   S11: [
     {
       file: 'packages/masking/src/slot-keys.ts',
