@@ -24,6 +24,7 @@ const ABOUT = {
   sealing:
     'one seed sealed and opened with slot keys and with CP-ABE, and the parts of a one-shot upload with and without ML-KEM',
   server: 'durable uploads, beside node:http and bare TCP that discard; deposits, keys, closes',
+  training: 'samples a second of the four models, beside the matrix product of the same kernel',
 } as const;
 
 /** Loaded when they are asked for. */
@@ -38,6 +39,7 @@ const LOAD: Readonly<Record<keyof typeof ABOUT, () => Promise<Benchmark>>> = {
   python: async () => (await import('../bench/python.ts')).benchPython,
   sealing: async () => (await import('../bench/sealing.ts')).benchSealing,
   server: async () => (await import('../bench/server.ts')).benchServer,
+  training: async () => (await import('../bench/training.ts')).benchTraining,
 };
 
 export const bench: Command = command({
