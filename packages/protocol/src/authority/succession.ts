@@ -115,7 +115,8 @@ export function joinTask(
   if (problem !== undefined) return declined(undefined, refused('policy-invalid', { detail: problem }));
   const policies = followLine(suite, line);
   if (isRefused(policies)) return declined(undefined, policies);
-  if (!policies.some((policy) => isSeated({ signer }, policy))) return declined(undefined, refused('no-seat'));
+  // Its operator accepted a seat: a policy that only names its key is created by the operator.
+  if (!line.terms.some(({ key }) => equalBytes(key, signer.publicKey))) return declined(undefined, refused('no-seat'));
   const task = taskIdOf(suite, line.policy);
   const terms = line.terms.flatMap((term): AuthorityRecord[] => [
     { kind: 'term-adopted', term },

@@ -128,6 +128,23 @@ describe('an authority', () => {
   });
 });
 
+describe('a successor', () => {
+  it('joins only a task in which it accepted a seat: nobody else creates one by naming its key', () => {
+    const world = federation();
+    const key = world.signer();
+    const ports = { suite, signer: key, issuerFor: () => undefined };
+    const named = { ...world.policy, authorities: [key.publicKey, ...world.policy.authorities.slice(1)] };
+    const fresh = new AttributeAuthority(ports);
+    expect(reasonOf(fresh.followLine({ policy: named, terms: [] }, world.now).answer)).toBe('no-seat');
+    const other = signed(world, proposal(world));
+    expect(reasonOf(fresh.followLine({ policy: world.policy, terms: [other] }, world.now).answer)).toBe('no-seat');
+    const again = federation();
+    const unaccepted = { ...signed(again, proposal(again, {}, key)), accepted: new Uint8Array(64) };
+    const line = { policy: again.policy, terms: [unaccepted] };
+    expect(reasonOf(fresh.followLine(line, world.now).answer)).toBe('term-invalid');
+  });
+});
+
 describe('the switch', () => {
   it('gives up what is open: no key and no close follow, and the outcome is unknown', () => {
     const world = federation();

@@ -179,7 +179,9 @@ describe('a term', () => {
     const forged = good.endorsements.map((one) => ({ ...one, signature: zeros }));
     expect(reasonOf(four, { ...good, endorsements: forged })).toBe('term-invalid');
     const strangers = policyOf(4, 3, { authorities: [60, 61, 62, 63].map((n) => signer(n).publicKey) });
-    const theirs = [60, 61, 62].flatMap((n) => endorseTerm(strangers, signer(n), { ...good, endorsements: [] }).endorsements);
+    const theirs = [60, 61, 62].flatMap(
+      (n) => endorseTerm(strangers, signer(n), { ...good, endorsements: [] }).endorsements,
+    );
     expect(reasonOf(four, { ...good, endorsements: theirs })).toBe('term-invalid');
     const later = inTerm(suite, four, good);
     const next = termOf(later, { seat: 1, signers: [] });
