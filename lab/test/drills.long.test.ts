@@ -30,6 +30,8 @@ it.each([
   ['restore', 'one-shot'],
   ['rotation', 'slot-keys'],
   ['rotation', 'one-shot'],
+  ['succession', 'slot-keys'],
+  ['succession', 'one-shot'],
 ])('the drill %s with %s loses nothing and counts nothing twice', async (name, engine) => {
   const report = await drill(name, engine);
   expect(report).toMatchObject({ lost: 0, doubled: 0, stuck: 0, problems: [] });

@@ -45,8 +45,12 @@ class Reader:
     def position(self) -> int:
         return self._at
 
+    @property
+    def is_over(self) -> bool:
+        return self._at == len(self._data)
+
     def end(self) -> None:
-        if self._at != len(self._data):
+        if not self.is_over:
             raise Malformed("bytes after the end")
 
 
@@ -111,6 +115,14 @@ def optional(field: Field) -> Field:
     """1 and the value, or 0."""
     return Field(
         lambda r: field.read(r) if _read_flag(r) else None, lambda v: b"\0" if v is None else b"\1" + field.write(v)
+    )
+
+
+def trailing(field: Field) -> Field:
+    """The end of a message: None without a byte, so that messages from before it existed keep theirs."""
+    return Field(
+        lambda r: None if r.is_over else field.read(r),
+        lambda v: b"" if v is None else field.write(v),
     )
 
 

@@ -7,7 +7,7 @@ from .errors import Malformed
 from .fields import (
     B16, B32, B64, ENDORSEMENTS, F64, FLAG, GROUP, INCREASING, MAX_AUTHORITIES, MAX_SLOTS, METRICS, ONE_SHOT, POSITIVE,
     PRIVACY, SIGNATURE_BYTES, STALENESS, TRAINING, U8, U16, U32, U53, VERSIONS, Field, Message, Reader,
-    by_authority, fixed, group, long, many, optional, short,
+    by_authority, fixed, group, long, many, optional, short, trailing,
 )
 
 #: Engines that hide something.
@@ -59,6 +59,7 @@ POLICY = Layout(
     minimum=U16, dimension=U32, group=GROUP, level=U32, clip=POSITIVE, block_floor=F64, versions=VERSIONS,
     staleness=STALENESS, max_staleness=U32, tiny_weights=FLAG, metrics=METRICS, privacy=PRIVACY, manifest=B32,
     training=TRAINING, server=B32, upload_lease_ms=U32, open_ms=U32, close_ms=U32,
+    succession=trailing(group(wait_ms=U32, recovery=optional(B32))),
 )
 DESCRIPTOR = Layout(
     3, endorsed=True, task=B32, parts=by_authority(offer=B16, sealing_key=short(4096)), version=U53, model=B32, expiry=U53,

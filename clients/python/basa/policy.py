@@ -35,6 +35,8 @@ def check_policy(policy: Message, floor: Floor) -> Message:
         raise Refused("unsafe-engine", f"engine {policy.engine} seals nothing, or is not known here")
     if policy.one_shot is not None and policy.one_shot.sealing != X25519:
         raise Refused("unknown-sealing", _NO_KEM)
+    if policy.succession is not None:
+        raise Refused("unknown-succession", "this client does not follow the terms of its authorities")
     below = floor_problem(floor, policy)
     if below is not None:
         raise Refused("below-floor", below)

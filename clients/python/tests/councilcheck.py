@@ -105,7 +105,7 @@ class _Says:
 def small_policy(**changes: Any) -> Message:
     return POLICY.encode(
         name=b"small", authorities=list(COUNCIL.keys), threshold=3, unsafe_threshold=0, **{**_PLAN, **changes},
-        training={"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, open_ms=1000, close_ms=1000,
+        training={"epochs": 1, "batch_size": 1, "learning_rate": 1.0, "loss": 0}, open_ms=1000, succession=None, close_ms=1000,
     )
 
 

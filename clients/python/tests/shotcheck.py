@@ -71,7 +71,7 @@ class _Council:
             ),
             versions=0, staleness=(0,), max_staleness=4, tiny_weights=0, metrics=[], privacy=None, manifest=zeros,
             training=Message(epochs=1, batch_size=1, learning_rate=1.0, loss=0), server=zeros, upload_lease_ms=long_ms,
-            open_ms=long_ms, close_ms=long_ms,
+            open_ms=long_ms, succession=None, close_ms=long_ms,
         ), _ANY)
         self.task = sha256(self.policy.raw)
 

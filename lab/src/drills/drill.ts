@@ -1,18 +1,22 @@
 /** Both services with devices at work, as every drill has them: from the first version to the verdict from outside. */
 import type { ChildProcess } from 'node:child_process';
 import { randomStream } from '@basa/learning';
+import type { TaskPolicy } from '@basa/protocol';
 import type { Exchange } from '@basa/testkit/processes/balancer.ts';
 import { type ProcessName, TestProcesses, type TestProcessesOptions } from '@basa/testkit/processes/test-processes.ts';
 import { bundleTrial, type TrialBundle } from '../trials/bundle.ts';
 import { CrashDatabase } from '../trials/crash/crash-database.ts';
+import type { Retired } from '../trials/crash/ending.ts';
 import { Fleet } from '../trials/crash/fleet.ts';
 import { gone, grown, settle } from '../trials/crash/settle.ts';
 import { judge, type Verdict } from '../trials/crash/verdict.ts';
 import { engineLines, type TrialEngine } from '../trials/engines.ts';
 
-export interface DrillOptions extends Pick<TestProcessesOptions, 'server' | 'authority'> {
+export interface DrillOptions extends Pick<TestProcessesOptions, 'server' | 'authority' | 'authorities'> {
   readonly seed: number;
   readonly engine: TrialEngine;
+  /** Further lines of the policy. */
+  readonly policy?: Partial<TaskPolicy>;
   /** So many nodes of the server on a PostgreSQL; one server on its folder by default. */
   readonly nodes?: number;
   onExchange?(exchange: Exchange): void;
@@ -34,6 +38,8 @@ export class Drill {
   readonly #database: CrashDatabase | undefined;
   readonly #devices: ChildProcess[] = [];
   readonly #onLine: (line: string) => void;
+  /** The authorities of an earlier term, whose logs have what their successors do not know. */
+  #retired: Retired | undefined;
 
   private constructor(
     {
@@ -72,7 +78,7 @@ export class Drill {
   }
 
   static async #open(options: DrillOptions, database: CrashDatabase | undefined): Promise<Drill> {
-    const { seed, engine, nodes: count = 1, server, authority, onExchange } = options;
+    const { seed, engine, nodes: count = 1, server, authority, authorities = 1, policy, onExchange } = options;
     const chance = randomStream(seed, 'drill');
     const nodes = database && {
       count,
@@ -83,7 +89,8 @@ export class Drill {
     const bundle = await bundleTrial();
     const basa = await TestProcesses.open({
       bundle,
-      policy: { dimension: DIMENSION, ...engineLines(engine) },
+      policy: { dimension: DIMENSION, ...engineLines(engine, authorities), ...policy },
+      authorities,
       specification: { stallMs: STALL_MS },
       ...(server && { server }),
       ...(authority && { authority }),
@@ -126,6 +133,11 @@ export class Drill {
     await grown(this.basa, count);
   }
 
+  /** Another authority has a seat from now on. */
+  retire(retired: Retired): void {
+    this.#retired = retired;
+  }
+
   say(line: string): void {
     this.#onLine(line);
   }
@@ -143,7 +155,7 @@ export class Drill {
     this.say(`${this.fleet.acknowledged.length} updates were acknowledged; waiting for their ends`);
     const { acknowledged, faults } = this.fleet;
     await settle(this.basa, acknowledged, { clockAhead: this.bundle.file('clock-ahead'), database: this.#database });
-    const { problems, ...verdict } = await judge(this.basa, acknowledged);
+    const { problems, ...verdict } = await judge(this.basa, acknowledged, this.#retired);
     return { ...verdict, problems: [...problems, ...faults] };
   }
 }

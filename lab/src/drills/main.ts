@@ -14,6 +14,10 @@ await runNamed('lab -- drill', {
     about: 'a real Prometheus over both services: their trouble is provoked, and its alert fires',
     program: at('alerts-program.ts'),
   },
+  succession: {
+    about: 'an authority of several, and the only one of a task, are lost and replaced; devices are not enrolled again',
+    program: at('succession-program.ts'),
+  },
   rotation: {
     about: 'certificates, the secret of the vault and epoch keys change under load',
     program: at('rotation-program.ts'),

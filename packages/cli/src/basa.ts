@@ -12,6 +12,14 @@ import { keysRotateVault } from './operate/keys-rotate.ts';
 import { migrateAuthority, migrateServer } from './operate/migrate.ts';
 import { migrateModel } from './operate/migrate-model.ts';
 import { authority, server } from './operate/services.ts';
+import {
+  successionKey,
+  successionPropose,
+  successionPublish,
+  successionRecover,
+  successionShow,
+  successionSign,
+} from './operate/succession.ts';
 import { newProject } from './project/new.ts';
 import { simulate } from './project/simulate.ts';
 import { runProgram, type Streams } from './shell/cli.ts';
@@ -62,6 +70,12 @@ export const COMMANDS: readonly Command[] = [
   keysEnroll,
   keysRevoke,
   keysRotateVault,
+  successionKey,
+  successionPropose,
+  successionSign,
+  successionRecover,
+  successionPublish,
+  successionShow,
   inspectBuffer,
   completionOf(() => COMMANDS),
 ];

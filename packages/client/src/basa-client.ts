@@ -111,7 +111,10 @@ export class BasaClient {
   run(trainer: RoundTrainer, data: Samples, { signal, ...options }: RunOptions = {}): Promise<RunSummary> {
     const steps = {
       budget: (both: AbortSignal) => budgetRejection(this.#context, both),
-      admission: (both: AbortSignal) => askForPlace(this.#context, both),
+      admission: async (both: AbortSignal) => {
+        await this.#context.terms?.follow(both);
+        return askForPlace(this.#context, both);
+      },
       model: (both: AbortSignal) => this.#newestModel(both),
       given: (version: number, both: AbortSignal) => versionRejection(this.#context, version, both),
       contribute: (update: Update, both: AbortSignal) => contribute(this.#context, update, both),
@@ -159,10 +162,11 @@ export class BasaClient {
   /** Runs one call after the other, whether the last one succeeded or not. */
   #exclusively<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const both = signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
-    const mine = this.#busy.then(() => {
+    const mine = this.#busy.then(async () => {
       both.throwIfAborted();
-      const { authorities, state } = this.#context;
+      const { authorities, state, terms } = this.#context;
       state.noteHeads(authorities.heads);
+      await terms?.follow(both);
       return work(both);
     });
     this.#busy = mine.catch(() => undefined);

@@ -1,6 +1,14 @@
 /** Checks that the services are the pinned ones, enrols the device if needed, and gets ready to contribute. */
-import { equalBytes, fromHex } from '@basa/masking';
-import { isHybrid, policyProblem, sealedBytesOf, type TaskId, type TaskPolicy, taskIdOf } from '@basa/protocol';
+import { equalBytes, fromHex, toHex } from '@basa/masking';
+import {
+  isHybrid,
+  policyProblem,
+  type SeenTerm,
+  sealedBytesOf,
+  type TaskId,
+  type TaskPolicy,
+  taskIdOf,
+} from '@basa/protocol';
 import { BasaClient } from './basa-client.ts';
 import { DeviceState } from './device/device-state.ts';
 import type { DeviceStore } from './device/device-store.ts';
@@ -20,6 +28,7 @@ import type { DeviceContext } from './session/device-context.ts';
 import { ensureEnrolled } from './session/enrol.ts';
 import { Sealings } from './session/sealings.ts';
 import { Standings } from './session/standings.ts';
+import { areSeats, type KnownAuthority, keptPolicy, Terms } from './session/terms.ts';
 
 export interface ConnectOptions {
   /** Addresses: http(s)://host[:port]. */
@@ -30,6 +39,11 @@ export interface ConnectOptions {
   readonly task: string;
   /** Comma-separated for several authorities. */
   readonly authorityKey: string;
+  /**
+   * The hash of a term in hex, if the authorities of the task may be replaced: a device that was away for long follows
+   * its terms only up to this one.
+   */
+  readonly term?: string;
   /** The demands of this application on any policy. */
   readonly floor?: Partial<Floor>;
   /** Allows plain http to another machine. Anyone on the network path can then read and change the traffic. */
@@ -81,14 +95,24 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
     });
   };
 
-  const clients = places.map(({ url, key }) => {
+  const clientAt = ({ url, key }: AuthorityPlace): KnownAuthority => {
     const heads = new Heads(given.suite, key, state.heads);
     return { key, client: new AuthorityClient(link('authority', url, key), heads) };
-  });
+  };
+  const clients = places.map(clientAt);
   const known = state.policy ?? (await policyOf(given, clients, task, signal));
-  const policy = checkedPolicy(known, { ...DEFAULT_FLOOR, ...options.floor });
-  const outside = await equipped(given, policy);
-  const authorities = new Authorities(membersOf(policy, clients), policy, outside);
+  const first = checkedPolicy(known, { ...DEFAULT_FLOOR, ...options.floor });
+  const outside = await equipped(given, first);
+  const policy = keptPolicy(outside, first, state);
+  const knownAt = new Map(clients.map((one) => [toHex(one.key), one]));
+  const membersOf = ({ authorities: keys }: TaskPolicy, seen: readonly SeenTerm[]): readonly Member[] =>
+    keys.flatMap((key, authority) => {
+      const url = seen.find(({ term }) => equalBytes(term.key, key))?.term.address;
+      const one = knownAt.get(toHex(key)) ?? (url === undefined ? undefined : clientAt({ url, key }));
+      if (one !== undefined) knownAt.set(toHex(key), one);
+      return one === undefined ? [] : [{ authority, client: one.client }];
+    });
+  const authorities = new Authorities(membersOf(policy, state.terms.seen), policy, outside);
 
   const server = new ServerClient(link('server', options.server, policy.serverKey));
   const about = await server.about(signal);
@@ -96,21 +120,33 @@ async function connectWith(given: Outside, store: DeviceStore, options: ConnectO
 
   const sealings = await Sealings.load(outside, policy.engine);
   const pins = { policy };
+  const standings = new Standings({ outside, server, authorities, state, pins, task, retry });
+  const trusted = options.term === undefined ? undefined : pinned(options.term, 'term');
+  const keys = places.map(({ key }) => key);
+  const isTrusted = (one: TaskPolicy): boolean =>
+    (trusted !== undefined && equalBytes(one.term?.hash ?? task, trusted)) ||
+    (!areSeats(first, keys) && areSeats(one, keys));
+  const following = { outside, server, state, task, first, isTrusted, pins, authorities, standings, membersOf };
+  const terms = first.succession === undefined ? undefined : new Terms(following);
   const context: DeviceContext = {
     outside,
     server,
     authorities,
     state,
     sealings,
-    standings: new Standings({ outside, server, authorities, state, policy, task, retry }),
+    standings,
     events,
     pins,
+    terms,
     task,
     token,
     pieceBytes,
   };
+  await terms?.follow(signal);
+  if (![first, pins.policy].some((one) => areSeats(one, keys))) throw new RefusedError('wrong-authority', NOT_PINNED);
   await ensureEnrolled(context, signal);
-  if (policy.oneShot !== undefined && state.policy === undefined) await state.keepPolicy(policy);
+  const isKept = first.oneShot !== undefined || first.succession !== undefined;
+  if (isKept && state.policy === undefined) await state.keepPolicy(first);
   return new BasaClient(context);
 }
 
@@ -121,12 +157,12 @@ async function equipped(outside: Outside, { oneShot }: TaskPolicy): Promise<Outs
   return { ...outside, suite: await outside.suiteWithKem() };
 }
 
-interface PinnedAuthority {
+interface AuthorityPlace {
+  readonly url: string;
   readonly key: Uint8Array;
-  readonly client: AuthorityClient;
 }
 
-function authorityPlaces(options: ConnectOptions): readonly { readonly url: string; readonly key: Uint8Array }[] {
+function authorityPlaces(options: ConnectOptions): readonly AuthorityPlace[] {
   const [urls, keys] = [options.authority.split(','), options.authorityKey.split(',')];
   if (urls.length !== keys.length)
     throw new RangeError(
@@ -142,11 +178,11 @@ function authorityPlaces(options: ConnectOptions): readonly { readonly url: stri
  */
 async function policyOf(
   { suite }: Outside,
-  clients: readonly PinnedAuthority[],
+  clients: readonly KnownAuthority[],
   task: TaskId,
   signal: AbortSignal,
 ): Promise<TaskPolicy> {
-  const ask = async ({ key, client }: PinnedAuthority, both: AbortSignal): Promise<TaskPolicy> => {
+  const ask = async ({ key, client }: KnownAuthority, both: AbortSignal): Promise<TaskPolicy> => {
     const { publicKey } = await client.about(both).catch((error: unknown) => {
       throw error instanceof ForeignHead ? new RefusedError('wrong-authority') : error;
     });
@@ -161,17 +197,8 @@ async function policyOf(
   return policy as TaskPolicy;
 }
 
-/** Exactly the authorities of the policy are pinned, each at its index. */
-function membersOf({ authorities }: TaskPolicy, clients: readonly PinnedAuthority[]): readonly Member[] {
-  const members = authorities.flatMap((key, authority) => {
-    const found = clients.find((one) => equalBytes(one.key, key));
-    return found === undefined ? [] : [{ authority, client: found.client }];
-  });
-  const isWhole = members.length === authorities.length && clients.length === authorities.length;
-  if (!isWhole)
-    throw new RefusedError('wrong-authority', 'the task has other authorities than the ones in authorityKey');
-  return members;
-}
+/** Exactly the authorities of the task must be pinned: those of its first term, or those that it has now. */
+const NOT_PINNED = 'the task has other authorities than the ones in authorityKey';
 
 function checkedPolicy(policy: TaskPolicy, floor: Floor): TaskPolicy {
   const problem = policyProblem(policy);

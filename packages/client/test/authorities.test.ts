@@ -69,14 +69,14 @@ it('a certificate has the signatures of the others where one authority forges it
   const forger = createNodeSigner(new Uint8Array(32).fill(9));
   for (const liar of [0, 1]) {
     const all = authorities({ [liar]: { enrol: async () => certificate(liar, 9, forger) } });
-    const given = await all.enrol(task, undefined, isMine, never);
+    const given = await all.enrol(task, { token: undefined }, isMine, never);
     expect([signedBy(given), isMine(given)]).toEqual([[0, 1, 2, 3].filter((n) => n !== liar), true]);
   }
 });
 
 it('another one says how long a certificate holds where the others do not take the words of the first', async () => {
   const all = authorities({ 0: { enrol: async () => certificate(0, 10) } });
-  const given = await all.enrol(task, undefined, isMine, never);
+  const given = await all.enrol(task, { token: undefined }, isMine, never);
   expect([given.notAfter, signedBy(given)]).toEqual([8, [1, 2, 3]]);
 });
 
@@ -124,7 +124,7 @@ it('each of them may be the first that says how long a certificate holds', async
     let draws = 0;
     const randomBytes = (length: number) => new Uint8Array(length).fill(draws++ === byte ? 0 : 255);
     const all = authorities(Object.fromEntries(signers.map((_, n) => [n, enrolled(n)])), randomBytes);
-    await all.enrol(task, undefined, isMine, never);
+    await all.enrol(task, { token: undefined }, isMine, never);
     return asked;
   };
   expect(await Promise.all([0, 1, 2, 3].map(first))).toEqual([[0], [1], [2], [3]]);

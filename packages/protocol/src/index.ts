@@ -184,6 +184,8 @@ export type {
 } from './user/session.ts';
 export { evolveSession, restoreSession, wipeSession } from './user/session.ts';
 export { abandonSession, keyRequestMessage, keyRequestToSign, receiveSlot } from './user/slot.ts';
+export type { DeviceTerms, FollowedTerms, SeenTerm, TermPlace, TermQuestion } from './user/terms.ts';
+export { advance, NO_TERMS, policyInTerm, receiveLine, seenTermCodec, termPlaceCodec } from './user/terms.ts';
 export type { Masking } from './user/upload.ts';
 export {
   acknowledgeUpload,
@@ -249,8 +251,11 @@ export {
   indexOf,
   isEndorsed,
   isEndorsedByOne,
+  isSignedBySeat,
+  isSignedInTerm,
   joined,
   MAX_AUTHORITIES,
+  signInTerm,
   toleratedOf,
 } from './wire/council.ts';
 export type { CouncilClock } from './wire/council-clock.ts';
@@ -346,11 +351,14 @@ export {
 } from './wire/one-shot/upload.ts';
 export type { Outcome, OutcomeBody, OutcomeOf, OutcomeStatus, Vote } from './wire/outcome.ts';
 export { agreedOutcome, isOutcomeOf, outcomeCodec, voteCodec } from './wire/outcome.ts';
-export type { TaskPolicy, Versions } from './wire/policy.ts';
+export type { SuccessionPolicy, TaskPolicy, Versions } from './wire/policy.ts';
 export {
+  DEFAULT_SUCCESSION_WAIT_MS,
+  decodeHeldPolicy,
   decodePolicy,
   defaultMinimum,
   ENGINE,
+  encodeHeldPolicy,
   encodePolicy,
   POLICY_DEFAULTS,
   planPolicy,
@@ -389,6 +397,27 @@ export type { Staleness } from './wire/staleness.ts';
 export { DEFAULT_MAX_STALENESS, stalenessWeight } from './wire/staleness.ts';
 export type { SumRules } from './wire/sum-rules.ts';
 export { sumRules } from './wire/sum-rules.ts';
+export type { Line, Recovery, Term, TermBody } from './wire/term.ts';
+export {
+  acceptTerm,
+  councilBefore,
+  currentHash,
+  endorseTerm,
+  followLine,
+  inTerm,
+  isCertified,
+  LINE_BYTES,
+  lineCodec,
+  MAX_TERMS,
+  nextTermProblem,
+  recoverTerm,
+  TERM_BYTES,
+  termCodec,
+  termField,
+  termHashOf,
+  termNumber,
+  termProblem,
+} from './wire/term.ts';
 export type { Loss, TaskTraining } from './wire/training.ts';
 export { DEFAULT_TRAINING, TASK_LOSSES } from './wire/training.ts';
 export type { Transition } from './wire/transition.ts';

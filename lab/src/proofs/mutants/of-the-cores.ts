@@ -90,8 +90,8 @@ export const MUTANTS_OF_THE_CORES: readonly Mutant[] = [
     edits: [
       {
         file: 'wire/outcome.ts',
-        find: ' && equalBytes(outcome.ctx, wanted) && isSigned(suite, outcomeCodec, outcome, key);',
-        replace: ' && equalBytes(outcome.ctx, wanted);',
+        find: 'return equalBytes(outcome.ctx, wanted) && isSignedBySeat(suite, outcomeCodec, seats, authority, outcome);',
+        replace: 'return equalBytes(outcome.ctx, wanted) && seats.authorities[authority] !== undefined;',
       },
     ],
     caughtBy: 'the server says "aborted"',

@@ -1,8 +1,10 @@
 /** The possible ends of an acknowledged update, and their sources. */
+import type { TaskPolicy } from '@basa/protocol';
 import type { LoggedBatches, LoggedBuffers } from '@basa/testkit/processes/authority-log.ts';
+import type { AuthorityName } from '@basa/testkit/processes/test-processes.ts';
 
-/** `expired`, `discarded`: one-shot, in no sum by the word of an authority, or by that of the server alone. */
-export type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'expired' | 'discarded' | 'lost';
+/** `unknown`: after a succession, in no sum by the word of everybody, and held by its device. `expired`, `discarded`: one-shot, in no sum by the word of an authority, or by that of the server alone. */
+export type Ending = 'included' | 'excluded' | 'aborted' | 'quarantined' | 'expired' | 'discarded' | 'unknown' | 'lost';
 
 /** The evidence of the logs and the models. */
 export interface Evidence {
@@ -18,4 +20,11 @@ export interface Ended {
   readonly facts: string;
   /** One-shot: why the server left it out. */
   readonly why?: string;
+}
+
+/** The authorities of an earlier term. */
+export interface Retired {
+  readonly policy: TaskPolicy;
+  readonly names: readonly AuthorityName[];
+  readonly logs: readonly Uint8Array[];
 }

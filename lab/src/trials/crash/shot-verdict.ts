@@ -2,7 +2,7 @@
 import { SERVER_PATH } from '@basa/protocol';
 import { batchesOfLogs, type LoggedBatch } from '@basa/testkit/processes/authority-log.ts';
 import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
-import type { Ended, Ending, Evidence } from './ending.ts';
+import type { Ended, Ending, Evidence, Retired } from './ending.ts';
 import type { Acknowledged } from './fleet.ts';
 
 const LEFT_OUT = ['refused', 'version-over'];
@@ -12,6 +12,7 @@ export async function shotEndingOf(
   basa: TestProcesses,
   { batches: { final, expired }, counts, versions }: Evidence,
   { place, ctx: name, joinTag }: Acknowledged,
+  retired: Retired | undefined,
 ): Promise<Ended> {
   const holders = [...final.values()].filter(({ uploads }) => uploads.some((upload) => upload.name === name));
   const version = versions.get(holders[0]?.ctx ?? '');
@@ -19,6 +20,8 @@ export async function shotEndingOf(
   const { fate, reason } = await shotFateOf(basa, name);
   const isExpired = (expired.get(joinTag) ?? 0) >= basa.policy.threshold;
   const facts = `in ${holders.length} final batches, ${counted} times in version ${version}${isExpired ? ', called expired' : ''}; the server says ${fate}`;
+  if (retired !== undefined && fate === 'unknown' && counted === 0 && version === undefined)
+    return { ending: 'unknown', facts };
   const said: Ending = LEFT_OUT.includes(fate) ? (isExpired ? 'expired' : 'discarded') : toldEnding(fate);
   const isIn = said === 'included' || said === 'quarantined';
   const isSo = holders.length === (isIn ? 1 : 0) && counted === (said === 'included' ? 1 : 0) && !(isIn && isExpired);

@@ -14,8 +14,8 @@ import {
 import { nodeSuite } from '@basa/runtime/node';
 import { batchesOfLogs, buffersOfLogs } from '@basa/testkit/processes/authority-log.ts';
 import { countsByVersion } from '@basa/testkit/processes/sums.ts';
-import type { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
-import type { Ended, Ending, Evidence } from './ending.ts';
+import type { AuthorityName, TestProcesses } from '@basa/testkit/processes/test-processes.ts';
+import type { Ended, Ending, Evidence, Retired } from './ending.ts';
 import type { Acknowledged } from './fleet.ts';
 import { batchProblems, shotEndingOf, stuckShots } from './shot-verdict.ts';
 
@@ -33,10 +33,11 @@ export interface Verdict extends Readonly<Record<Ending, number>> {
 
 const ENDED = ['included', 'quarantined', 'aborted', 'unknown'];
 
-export async function judge(basa: TestProcesses, told: readonly Acknowledged[]): Promise<Verdict> {
-  const logs = await basa.authority.logs();
+export async function judge(basa: TestProcesses, told: readonly Acknowledged[], retired?: Retired): Promise<Verdict> {
+  const own = await basa.authority.logs();
+  const logs = [...own, ...(retired?.logs ?? [])];
   const keys = basa.authorityKey.split(',').map((key) => fromHex(key) ?? new Uint8Array());
-  const reports = logs.map((log, n) => verifyLog(log, keys[n] ?? new Uint8Array()));
+  const reports = own.map((log, n) => verifyLog(log, keys[n] ?? new Uint8Array()));
   const buffers = buffersOfLogs(logs, basa.task);
   const { versions } = buffers;
   const evidence: Evidence = { batches: batchesOfLogs(logs), counts: await countsByVersion(basa), versions };
@@ -50,13 +51,14 @@ export async function judge(basa: TestProcesses, told: readonly Acknowledged[]):
     quarantined: 0,
     expired: 0,
     discarded: 0,
+    unknown: 0,
     lost: 0,
   };
   const once = new Map(told.map((one) => [one.joinTag, one]));
   const reasons = new Map<string, number>();
   const ask = basa.policy.oneShot === undefined ? endingOf : shotEndingOf;
   for (const one of once.values()) {
-    const { ending, facts, why } = await ask(basa, evidence, one);
+    const { ending, facts, why } = await ask(basa, evidence, one, retired);
     endings[ending]++;
     if (why !== undefined) reasons.set(why, (reasons.get(why) ?? 0) + 1);
     if (ending === 'lost') found.push(`lost: the update at ${one.place}, slot ${one.slot} of ${one.ctx}: ${facts}`);
@@ -86,11 +88,18 @@ async function endingOf(
   basa: TestProcesses,
   { versions, counts }: Evidence,
   { place, ctx, joinTag }: Acknowledged,
+  retired: Retired | undefined,
 ): Promise<Ended> {
-  const outcomes = await outcomesOf(basa, ctx);
   const commitment = { ctx: fromHex(ctx) as Ctx, joinTag: fromHex(joinTag) as JoinTag };
-  const verdict = judgeOutcome({ suite: nodeSuite, council: basa.policy }, commitment, outcomes).kind;
-  const isAborted = agreedOutcome(nodeSuite, basa.policy, commitment.ctx, outcomes)?.status === 'aborted';
+  const now = await outcomesOf(basa.urls, basa.authorities, ctx);
+  const isKnown = agreedOutcome(nodeSuite, basa.policy, commitment.ctx, now)?.status !== 'unknown';
+  // A successor does not know what its predecessor knew.
+  const [council, outcomes] =
+    isKnown || retired === undefined
+      ? [basa.policy, now]
+      : [retired.policy, await outcomesOf(basa.urls, retired.names, ctx)];
+  const verdict = judgeOutcome({ suite: nodeSuite, council }, commitment, outcomes).kind;
+  const isAborted = agreedOutcome(nodeSuite, council, commitment.ctx, outcomes)?.status === 'aborted';
   const version = versions.get(ctx);
   const counted = version === undefined ? 0 : (counts[version]?.[place] ?? 0);
   const fate = await fateOf(basa, ctx, joinTag);
@@ -98,12 +107,18 @@ async function endingOf(
   const facts = `${verdict} by ${said}; ${counted} times in version ${version}; the server says ${fate}`;
   const told =
     verdict === 'free' ? (isAborted ? 'aborted' : 'excluded') : version === undefined ? 'quarantined' : verdict;
+  if (retired !== undefined && !isKnown && fate === 'unknown' && counted === 0 && version === undefined)
+    return { ending: 'unknown', facts };
   const isSo = verdict !== 'refused' && fate === told && counted === (told === 'included' ? 1 : 0);
   return { ending: isSo ? (told as Ending) : 'lost', facts };
 }
 
 /** The outcome of the buffer according to each authority. */
-function outcomesOf({ authorities, urls }: TestProcesses, ctx: string): Promise<readonly OutcomeOf[]> {
+function outcomesOf(
+  urls: TestProcesses['urls'],
+  authorities: readonly AuthorityName[],
+  ctx: string,
+): Promise<readonly OutcomeOf[]> {
   return Promise.all(
     authorities.map(async (name, authority) => {
       const response = await fetch(new URL(AUTHORITY_PATH.outcome(ctx), urls[name]));
@@ -137,7 +152,7 @@ async function stuckBuffers(basa: TestProcesses): Promise<readonly string[]> {
   for (const ctx of drawn.keys()) {
     const status = await statusAt(basa, ctx);
     const isOpen = async (): Promise<boolean> =>
-      (await outcomesOf(basa, ctx)).some(({ outcome }) => outcome.status === 'open');
+      (await outcomesOf(basa.urls, basa.authorities, ctx)).some(({ outcome }) => outcome.status === 'open');
     if (status === undefined ? await isOpen() : !ENDED.includes(status)) stuck.push(ctx);
   }
   return stuck;

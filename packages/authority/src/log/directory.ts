@@ -7,11 +7,13 @@ import {
   ctxOf,
   type Descriptor,
   epochKeyOf,
+  inTerm,
   type Millis,
   ownPart,
   type SignedDescriptor,
   type TaskId,
   type TaskPolicy,
+  type Term,
   taskIdOf,
   type UserId,
   userIdOf,
@@ -21,7 +23,12 @@ import { nodeSuite } from '@basa/runtime/node';
 
 export interface KnownTask {
   readonly task: TaskId;
+  /** In its first term: the policy whose hash is the name of the task. */
+  readonly first: TaskPolicy;
+  /** In the current term. */
   readonly policy: TaskPolicy;
+  /** The term that begins next. */
+  readonly next?: Term;
   /** The newest certificate of each user, by its hexadecimal name. */
   readonly certificates: Map<string, Certificate>;
 }
@@ -50,7 +57,19 @@ export class Directory {
     switch (entry.kind) {
       case 'task-created': {
         const task = taskIdOf(nodeSuite, entry.policy);
-        this.#tasks.set(toHex(task), { task, policy: entry.policy, certificates: new Map() });
+        this.#tasks.set(toHex(task), { task, first: entry.policy, policy: entry.policy, certificates: new Map() });
+        return;
+      }
+      case 'term-adopted': {
+        const known = this.task(entry.term.task);
+        if (known !== undefined) this.#tasks.set(toHex(known.task), { ...known, next: entry.term });
+        return;
+      }
+      case 'term-begun': {
+        const before = this.task(entry.task);
+        if (before?.next === undefined) return;
+        const { next, ...known } = before;
+        this.#tasks.set(toHex(entry.task), { ...known, policy: inTerm(nodeSuite, known.policy, next) });
         return;
       }
       case 'device-enrolled': {

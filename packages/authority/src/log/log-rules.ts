@@ -12,13 +12,16 @@ import {
   hasGoodEndorsements,
   headCodec,
   indexOf,
+  inTerm,
   isSigned,
   type KeyIssued,
   type ModelEntry,
   modelEntryCodec,
   type SignedDescriptor,
   type TaskPolicy,
+  type Term,
   taskIdOf,
+  termProblem,
   userIdOf,
   withPolicy,
 } from '@basa/protocol';
@@ -27,7 +30,10 @@ import { type AuditedBuffer, closedProblems } from './closed-rules.ts';
 import { ShotRules } from './shot-rules.ts';
 
 interface AuditedTask {
-  readonly policy: TaskPolicy;
+  /** In its current term. */
+  policy: TaskPolicy;
+  next?: Term;
+  successor?: Extract<AuthorityRecord, { kind: 'term-signed' }>;
   readonly models: ModelEntry[];
   signed?: ModelEntry;
 }
@@ -51,6 +57,9 @@ const NO_COUNTS: Record<Kind, number> = {
   'model-signed': 0,
   'model-appended': 0,
   'branch-begun': 0,
+  'term-signed': 0,
+  'term-adopted': 0,
+  'term-begun': 0,
 };
 
 export class LogRules {
@@ -79,7 +88,8 @@ export class LogRules {
     switch (entry.kind) {
       case 'task-created':
         this.#tasks.set(toHex(taskIdOf(nodeSuite, entry.policy)), { policy: entry.policy, models: [] });
-        return indexOf(entry.policy, this.#authorityKey) === undefined
+        // A successor has no seat in the first term.
+        return indexOf(entry.policy, this.#authorityKey) === undefined && entry.policy.succession === undefined
           ? ['this authority does not belong to the task']
           : [];
       case 'device-enrolled':
@@ -125,7 +135,37 @@ export class LogRules {
         return this.#appended(entry.entry);
       case 'branch-begun':
         return this.#begun(entry);
+      case 'term-signed':
+      case 'term-adopted':
+      case 'term-begun':
+        return this.#ofTerm(entry);
     }
+  }
+
+  /** One successor is signed for a term; a term begins after it was adopted, with nothing open of the one before. */
+  #ofTerm(entry: Extract<AuthorityRecord, { kind: 'term-signed' | 'term-adopted' | 'term-begun' }>): readonly string[] {
+    const name = toHex(entry.kind === 'term-adopted' ? entry.term.task : entry.task);
+    const task = this.#tasks.get(name);
+    if (task === undefined) return ['there is no such task'];
+    if (entry.kind === 'term-signed') {
+      const isSecond = task.successor?.number === entry.number;
+      task.successor = entry;
+      return isSecond ? [`it signed a successor as term ${entry.number} before`] : [];
+    }
+    if (entry.kind === 'term-adopted') {
+      const problem = termProblem(nodeSuite, task.policy, entry.term);
+      task.next = entry.term;
+      return problem === undefined ? [] : [problem.detail ?? problem.reason];
+    }
+    const isOpen = [...this.#buffers.values()].some(
+      ({ state, descriptor }) => state === 'open' && toHex(descriptor.task) === name,
+    );
+    const { next } = task;
+    if (next?.number !== entry.number) return [`term ${entry.number} was not adopted`];
+    task.policy = inTerm(nodeSuite, task.policy, next);
+    delete task.next;
+    delete task.signed;
+    return isOpen ? ['a buffer of the term before is still open'] : [];
   }
 
   #enrolled(certificate: Parameters<typeof certificateCodec.encode>[0]): readonly string[] {
@@ -235,7 +275,17 @@ export class LogRules {
     const { models, policy } = task;
     const before = models.at(-1);
     const next = (before?.version ?? -1) + 1;
-    const isNext = entry.version === next || (policy.threshold > 1 && entry.version > next);
+    // The newest entry is signed again in every term, and a successor begins with it.
+    const isRenewed =
+      before !== undefined &&
+      policy.term !== undefined &&
+      equalBytes(modelEntryCodec.statement(before), modelEntryCodec.statement(entry));
+    if (isRenewed) {
+      models.push(entry);
+      return this.#signatureProblems(modelEntryCodec, entry.task, entry, policy.threshold);
+    }
+    const mayBeAway = policy.threshold > 1 || (before === undefined && policy.term !== undefined);
+    const isNext = entry.version === next || (mayBeAway && entry.version > next);
     const previous = before === undefined ? new Uint8Array(32) : nodeSuite.sha256(modelEntryCodec.statement(before));
     const isChained = entry.version !== next || equalBytes(entry.previous, previous);
     const problems = [
@@ -251,7 +301,7 @@ export class LogRules {
   /** One sum of a version. With several authorities, this one may have been away when it was closed. */
   #used(ctx: Uint8Array, policy: TaskPolicy): readonly string[] {
     if (this.#shots.hasBatch(ctx)) return this.#shots.use(ctx, policy);
-    if (policy.threshold > 1 && !this.#buffers.has(toHex(ctx))) return [];
+    if ((policy.threshold > 1 || policy.term !== undefined) && !this.#buffers.has(toHex(ctx))) return [];
     return this.#inBuffer(ctx, (buffer) => {
       const wasClosed = buffer.state === 'closed' || (policy.threshold > 1 && buffer.state !== 'used');
       buffer.state = 'used';

@@ -10,7 +10,7 @@ import {
   epochCodec,
   givenNameOf,
   indexOf,
-  isSigned,
+  isSignedInTerm,
   type TaskPolicy,
   usedNameOf,
 } from '@basa/protocol';
@@ -123,7 +123,10 @@ export class ShotRules {
     const isOwn = policy?.oneShot !== undefined && indexOf(policy, this.#authorityKey) === epoch.authority;
     return [
       ...when(!isOwn, 'it does not belong to this authority and a one-shot task'),
-      ...when(!isSigned(nodeSuite, epochCodec, epoch, this.#authorityKey), 'the signature does not verify'),
+      ...when(
+        !isSignedInTerm(nodeSuite, epochCodec, policy ?? {}, epoch, this.#authorityKey),
+        'the signature does not verify',
+      ),
       ...when(isAgain, 'the epoch was opened before'),
       ...when(!isRising, `epoch ${epoch.number} does not follow those before it`),
     ];

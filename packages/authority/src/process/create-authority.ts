@@ -36,6 +36,7 @@ import { exchangeHeads } from '../routes/heads.ts';
 import { logRoutes } from '../routes/log.ts';
 import { unsafePaperRoutes } from '../routes/paper.ts';
 import { shotRoutes } from '../routes/shots.ts';
+import { successionRoutes } from '../routes/succession.ts';
 import { taskRoutes } from '../routes/tasks.ts';
 import { tick } from '../steps/buffer-epochs.ts';
 import { DurableAuthority } from '../steps/durable-authority.ts';
@@ -182,7 +183,7 @@ async function open(
     now,
   };
   exchangeHeads(tools);
-  for (const mount of [taskRoutes, deviceRoutes, bufferRoutes, shotRoutes, logRoutes]) mount(tools);
+  for (const mount of [taskRoutes, successionRoutes, deviceRoutes, bufferRoutes, shotRoutes, logRoutes]) mount(tools);
   if (settings.unsafePaperMode) unsafePaperRoutes(tools);
 
   const tickFailed = (error: unknown): void => {

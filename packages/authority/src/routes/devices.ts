@@ -92,6 +92,13 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
                 { ...closed, description: 'the certificate from another authority of the task' },
               ),
             ),
+            certificate: Type.Optional(
+              Type.String({
+                pattern: '^([0-9a-f]{2})*$',
+                maxLength: 8192,
+                description: 'the certificate of the term before, for a successor that does not know the device',
+              }),
+            ),
           },
           closed,
         ),
@@ -100,7 +107,9 @@ export function deviceRoutes({ service, authority, store, enrolment, now }: Rout
     },
     async (request, reply) => {
       const { task } = await taskOf(authority, request.params);
-      const certificate = await enrol(enrolment, task, deviceOf(request), request.body);
+      const { certificate: shown, ...asked } = request.body;
+      const before = shown === undefined ? undefined : certificateCodec.decode(Buffer.from(shown, 'hex'));
+      const certificate = await enrol(enrolment, task, deviceOf(request), { ...asked, before });
       rememberRequest(request);
       return sendBytes(reply, certificateCodec.encode(certificate));
     },

@@ -84,7 +84,7 @@ export function taskRoutes({ service, authority, shots, now, watch }: RouteTools
   app.get(
     AUTHORITY_PATH.policy(':task'),
     { schema: { summary: 'The policy of a task', params: taskParams, response: answers(wireBytes('policy')) } },
-    async (request, reply) => sendBytes(reply, encodePolicy((await taskOf(authority, request.params)).policy)),
+    async (request, reply) => sendBytes(reply, encodePolicy((await taskOf(authority, request.params)).first)),
   );
 
   app.post(

@@ -1,6 +1,14 @@
 /** Enrolment: admits a device on the allow-list of the task, or one with an unused token. An enrolled device renews. */
 import { type RandomBytes, toHex } from '@basa/masking';
-import { type Certificate, isDueForRenewal, millis, type TaskId } from '@basa/protocol';
+import {
+  type Certificate,
+  certificateCodec,
+  hasGoodEndorsements,
+  isDueForRenewal,
+  millis,
+  type TaskId,
+  type TaskPolicy,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail, granted, type RateLimit, type SigningDevice, type TokenBuckets } from '@basa/service';
 import type { KnownTask } from '../log/directory.ts';
@@ -46,18 +54,22 @@ export async function makeTokens(
 
 /**
  * The same device again gets its certificate, or a new one once that is due for renewal: a device stays enrolled until
- * it is revoked, and needs no second token. A token is used up with the enrolment or not at all.
+ * it is revoked, and needs no second token, not even for a successor of this authority. A token is used up with the enrolment or not at all.
  */
 export async function enrol(
   { authority, certificateMs, otherWords }: EnrolmentTools,
   task: TaskId,
   device: SigningDevice,
-  { token, like }: { readonly token?: string | undefined; readonly like?: Term | undefined },
+  { token, like, before }: EnrolmentAsked,
 ): Promise<Certificate> {
   const { deviceKey, user } = device;
   const answer = await authority.take(async ({ tables, core, directory, now }) => {
     if (directory.isRevoked(user)) fail('revoked');
-    const known = directory.task(task)?.certificates.get(toHex(user));
+    const of = directory.task(task);
+    const newest = of?.certificates.get(toHex(user));
+    // In another term every certificate is signed anew.
+    const isOfTerm = of !== undefined && newest !== undefined && isInTerm(of.policy, newest);
+    const known = isOfTerm ? newest : undefined;
     const isAsked = like === undefined || (known?.issuedAt === like.issuedAt && known.notAfter === like.notAfter);
     if (known !== undefined && isAsked && !isDueForRenewal(known, now))
       return { records: [], answer: known, events: [] };
@@ -66,17 +78,31 @@ export async function enrol(
     const term = like ?? { issuedAt: now, notAfter: now + certificateMs };
     const body = { task, deviceKey, issuedAt: millis(term.issuedAt), notAfter: millis(term.notAfter) };
     const step = core.enrol(body);
-    const isNew = known === undefined && step.records.length > 0;
+    const isNew = newest === undefined && step.records.length > 0;
     const wait = !isNew && step.records.length > 0 ? otherWords.take(toHex(user), now) : undefined;
     if (wait !== undefined) fail('rate-limited', wait);
-    if (isNew && !(await tables.isAllowed(task, deviceKey))) await useToken(tables, task, device, token, now);
+    const isHandedOver = before !== undefined && core.isHandedOver(before, deviceKey, now);
+    if (isNew && !isHandedOver && !(await tables.isAllowed(task, deviceKey)))
+      await useToken(tables, task, device, token, now);
     return step;
   });
   return granted(answer);
 }
 
+/** The request of a device. */
+export interface EnrolmentAsked {
+  readonly token?: string | undefined;
+  readonly like?: Validity | undefined;
+  /** Its certificate of the term before. */
+  readonly before?: Certificate | undefined;
+}
+
+function isInTerm(policy: TaskPolicy, certificate: Certificate): boolean {
+  return policy.term === undefined || hasGoodEndorsements(nodeSuite, certificateCodec, policy, certificate);
+}
+
 /** The validity of a certificate: all authorities sign the same words, so the first one that is asked decides it. */
-export interface Term {
+interface Validity {
   readonly issuedAt: number;
   readonly notAfter: number;
 }
@@ -84,7 +110,7 @@ export interface Term {
 const CLOCK_SLACK_MS = 10 * 60_000;
 
 /** No longer than this authority would allow, and neither long ago nor in the future. */
-function isAllowedTerm({ issuedAt, notAfter }: Term, now: number, certificateMs: number): boolean {
+function isAllowedTerm({ issuedAt, notAfter }: Validity, now: number, certificateMs: number): boolean {
   return (
     issuedAt <= now + CLOCK_SLACK_MS &&
     notAfter > now &&

@@ -21,6 +21,7 @@ import { short } from '../flags/names.ts';
 import { isModelFile } from '../flags/own-model.ts';
 import { PRESET_NAMES, taskPreset } from '../flags/presets.ts';
 import { METRICS_FLAGS, PRIVACY_FLAGS, privacyChoice } from '../flags/privacy.ts';
+import { SUCCESSION_FLAGS, successionOf } from '../flags/succession.ts';
 import { thresholdFlag } from '../flags/threshold.ts';
 import { TRAINING_FLAGS, trainingOf } from '../flags/training.ts';
 import { type Command, CommandError, type CommandInput, command } from '../shell/command.ts';
@@ -97,6 +98,7 @@ const FLAGS = {
   threshold: thresholdFlag,
   'unsafe-threshold': yes('allow a threshold that does not tolerate any colluding authority, such as 2 of 3'),
   'unsafe-unchecked-sums': uncheckedSumsFlag,
+  ...SUCCESSION_FLAGS,
   'authority-noise': yes(
     'one-shot, with --noise and one authority: the authority adds the noise to each sum, instead of the devices',
   ),
@@ -148,6 +150,7 @@ export const taskCreate: Command = command({
       ...floor,
       metrics: flags.metrics ?? [],
       ...(privacy !== undefined && { privacy }),
+      ...(await successionOf(flags)),
       uploadLeaseMs: 1000 * (flags.lease ?? preset.leaseSeconds),
       openMs: 1000 * (flags.open ?? preset.openSeconds),
       stallMs: 1000 * (flags.stall ?? preset.stallSeconds),

@@ -8,12 +8,15 @@ import {
   certificateCodec,
   type DeviceLedger,
   type DeviceStep,
+  type DeviceTerms,
   deviceRecordCodec,
   encodePolicy,
   type KeptHead,
   keptHeadCodec,
   type Refused,
+  seenTermCodec,
   type TaskPolicy,
+  termPlaceCodec,
   type UserSession,
   wipeSession,
 } from '@basa/protocol';
@@ -69,6 +72,23 @@ export class DeviceState {
   async keepCertificate(certificate: Certificate): Promise<void> {
     await this.#durably((store) => store.append([certificateCodec.encode(certificate)]));
     this.#kept = { ...this.#kept, certificate };
+  }
+
+  /** The terms that this device was shown, and the one that it is in. */
+  get terms(): DeviceTerms {
+    return this.#kept.terms;
+  }
+
+  async keepTerms(terms: DeviceTerms): Promise<void> {
+    const { seen, followed, heardAt } = this.terms;
+    const isMoved = terms.followed !== followed || terms.heardAt !== heardAt;
+    const entries = [
+      ...terms.seen.slice(seen.length).map(seenTermCodec.encode),
+      ...(isMoved ? [termPlaceCodec.encode(terms)] : []),
+    ];
+    if (entries.length === 0) return;
+    await this.#durably((store) => store.append(entries));
+    this.#kept = { ...this.#kept, terms };
   }
 
   async keepPolicy(policy: TaskPolicy): Promise<void> {

@@ -6,6 +6,7 @@ import {
   certificateCodec,
   type Device,
   type DeviceRecord,
+  type DeviceTerms,
   decodePolicy,
   deviceRecordCodec,
   EMPTY_LEDGER,
@@ -14,23 +15,34 @@ import {
   KIND,
   keptHeadCodec,
   type LedgerRecord,
+  NO_TERMS,
   olderLayout,
   restoreDevice,
+  seenTermCodec,
   type TaskPolicy,
+  termPlaceCodec,
 } from '@basa/protocol';
 import { StoreError } from '../errors.ts';
 import { withKeptHead } from './heads.ts';
 
 export interface Kept extends Device {
   readonly certificate: Certificate | undefined;
-  /** One-shot: the policy of the task, so that a returning device asks no authority. */
+  /** The policy in its first term, so that a returning device asks no authority: one-shot, or with succession. */
   readonly policy: TaskPolicy | undefined;
   /** For each authority the last head of each branch of its log, the current one at the end. */
   readonly heads: readonly KeptHead[];
+  readonly terms: DeviceTerms;
 }
 
 export function readEntries(suite: Suite, entries: readonly Uint8Array[]): Kept {
-  let kept: Kept = { certificate: undefined, policy: undefined, heads: [], ledger: EMPTY_LEDGER, session: undefined };
+  let kept: Kept = {
+    certificate: undefined,
+    policy: undefined,
+    heads: [],
+    terms: NO_TERMS,
+    ledger: EMPTY_LEDGER,
+    session: undefined,
+  };
   for (const entry of entries) {
     try {
       kept = withEntry(suite, kept, entry);
@@ -51,6 +63,10 @@ function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
   const kind = entry[KIND_OFFSET] ?? 0;
   if (kind === KIND.certificate) return { ...kept, certificate: certificateCodec.decode(entry) };
   if (kind === KIND.policy) return { ...kept, policy: decodePolicy(entry) };
+  const { terms } = kept;
+  if (kind === KIND.keptTerm)
+    return { ...kept, terms: { ...terms, seen: [...terms.seen, seenTermCodec.decode(entry)] } };
+  if (kind === KIND.keptPlace) return { ...kept, terms: { ...terms, ...termPlaceCodec.decode(entry) } };
   if (kind === KIND.keptHead) return { ...kept, heads: withKeptHead(kept.heads, keptHeadCodec.decode(entry)) };
   const record = deviceRecordCodec.decode(entry);
   const device = restoreDevice(suite, [record], kept);
@@ -59,7 +75,7 @@ function withEntry(suite: Suite, kept: Kept, entry: Uint8Array): Kept {
 }
 
 /** The entries that outlive a session: everything without seeds. */
-export function lastingEntries({ certificate, policy, heads, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
+export function lastingEntries({ certificate, policy, heads, terms, ledger }: Omit<Kept, 'session'>): Uint8Array[] {
   const records: LedgerRecord[] = [
     ...[...ledger.entered].map((ctx): LedgerRecord => ({ kind: 'entered', ctx: fromHex(ctx) as Ctx })),
     ...[...ledger.deltas].map(
@@ -72,6 +88,8 @@ export function lastingEntries({ certificate, policy, heads, ledger }: Omit<Kept
     ...(certificate === undefined ? [] : [certificateCodec.encode(certificate)]),
     ...(policy === undefined ? [] : [encodePolicy(policy)]),
     ...heads.map(keptHeadCodec.encode),
+    ...terms.seen.map(seenTermCodec.encode),
+    ...(terms === NO_TERMS ? [] : [termPlaceCodec.encode(terms)]),
     ...records.map(deviceRecordCodec.encode),
   ];
 }

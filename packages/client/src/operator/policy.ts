@@ -17,6 +17,7 @@ import {
   policyProblem,
   type Sealing,
   type Staleness,
+  type SuccessionPolicy,
   type TaskPolicy,
   type TaskTraining,
   toleratedOf,
@@ -75,6 +76,8 @@ export interface PolicyChoice {
   readonly uploadLeaseMs: number;
   readonly openMs: number;
   readonly closeMs: number;
+  /** Allows that authorities are replaced while the task goes on; never by default. */
+  readonly succession?: SuccessionPolicy;
 }
 
 /** By default a tenth of K may reveal their noise, and delta is 10^-6. */
@@ -136,6 +139,7 @@ export async function makePolicy(choice: PolicyChoice): Promise<TaskPolicy> {
     uploadLeaseMs,
     openMs,
     closeMs,
+    ...(choice.succession !== undefined && { succession: choice.succession }),
   };
   const problem = policyProblem(policy);
   if (problem !== undefined) throw new SettingsError(`these settings cannot be used: ${problem}`);

@@ -4,9 +4,13 @@ import {
   type AdmissionView,
   AUTHORITY_PATH,
   encodePolicy,
+  type Line,
+  lineCodec,
   type Scores,
   SERVER_PATH,
   type TaskPolicy,
+  type Term,
+  termCodec,
 } from '@basa/protocol';
 import { AnswerError, isOfService, SettingsError } from '../errors.ts';
 import { ask, type OperatorOptions } from './ask.ts';
@@ -162,6 +166,15 @@ export class ServerOperator {
     return new Float32Array(bytes.slice().buffer);
   }
 
+  /** The policy of a task in its first term, and its terms. */
+  async line(task: string): Promise<Line> {
+    return lineCodec.decode((await ask(this.#options, 'GET', SERVER_PATH.line(task))).bytes);
+  }
+  /** Shows it terms that enough authorities signed. */
+  async showLine(task: string, line: Line): Promise<void> {
+    await ask(this.#options, 'PUT', SERVER_PATH.line(task), lineCodec.encode(line));
+  }
+
   async #json<Answer>(method: string, path: string, body?: object | Uint8Array): Promise<Answer> {
     return (await ask(this.#options, method, path, body)).json<Answer>();
   }
@@ -248,6 +261,27 @@ export class AuthorityOperator {
   }
   async revoke(user: string): Promise<void> {
     await this.#each((one) => ask(one, 'POST', AUTHORITY_PATH.revocations, { user }));
+  }
+  /** The policy of a task in its first term, and its terms. */
+  line(task: string): Promise<Line> {
+    return this.#first(async (one) => lineCodec.decode((await ask(one, 'GET', AUTHORITY_PATH.line(task))).bytes));
+  }
+  /** Shows all of them terms that enough authorities signed; a successor learns its task by it. */
+  async showLine(task: string, line: Line): Promise<void> {
+    await this.#each((one) => ask(one, 'PUT', AUTHORITY_PATH.line(task), lineCodec.encode(line)));
+  }
+  /** Has each of them sign a successor: as a seat of the task, or as the key that takes one. */
+  async signTerm(task: string, term: Term): Promise<Term> {
+    let signed = term;
+    for (const one of this.#all)
+      signed = termCodec.decode((await ask(one, 'POST', AUTHORITY_PATH.terms(task), termCodec.encode(signed))).bytes);
+    return signed;
+  }
+  /** The last head of the log of each, in hex. */
+  async heads(): Promise<readonly string[]> {
+    const about = async (one: OperatorOptions): Promise<string> =>
+      (await ask(one, 'GET', AUTHORITY_PATH.about)).json<{ head: string }>().head;
+    return Promise.all(this.#all.map(about));
   }
   /** Returns the log of each. */
   async logs(): Promise<readonly Uint8Array[]> {

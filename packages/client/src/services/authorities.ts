@@ -24,7 +24,7 @@ import {
 import { AnswerError, isOfService, ProblemError, RefusedError } from '../errors.ts';
 import { type Outside, uniform } from '../outside.ts';
 import { type Asking, askSeveral, type Judge } from './ask-several.ts';
-import type { AuthorityClient } from './authority-client.ts';
+import type { AuthorityClient, EnrolmentRequest } from './authority-client.ts';
 import { firstAnswer, SILENCE_MS } from './first-answer.ts';
 import type { ServiceLink } from './service-link.ts';
 
@@ -37,14 +37,20 @@ export interface Member {
 const NOT_MINE = refused('certificate-invalid');
 
 export class Authorities {
-  readonly #members: readonly Member[];
-  readonly #council: Council;
+  #members: readonly Member[];
+  #council: Council;
   readonly #outside: Pick<Outside, 'now' | 'randomBytes'>;
 
   constructor(members: readonly Member[], council: Council, outside: Pick<Outside, 'now' | 'randomBytes'>) {
     this.#members = members;
     this.#council = council;
     this.#outside = outside;
+  }
+
+  /** The authorities of another term. */
+  follow(members: readonly Member[], council: Council): void {
+    this.#members = members;
+    this.#council = council;
   }
 
   /** The only one of a task in paper mode. */
@@ -94,7 +100,7 @@ export class Authorities {
    */
   async enrol(
     task: TaskId,
-    token: string | undefined,
+    request: Pick<EnrolmentRequest, 'token' | 'certificate'>,
     isMine: (certificate: Certificate) => boolean,
     signal: AbortSignal,
   ): Promise<Certificate> {
@@ -102,7 +108,7 @@ export class Authorities {
     let failure: unknown;
     for (let firsts = this.#shuffled(); firsts.length > needed; ) {
       const { asked, answer: first } = await firstAnswer(firsts, signal, async ({ client }, both) => {
-        const certificate = await client.enrol(task, { token }, both);
+        const certificate = await client.enrol(task, request, both);
         if (!isMine(certificate)) throw new RefusedError('wrong-certificate');
         return certificate;
       });
@@ -110,7 +116,7 @@ export class Authorities {
       const isSame = (answers: readonly Certificate[]): boolean => this.#agreed([first, ...answers]) !== undefined;
       const judge = (answer: Certificate): Refused | undefined => (isMine(answer) ? undefined : NOT_MINE);
       const like = ({ client }: Member, both: AbortSignal): Promise<Certificate> =>
-        client.enrol(task, { token, like: first }, both);
+        client.enrol(task, { ...request, like: first }, both);
       try {
         const more = await this.#ask(others, signal, like, { judge, isEnough: isSame, needed });
         const agreed = this.#agreed([first, ...more.filter(isMine)]);

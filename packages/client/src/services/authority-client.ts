@@ -1,4 +1,5 @@
 /** A device's view of one authority: every call shows the newest head of its log, every answer brings one. */
+import { toHex } from '@basa/masking';
 import {
   AUTHORITY_PATH,
   authorityMessages,
@@ -29,6 +30,14 @@ const MAX_STATEMENT_BYTES = 16_384;
 /** An outcome names every accepted slot. */
 const MAX_OUTCOME_BYTES = 65_536;
 
+export interface EnrolmentRequest {
+  readonly token: string | undefined;
+  /** A certificate that another authority of the task signed just now. */
+  readonly like?: CertificateBody | undefined;
+  /** The certificate of the term before: a successor does not know its devices. */
+  readonly certificate?: Certificate | undefined;
+}
+
 export class AuthorityClient {
   readonly link: ServiceLink;
   readonly heads: Heads;
@@ -52,14 +61,11 @@ export class AuthorityClient {
   }
 
   /** The same device gets its certificate again. `like` is a certificate that another authority of the task signed. */
-  async enrol(
-    task: TaskId,
-    { token, like }: { readonly token: string | undefined; readonly like?: CertificateBody | undefined },
-    signal: AbortSignal,
-  ): Promise<Certificate> {
+  async enrol(task: TaskId, { token, like, certificate }: EnrolmentRequest, signal: AbortSignal): Promise<Certificate> {
     const asked = jsonBody({
       ...(token !== undefined && { token }),
       ...(like !== undefined && { like: { issuedAt: like.issuedAt, notAfter: like.notAfter } }),
+      ...(certificate !== undefined && { certificate: toHex(certificateCodec.encode(certificate)) }),
     });
     const { body } = await this.post(AUTHORITY_PATH.enrolments(task), asked, signal);
     return decoded('authority', certificateCodec, body);

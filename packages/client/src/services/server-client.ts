@@ -13,6 +13,8 @@ import {
   type Fate,
   HEADER,
   type JoinTag,
+  type Line,
+  lineCodec,
   MAX_AUTHORITIES,
   MAX_SLOTS,
   SERVER_PATH,
@@ -126,6 +128,12 @@ export class ServerClient {
   async standings(task: TaskId, signal: AbortSignal): Promise<readonly AuthorityStanding[]> {
     const { body } = await this.#get(SERVER_PATH.standings(task), signal);
     return decoded('server', standingsCodec, body).standings;
+  }
+
+  /** The terms of a task whose authorities may be replaced, as far as the server shows them. */
+  async line(task: TaskId, signal: AbortSignal): Promise<Line> {
+    const { body } = await this.#get(SERVER_PATH.line(task), signal);
+    return decoded('server', lineCodec, body);
   }
 
   shotFate(task: TaskId, upload: Ctx, signal: AbortSignal): Promise<ShotFate> {

@@ -7,6 +7,7 @@ import type { ServerClient } from '../services/server-client.ts';
 import type { Emitter } from './client-events.ts';
 import type { Sealings } from './sealings.ts';
 import type { Standings } from './standings.ts';
+import type { Terms } from './terms.ts';
 
 export interface DeviceContext {
   readonly outside: Outside;
@@ -16,7 +17,10 @@ export interface DeviceContext {
   readonly sealings: Sealings;
   readonly standings: Standings;
   readonly events: Emitter;
+  /** In the term that the device is in. */
   readonly pins: Pins;
+  /** Set if the authorities of the task may be replaced. */
+  readonly terms: Terms | undefined;
   readonly task: TaskId;
   readonly token: string | undefined;
   readonly pieceBytes: number;

@@ -1,6 +1,13 @@
 /** The device's certificate: requested if it is missing or about to end, and checked before it is kept. */
 import { equalBytes } from '@basa/masking';
-import { type Certificate, certificateCodec, hasGoodEndorsements, isDueForRenewal, isEndorsed } from '@basa/protocol';
+import {
+  type Certificate,
+  certificateCodec,
+  hasGoodEndorsements,
+  isCertified,
+  isDueForRenewal,
+  isEndorsed,
+} from '@basa/protocol';
 import { isOfService, RefusedError } from '../errors.ts';
 import type { Rejection } from './contribution.ts';
 import type { DeviceContext } from './device-context.ts';
@@ -8,14 +15,15 @@ import { refusalOf, rejected, rejectionOf } from './rejections.ts';
 
 /**
  * Keeps the stored certificate if it is valid for a while; otherwise enrols, with the token if there is one. An
- * enrolled device needs no token: its certificate is renewed before it ends.
+ * enrolled device needs no token: its certificate is renewed before it ends, and in every new term.
  */
 export async function ensureEnrolled(context: DeviceContext, signal: AbortSignal): Promise<void> {
   const { authorities, state } = context;
   const { certificate } = state;
   const now = authorities.now();
-  if (certificate === undefined || now >= certificate.notAfter) return await enrol(context, signal);
-  if (!isDueForRenewal(certificate, now)) return;
+  if (certificate === undefined || now >= certificate.notAfter || !isHeld(context, certificate))
+    return await enrol(context, signal);
+  if (!isDueForRenewal(certificate, now) && isOfTerm(context, certificate)) return;
   try {
     await enrol(context, signal);
   } catch (error) {
@@ -43,9 +51,24 @@ export async function withCertificate<Answer>(
   }
 }
 
+/** True if it is of the current term or of the one before it. */
+function isHeld({ outside, pins }: DeviceContext, certificate: Certificate): boolean {
+  return pins.policy.term === undefined || isCertified(outside.suite, pins.policy, certificate);
+}
+
+function isOfTerm({ outside, pins }: DeviceContext, certificate: Certificate): boolean {
+  return pins.policy.term === undefined || isEndorsed(outside.suite, certificateCodec, pins.policy, certificate);
+}
+
 async function enrol(context: DeviceContext, signal: AbortSignal): Promise<void> {
-  const { authorities, state, task, token } = context;
-  const certificate = await authorities.enrol(task, token, (answer) => isMine(context, answer), signal);
+  const { authorities, pins, state, task, token } = context;
+  const known = pins.policy.term === undefined ? undefined : state.certificate;
+  const certificate = await authorities.enrol(
+    task,
+    { token, certificate: known },
+    (answer) => isMine(context, answer),
+    signal,
+  );
   if (!isEndorsed(context.outside.suite, certificateCodec, context.pins.policy, certificate))
     throw new RefusedError('wrong-certificate');
   await state.keepCertificate(certificate);

@@ -26,6 +26,8 @@ const FLOAT_BYTES = 4;
 /** The number of times a version is looked for at the server, with twice the wait each time. */
 const MAX_LOOKS = 5;
 const FIRST_WAIT_MS = 200;
+/** Refusals of statements that were signed in another term than the one that the device is in. */
+const OF_ANOTHER_TERM: ReadonlySet<string> = new Set(['model-not-logged', 'epoch-invalid', 'standings-stale']);
 
 /**
  * Returns `known` if it is the newest. The authority knows a version a moment before the server has recorded that it is
@@ -66,9 +68,19 @@ async function fetchNewest(
 /** Durable before it is trusted: no older version is accepted after it, in this process or the next. */
 export async function newestEntry(context: DeviceContext, signal: AbortSignal): Promise<ModelEntry> {
   const ask = context.pins.policy.oneShot === undefined ? askAuthorities : askServer;
-  const entry = await ask(context, signal);
-  if (isRefused(entry)) throw new RefusedError(entry.reason, entry.detail);
-  return entry;
+  const { outside, terms } = context;
+  for (let looks = 1; ; looks++) {
+    const entry = await ask(context, signal);
+    if (!isRefused(entry)) {
+      await terms?.heard();
+      return entry;
+    }
+    // Another term may have begun, first at some of the authorities: the server is asked for it.
+    const mayBeOfTerm = terms !== undefined && OF_ANOTHER_TERM.has(entry.reason) && looks < MAX_LOOKS;
+    if (!mayBeOfTerm) throw new RefusedError(entry.reason, entry.detail);
+    await outside.sleep(FIRST_WAIT_MS * 2 ** (looks - 1), signal);
+    await terms.follow(signal, 'now');
+  }
 }
 
 /** One-shot: from statements of the authorities that the server passes on. */

@@ -7,6 +7,7 @@
  * a crash, `AttributeAuthority.restore(ports, records)` is the same authority; if the last records were lost, the heads that
  * others saw of its log (`start`, `meetHead`) reveal it.
  */
+import { equalBytes } from '@basa/masking';
 import {
   type AbortRequest,
   type BufferRequest,
@@ -22,7 +23,7 @@ import {
 } from '../wire/authority-messages.ts';
 import type { Ctx, Millis, TaskId, UserId } from '../wire/brands.ts';
 import { type Certificate, type CertificateBody, userIdOf } from '../wire/certificate.ts';
-import { indexOf } from '../wire/council.ts';
+import { indexOf, isSignedInTerm, othersOf } from '../wire/council.ts';
 import type { BufferPart, SignedDescriptor } from '../wire/descriptor.ts';
 import type { BasaEvent } from '../wire/events.ts';
 import type { Head, ModelEntry, NewestModel } from '../wire/model-log.ts';
@@ -36,9 +37,10 @@ import type {
   ShotOutcome,
 } from '../wire/one-shot/messages.ts';
 import type { Outcome } from '../wire/outcome.ts';
-import type { TaskPolicy } from '../wire/policy.ts';
+import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import { isRefused, type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
+import { certifyingCouncil, type Line, type Term } from '../wire/term.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import {
   type AuthorityBuffer,
@@ -64,7 +66,8 @@ import { drawName, LogInMemory, type PastLog } from './past-log.ts';
 import type { AuthorityRecord } from './records.ts';
 import { tellRevocations } from './revocations.ts';
 import { AuthorityState } from './state.ts';
-import { type AuthorityTask, adoptModel, appendModel, createTask } from './task.ts';
+import { acceptSeat, adoptTerm, beginDueTerm, isSeated, joinTask, signTerm } from './succession.ts';
+import { type AuthorityTask, adoptModel, appendModel, createTask, renewModel } from './task.ts';
 
 export interface AuthorityStep<Answer> extends Omit<Transition<never, AuthorityRecord, Answer>, 'state'> {
   /** The length of the log when the step was decided; missing if it was not asked. */
@@ -128,7 +131,9 @@ export class AttributeAuthority {
 
   /** The same for a device, which must know that it is not a replay. */
   showNewestModel(task: TaskId, nonce: Uint8Array): NewestModel | undefined {
-    return signNewest(this.#ports.signer, this.#state.position, this.newestModel(task), nonce);
+    const known = this.#state.task(task);
+    if (known === undefined || !isSeated(this.#ports, known.policy)) return undefined;
+    return signNewest(this.#ports.signer, known.policy, this.#state.position, known.newest, nonce);
   }
 
   model(task: TaskId, version: number): ModelEntry | undefined {
@@ -141,11 +146,49 @@ export class AttributeAuthority {
     return this.#decided(isKnown ? unchanged(undefined, step.answer) : step);
   }
 
+  /** Signs a successor of the task, if its operator asks: as the seat that this authority has, or as the key that takes one. */
+  signTerm(term: Term, now: Millis): AuthorityStep<Term> {
+    const task = this.#state.task(term.task);
+    const isAccepted = equalBytes(term.key, this.publicKey);
+    if (isAccepted) return this.#decided(acceptSeat(this.#ports, term));
+    return this.#decided(
+      task === undefined ? declined(undefined, refused('task-unknown')) : signTerm(this.#ports, task, term, now),
+    );
+  }
+
+  /** A party shows the terms of a task: those that are new here are adopted. A successor joins its task by it. */
+  followLine(line: Line, now: Millis): AuthorityStep<{ readonly task: TaskId }> {
+    const id = taskIdOf(this.#ports.suite, line.policy);
+    const task = this.#state.task(id);
+    if (task === undefined) return this.#decided(joinTask(this.#ports, line, now));
+    const term = line.terms[task.terms.length];
+    if (term === undefined) return this.#decided(unchanged(undefined, { task: id }));
+    const { records, answer } = adoptTerm(this.#ports, task, term);
+    return this.#decided({ state: undefined, records, answer: isRefused(answer) ? answer : { task: id }, events: [] });
+  }
+
+  /** The policy of the task in its first term, and its terms, with the one that begins next. */
+  line(task: TaskId): Line | undefined {
+    return this.#state.line(task);
+  }
+
   enrol(body: CertificateBody): AuthorityStep<Certificate> {
     return this.#withTask(body.task, (task) => {
       const device = this.#state.device(userIdOf(this.#ports.suite, body.deviceKey));
       return enrolDevice(this.#ports, task.policy, device, body);
     });
+  }
+
+  /** True if enough other authorities certified this device for its task, in this term or the one before. */
+  isHandedOver(certificate: Certificate, deviceKey: Uint8Array, now: Millis): boolean {
+    const policy = this.#state.task(certificate.task)?.policy;
+    const by = policy && certifyingCouncil(this.#ports.suite, policy, certificate);
+    return (
+      by !== undefined &&
+      equalBytes(certificate.deviceKey, deviceKey) &&
+      now <= certificate.notAfter &&
+      othersOf(by, this.#ports.signer, certificate) >= by.threshold
+    );
   }
 
   revoke(user: UserId, now: Millis): AuthorityStep<{ readonly kind: 'revoked' }> {
@@ -214,7 +257,8 @@ export class AttributeAuthority {
 
   /** Anyone may ask. A buffer that is not known is "unknown", never "aborted". */
   outcome(ctx: Ctx, now: Millis): AuthorityStep<Outcome> {
-    const buffer = this.buffer(ctx);
+    const known = this.buffer(ctx);
+    const buffer = known !== undefined && isSeated(this.#ports, known.descriptor) ? known : undefined;
     if (buffer === undefined) return this.#decided(unchanged(undefined, signOutcome(this.#ports, ctx, undefined)));
     const records = endIfOverdue(buffer, now);
     const state = records.reduce(evolveBuffer, buffer);
@@ -236,7 +280,7 @@ export class AttributeAuthority {
   /** True if the task needs a new epoch key (one-shot mode). */
   isEpochDue(task: TaskId, now: Millis): boolean {
     const known = this.#state.task(task);
-    return known !== undefined && isEpochDue(this.#state.epochs, known, now);
+    return known !== undefined && isSeated(this.#ports, known.policy) && isEpochDue(this.#state.epochs, known, now);
   }
 
   /** The keys are new. Their secret must be durable no later than the record of this step. */
@@ -253,6 +297,7 @@ export class AttributeAuthority {
   standing(task: TaskId, now: Millis): AuthorityStanding | Refused {
     const known = this.#state.task(task);
     if (known === undefined) return refused('task-unknown');
+    if (!isSeated(this.#ports, known.policy)) return refused('no-seat');
     return standingOf(this.#ports.signer, this.#state.epochs, known, this.head(), now);
   }
 
@@ -264,6 +309,7 @@ export class AttributeAuthority {
   ): InspectAnswer | Refused {
     const task = this.#state.task(request.task);
     if (task === undefined) return refused('task-unknown');
+    if (!isSeated(this.#ports, task.policy)) return refused('no-seat');
     return inspectUploads({ ports: this.#ports, state: this.#state, task, now }, request, examined);
   }
 
@@ -292,7 +338,8 @@ export class AttributeAuthority {
   /** A party shows an epoch of this authority. One that is not in the log proves that the log was rolled back, once. */
   meetEpoch(epoch: Epoch, freshBranch: Uint8Array, now: Millis): AuthorityStep<{ readonly rolledBack: boolean }> {
     const { suite } = this.#ports;
-    const isOwn = isSigned(suite, epochCodec, epoch, this.publicKey);
+    const council = this.#state.task(epoch.task)?.policy ?? {};
+    const isOwn = isSignedInTerm(suite, epochCodec, council, epoch, this.publicKey);
     const statement = epochCodec.statementHash(suite, epoch);
     const isKnown = this.#state.past.named(statement).length > 0;
     return isOwn && !isKnown
@@ -305,8 +352,19 @@ export class AttributeAuthority {
     return this.#withTask(entry.task, (task) => adoptModel(this.#ports, task, entry));
   }
 
-  /** Ends overdue buffers and epochs, and returns the time of the next call. */
+  /** A party shows the newest entry of the term before: it is signed again in this one. */
+  renewModel(entry: ModelEntry): AuthorityStep<ModelEntry> {
+    return this.#withTask(entry.task, (task) => renewModel(this.#ports, task, entry));
+  }
+
+  /** Begins terms whose time has come, ends overdue buffers and epochs, and returns the time of the next call. */
   tick(now: Millis): AuthorityStep<{ readonly nextAt: Millis | undefined }> {
+    const begun = this.#state.tasks.flatMap((task) =>
+      beginDueTerm(task, { buffers: this.#state.openBuffers, epochs: this.#state.epochs }, now),
+    );
+    // What the next term gives up is not overdue as well: the call after this one sees the rest.
+    if (begun.length > 0)
+      return this.#decided({ state: undefined, records: begun, answer: { nextAt: now }, events: eventsOf(begun) });
     const open = this.#state.openBuffers;
     const overdue = overdueEpochs(this.#state.epochs, ({ epoch }) => this.#state.task(epoch.task)?.policy, now);
     const records = [...open.flatMap((buffer) => endIfOverdue(buffer, now)), ...overdue];
@@ -364,7 +422,7 @@ export class AttributeAuthority {
     step: (task: AuthorityTask) => Transition<State, AuthorityRecord, Answer>,
   ): AuthorityStep<Answer> {
     const task = this.#state.task(id);
-    return this.#decided(task === undefined ? declined(undefined, refused('task-unknown')) : step(task));
+    return this.#decided(task === undefined ? declined(undefined, refused('task-unknown')) : this.#seated(task, step));
   }
 
   #withBuffer<Answer>(
@@ -372,7 +430,17 @@ export class AttributeAuthority {
     step: (buffer: AuthorityBuffer) => Transition<AuthorityBuffer, AuthorityRecord, Answer>,
   ): AuthorityStep<Answer> {
     const buffer = this.buffer(ctx);
-    return this.#decided(buffer === undefined ? declined(undefined, refused('buffer-unknown')) : step(buffer));
+    if (buffer === undefined) return this.#decided(declined(undefined, refused('buffer-unknown')));
+    if (!isSeated(this.#ports, buffer.descriptor)) return this.#decided(declined(undefined, refused('no-seat')));
+    return this.#decided(step(buffer));
+  }
+
+  /** Only an authority with a seat in the current term answers: not one whose term is over, or has not begun. */
+  #seated<State, Answer>(
+    task: AuthorityTask,
+    step: (task: AuthorityTask) => Transition<State, AuthorityRecord, Answer>,
+  ): Transition<State | undefined, AuthorityRecord, Answer> {
+    return isSeated(this.#ports, task.policy) ? step(task) : declined(undefined, refused('no-seat'));
   }
 
   #decided<State, Answer>({

@@ -8,9 +8,9 @@
 import type { Signer, Suite } from '@basa/masking';
 import { type AbortRequest, abortRequestCodec } from '../wire/authority-messages.ts';
 import { type Ctx, type Millis, millis } from '../wire/brands.ts';
-import { indexOf } from '../wire/council.ts';
+import { indexOf, signInTerm } from '../wire/council.ts';
 import { type BufferPart, ctxOf, type Descriptor, type SignedDescriptor, withPolicy } from '../wire/descriptor.ts';
-import { type Outcome, type OutcomeBody, outcomeCodec } from '../wire/outcome.ts';
+import { type Outcome, type OutcomeBody, outcomeCodec, outcomeTerm } from '../wire/outcome.ts';
 import type { TaskPolicy } from '../wire/policy.ts';
 import { refused } from '../wire/refusals.ts';
 import type { BufferIssuer, BufferKeys } from '../wire/sealing.ts';
@@ -106,7 +106,7 @@ export function endOf({ descriptor, voted }: AuthorityBuffer): Millis {
 export function signOutcome({ signer }: AuthorityPorts, ctx: Ctx, buffer: AuthorityBuffer | undefined): Outcome {
   const accepted = (buffer?.closed?.accepted ?? []).map(({ slot, joinTag }) => ({ slot, joinTag }));
   const body: OutcomeBody = { ctx, status: buffer?.status ?? 'unknown', accepted };
-  return { ...body, signature: signer.sign(outcomeCodec.statement(body)) };
+  return signInTerm(outcomeCodec, outcomeTerm(buffer?.descriptor ?? {}, body), signer, body);
 }
 
 /** The part of the authority with this key in the buffer; undefined if it has none. */

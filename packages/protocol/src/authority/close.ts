@@ -12,7 +12,7 @@ import {
 } from '../wire/authority-messages.ts';
 import type { Millis, Slot } from '../wire/brands.ts';
 import { closingOf, type HashedClosing, type ListedSlot, listedSlots } from '../wire/closing.ts';
-import { type Endorsement, endorse, hasGoodEndorsements, indexOf, othersOf } from '../wire/council.ts';
+import { type Endorsement, endorse, hasGoodEndorsements, indexOf, othersOf, signInTerm } from '../wire/council.ts';
 import { type Vote, voteCodec } from '../wire/outcome.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { isSelfName } from '../wire/sealing.ts';
@@ -266,5 +266,5 @@ export function releaseKeys(
   const vote = endorse(voteCodec, descriptor, ports.signer, { task: descriptor.task, ctx, closing });
   const body = { vote, outcome: signOutcome(ports, ctx, buffer), keys };
   const { closeAnswer } = authorityMessages(descriptor.bufferSize);
-  return { ...body, signature: ports.signer.sign(closeAnswer.statement(body)) };
+  return signInTerm(closeAnswer, descriptor, ports.signer, body);
 }

@@ -1,5 +1,6 @@
 /** Heads of the authority's log: others show the heads they have seen, which reveals a rolled-back authority. */
 import { equalBytes, type Signer, type Suite } from '@basa/masking';
+import { type Council, signInTerm } from '../wire/council.ts';
 import {
   type Head,
   type HeadBody,
@@ -36,13 +37,13 @@ export function signHead(signer: Signer, log: LogPosition): Head {
 /** For the sender of this nonce; undefined before version 0. */
 export function signNewest(
   signer: Signer,
+  council: Pick<Council, 'term'>,
   log: LogPosition,
   entry: ModelEntry | undefined,
   nonce: Uint8Array,
 ): NewestModel | undefined {
   if (entry === undefined) return undefined;
-  const body = { nonce, entry, head: headOf(log) };
-  return { ...body, signature: signer.sign(newestModelCodec.statement(body)) };
+  return signInTerm(newestModelCodec, council, signer, { nonce, entry, head: headOf(log) });
 }
 
 function headOf({ sequence, branches, revocations, hashAt }: LogPosition): HeadBody {

@@ -2,13 +2,14 @@
 import { equalBytes } from '@basa/masking';
 import { authorityMessages, type KeyAnswer, type KeyRequest } from '../wire/authority-messages.ts';
 import type { Millis, UserId, View } from '../wire/brands.ts';
-import { certificateCodec, userIdOf } from '../wire/certificate.ts';
-import { endorse, isEndorsed, othersOf } from '../wire/council.ts';
+import { userIdOf } from '../wire/certificate.ts';
+import { endorse, othersOf, signInTerm } from '../wire/council.ts';
 import { sealEnvelope } from '../wire/envelope.ts';
 import { joinTagOf, viewsOf } from '../wire/naming.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
 import { issuedKeyCodec, receiptCodec, ticketCodec } from '../wire/slot-statements.ts';
+import { certifyingCouncil } from '../wire/term.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import { type AuthorityBuffer, type AuthorityPorts, evolveBuffer, ownKeys } from './buffer.ts';
 import type { EnrolledDevice } from './device.ts';
@@ -93,11 +94,12 @@ function identityProblem(
   const { certificate } = request;
   const { keyRequest } = authorityMessages(descriptor.bufferSize);
   if (!isSigned(suite, keyRequest, request, certificate.deviceKey)) return refused('signature-invalid');
-  if (!isEndorsed(suite, certificateCodec, descriptor, certificate)) return refused('certificate-invalid');
+  const council = certifyingCouncil(suite, descriptor, certificate);
+  if (council === undefined) return refused('certificate-invalid');
   if (!equalBytes(certificate.task, descriptor.task)) return refused('certificate-invalid');
   if (now > certificate.notAfter) return refused('certificate-expired');
   // The statement of enough others counts if this authority was away, or lost its memory of it: its own then does not.
-  if (!isKnown && othersOf(descriptor, signer, certificate) < descriptor.threshold) return refused('not-enrolled');
+  if (!isKnown && othersOf(council, signer, certificate) < council.threshold) return refused('not-enrolled');
   return device?.revoked ? refused('revoked') : undefined;
 }
 
@@ -173,6 +175,6 @@ function answerOf(
   return {
     envelope,
     receipt: endorse(receiptCodec, buffer.descriptor, signer, receipt),
-    issued: { ...given, signature: signer.sign(issuedKeyCodec.statement(given)) },
+    issued: signInTerm(issuedKeyCodec, buffer.descriptor, signer, given),
   };
 }

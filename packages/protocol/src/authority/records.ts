@@ -6,7 +6,7 @@ import { type Certificate, certificateCodec } from '../wire/certificate.ts';
 import type { ClosedSlot } from '../wire/closing.ts';
 import { type Codec, message, nested, nestedLong } from '../wire/codec.ts';
 import { DESCRIPTOR_BYTES, descriptorCodec, type SignedDescriptor } from '../wire/descriptor.ts';
-import { type Field, fixed, increasing, list, oneOf, optional, record, short, u53 } from '../wire/fields.ts';
+import { type Field, fixed, increasing, list, oneOf, optional, record, short, u32, u53 } from '../wire/fields.ts';
 import { KIND } from '../wire/kinds.ts';
 import { MAX_SLOTS } from '../wire/limits.ts';
 import { type Head, headCodec, MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../wire/model-log.ts';
@@ -22,6 +22,7 @@ import {
 import { EPOCH_BYTES, type Epoch, epochCodec } from '../wire/one-shot/epoch.ts';
 import { policyField, type TaskPolicy } from '../wire/policy.ts';
 import { recordUnion } from '../wire/record-union.ts';
+import { type Term, termField } from '../wire/term.ts';
 
 export type AuthorityRecord =
   | { readonly kind: 'task-created'; readonly policy: TaskPolicy }
@@ -41,7 +42,13 @@ export type AuthorityRecord =
   | UploadExpired
   | { readonly kind: 'model-signed'; readonly entry: ModelEntry }
   | { readonly kind: 'model-appended'; readonly entry: ModelEntry }
-  | BranchBegun;
+  | BranchBegun
+  /** The only successor that this authority signs for this term of the task. */
+  | { readonly kind: 'term-signed'; readonly task: TaskId; readonly number: number; readonly hash: Uint8Array }
+  /** Enough seats signed this term: it begins at its time. */
+  | { readonly kind: 'term-adopted'; readonly term: Term }
+  /** The term that was adopted has begun. What was open in the one before was given up. */
+  | { readonly kind: 'term-begun'; readonly task: TaskId; readonly number: number };
 
 /** The buffer ended without a close that is known here. */
 export type BufferLost = Extract<AuthorityRecord, { kind: 'buffer-aborted' | 'buffer-unknown' }>;
@@ -196,6 +203,9 @@ const codec: Codec<AuthorityRecord> = recordUnion('authority record', {
     branch: fixed(16),
     met: list(1, nested(headCodec, STATEMENT_BYTES)),
   }),
+  'term-signed': message(KIND.termSigned, 'term-signed', { task: field.task, number: u32, hash }),
+  'term-adopted': message(KIND.termAdopted, 'term-adopted', { term: termField }),
+  'term-begun': message(KIND.termBegun, 'term-begun', { task: field.task, number: u32 }),
 });
 
 export const encodeAuthorityRecord = codec.encode;

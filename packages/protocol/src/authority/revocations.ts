@@ -12,6 +12,7 @@ import {
   revocationsCodec,
 } from '../wire/authority-messages.ts';
 import type { TaskId } from '../wire/brands.ts';
+import { signInTerm } from '../wire/council.ts';
 import { refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
@@ -32,7 +33,7 @@ export function tellRevocations(
   const told = revoked.slice(after, after + MAX_REVOCATIONS);
   const users = told.filter(({ tasks }) => isOf(tasks, id)).map(({ user }) => user);
   const body: RevocationsBody = { task: id, branch, after, upTo: after + told.length, users };
-  return unchanged(undefined, { ...body, signature: signer.sign(revocationsCodec.statement(body)) });
+  return unchanged(undefined, signInTerm(revocationsCodec, policy, signer, body));
 }
 
 function isOf(tasks: readonly TaskId[], task: TaskId): boolean {

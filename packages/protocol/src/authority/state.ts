@@ -6,8 +6,13 @@
 import { toHex } from '@basa/masking';
 import type { Ctx, TaskId, UserId } from '../wire/brands.ts';
 import { userIdOf } from '../wire/certificate.ts';
+import { hasGoodEndorsements, isSignedInTerm } from '../wire/council.ts';
+import { descriptorCodec } from '../wire/descriptor.ts';
 import type { ModelEntry } from '../wire/model-log.ts';
+import { batchCtxOf } from '../wire/one-shot/batch.ts';
+import { epochCodec } from '../wire/one-shot/epoch.ts';
 import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
+import type { Line } from '../wire/term.ts';
 import { type AuthorityBuffer, type AuthorityPorts, drawnBuffer, evolveBuffer, ownPart } from './buffer.ts';
 import { type EnrolledDevice, withCertificate } from './device.ts';
 import { FIRST_BRANCH, type LogPosition } from './head.ts';
@@ -16,7 +21,8 @@ import { OpenOffers } from './offers.ts';
 import { type AuthorityBatch, batchOf } from './one-shot/batches.ts';
 import { EpochBook } from './one-shot/epoch-book.ts';
 import { DraftLog, modelName, type PastLog } from './past-log.ts';
-import { type AuthorityRecord, EMPTY_LOG_HASH, nextLogHash } from './records.ts';
+import { type AuthorityRecord, type BatchList, EMPTY_LOG_HASH, nextLogHash } from './records.ts';
+import { evolveTerm } from './succession.ts';
 import { type AuthorityTask, type KnownSum, withNewest } from './task.ts';
 
 type DeviceMap = Pick<Map<string, EnrolledDevice>, 'get' | 'set'>;
@@ -25,6 +31,8 @@ export class AuthorityState {
   readonly past: PastLog;
   readonly #ports: Pick<AuthorityPorts, 'suite' | 'signer'>;
   readonly #tasks = new Map<string, AuthorityTask>();
+  /** In their first terms. */
+  readonly #policies = new Map<string, TaskPolicy>();
   /** There may be millions. */
   #devices: DeviceMap = new Map<string, EnrolledDevice>();
   /** In the order of the log. */
@@ -55,6 +63,7 @@ export class AuthorityState {
       set: (name, device) => changed.set(name, device),
     };
     for (const [name, task] of this.#tasks) draft.#tasks.set(name, task);
+    for (const [name, policy] of this.#policies) draft.#policies.set(name, policy);
     for (const [name, buffer] of this.#open) draft.#open.set(name, buffer);
     for (const device of this.#revoked) draft.#revoked.push(device);
     draft.#offers = this.#offers;
@@ -106,6 +115,17 @@ export class AuthorityState {
     };
   }
 
+  get tasks(): readonly AuthorityTask[] {
+    return [...this.#tasks.values()];
+  }
+
+  /** The policy in its first term, and every term that is known. */
+  line(id: TaskId): Line | undefined {
+    const [policy, task] = [this.#policies.get(toHex(id)), this.task(id)];
+    if (policy === undefined || task === undefined) return undefined;
+    return { policy, terms: [...task.terms, ...(task.next === undefined ? [] : [task.next])] };
+  }
+
   task(id: TaskId): AuthorityTask | undefined {
     return this.#tasks.get(toHex(id));
   }
@@ -134,7 +154,29 @@ export class AuthorityState {
   #pastBuffer([drawn, ...later]: readonly AuthorityRecord[]): AuthorityBuffer | undefined {
     if (drawn?.kind !== 'buffer-drawn') return undefined;
     const { descriptor } = drawn;
-    return later.reduce(evolveBuffer, drawnBuffer(this.#ports.suite, this.#policyOf(descriptor.task), descriptor));
+    const { suite } = this.#ports;
+    const policy = this.#policyOf(descriptor.task);
+    const buffer = later.reduce(evolveBuffer, drawnBuffer(suite, policy, descriptor));
+    const isOfTerm = policy.term === undefined || hasGoodEndorsements(suite, descriptorCodec, policy, descriptor);
+    if (isOfTerm || buffer.version !== undefined || buffer.status !== 'closed') return buffer;
+    const { closed: _, ...rest } = buffer; // its sum made no version in the term in which it was closed
+    return { ...rest, status: 'unknown' };
+  }
+
+  /** True if a batch with this list was voted for in an earlier term, and made no version there: it was given up. */
+  isGivenUp({ batch, members }: BatchList): boolean {
+    const { suite, signer } = this.#ports;
+    const { policy } = this.task(batch.task) ?? {};
+    if (policy?.term === undefined || this.#versionOf(this.past.named(batchCtxOf(suite, batch))) !== undefined)
+      return false;
+    return members.some(({ statement }) => {
+      const opened = this.past.named(statement).find((entry) => entry.kind === 'epoch-opened');
+      return opened === undefined || !isSignedInTerm(suite, epochCodec, policy, opened.epoch, signer.publicKey);
+    });
+  }
+
+  #versionOf(records: readonly AuthorityRecord[]): number | undefined {
+    return records.find((entry) => entry.kind === 'model-appended')?.entry.version;
   }
 
   /** For a task that a descriptor in the log names: this authority signs descriptors only of the tasks that it has. */
@@ -162,11 +204,12 @@ export class AuthorityState {
     const task = batch?.list.batch.task ?? used?.task;
     if (task === undefined) return undefined;
     const voted = batch?.isVoted ? ctx : undefined;
-    return { task, voted, isClosed: batch?.isFinal ?? false, version: used?.version };
+    const isClosed = batch?.isFinal === true && !this.isGivenUp(batch.list);
+    return { task, voted, isClosed, version: used?.version };
   }
 
   model(task: TaskId, version: number): ModelEntry | undefined {
-    const [found] = this.past.named(modelName(task, version));
+    const found = this.past.named(modelName(task, version)).at(-1); // signed again in a later term
     return found?.kind === 'model-appended' ? found.entry : undefined;
   }
 
@@ -179,7 +222,8 @@ export class AuthorityState {
     switch (entry.kind) {
       case 'task-created': {
         const id = taskIdOf(suite, entry.policy);
-        this.#tasks.set(toHex(id), { id, policy: entry.policy });
+        this.#tasks.set(toHex(id), { id, policy: entry.policy, terms: [] });
+        this.#policies.set(toHex(id), entry.policy);
         return;
       }
       case 'device-enrolled': {
@@ -234,6 +278,14 @@ export class AuthorityState {
         this.#branches.push(entry.branch);
         this.#retired.push(...entry.met.map(({ branch }) => branch));
         return;
+      case 'term-signed':
+      case 'term-adopted':
+      case 'term-begun': {
+        const name = toHex(entry.kind === 'term-adopted' ? entry.term.task : entry.task);
+        const before = this.#tasks.get(name);
+        if (before !== undefined) this.#tasks.set(name, evolveTerm(suite, before, entry));
+        return;
+      }
       default:
         this.#evolve(entry.ctx, entry);
     }

@@ -8,6 +8,7 @@ import { voteCodec } from '../wire/outcome.ts';
 import { policyProblem, type TaskPolicy, taskIdOf } from '../wire/policy.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
 import { isSigned } from '../wire/signed.ts';
+import { councilBefore, type Term } from '../wire/term.ts';
 import { declined, type Transition, unchanged } from '../wire/transition.ts';
 import type { AuthorityPorts } from './buffer.ts';
 import type { AuthorityRecord } from './records.ts';
@@ -19,6 +20,12 @@ export interface AuthorityTask {
   readonly newest?: ModelEntry;
   /** The entry that this authority signed for the next version, before enough others did. */
   readonly signed?: ModelEntry;
+  /** The terms that have begun here; the policy is in the last one. */
+  readonly terms: readonly Term[];
+  /** The term that begins next. */
+  readonly next?: Term;
+  /** The last successor that this authority signed. */
+  readonly successor?: Pick<Extract<AuthorityRecord, { kind: 'term-signed' }>, 'number' | 'hash'>;
 }
 
 /** A policy whose sums could wrap, or that no buffer can satisfy, never becomes a task. */
@@ -31,7 +38,7 @@ export function createTask(
   if (problem !== undefined) return declined(undefined, refused('policy-invalid', { detail: problem }));
   const id = taskIdOf(suite, policy);
   return {
-    state: { id, policy },
+    state: { id, policy, terms: [] },
     records: [{ kind: 'task-created', policy }],
     answer: { task: id },
     events: [],
@@ -62,8 +69,35 @@ export function adoptModel(
   if (newest !== undefined && entry.version < newest.version) return unchanged(task, newest);
   const problem = newestProblem(suite, task, entry);
   if (problem !== undefined) return declined(task, problem);
-  if (newest?.version === entry.version) return unchanged(task, newest);
-  return appended(task, entry);
+  const isKnown = newest?.version === entry.version && isEndorsed(suite, modelEntryCodec, task.policy, newest);
+  return isKnown ? unchanged(task, newest) : appended(task, entry);
+}
+
+/**
+ * Signs the newest entry of the term before once more, in this term. The words stay the same, so that it is one entry
+ * for everybody. A successor that has no log adopts it by this.
+ */
+export function renewModel(
+  { suite, signer }: AuthorityPorts,
+  task: AuthorityTask,
+  entry: ModelEntry,
+): Transition<AuthorityTask, AuthorityRecord, ModelEntry> {
+  const { id, policy, newest } = task;
+  const before = councilBefore(policy);
+  if (before === undefined || !equalBytes(entry.task, id) || !isEndorsed(suite, modelEntryCodec, before, entry))
+    return declined(task, refused('model-not-logged'));
+  const isOlder = newest !== undefined && entry.version < newest.version;
+  if (isOlder)
+    return declined(task, refused('wrong-version', { detail: `version ${newest.version} is the newest here` }));
+  const { endorsements: _, ...body } = entry;
+  const isOther =
+    newest?.version === entry.version &&
+    !equalBytes(modelEntryCodec.statement(newest), modelEntryCodec.statement(body));
+  if (isOther) return declined(task, refused('other-model'));
+  const renewed = endorse<ModelEntryBody>(modelEntryCodec, policy, signer, body);
+  if (policy.threshold > 1) return unchanged(task, renewed);
+  const isKnown = newest?.version === entry.version && isEndorsed(suite, modelEntryCodec, policy, newest);
+  return isKnown ? unchanged(task, newest) : appended(task, renewed);
 }
 
 export function withNewest(task: AuthorityTask, newest: ModelEntry): AuthorityTask {

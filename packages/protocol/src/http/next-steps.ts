@@ -51,7 +51,18 @@ const STEPS: Readonly<Record<ForPeople, string>> & Readonly<Partial<Record<Probl
     'The server has a different model than the log of the authority. Restore the newest backup of the server.',
   'buffer-used': BETWEEN_SERVICES,
   'buffer-not-closed': BETWEEN_SERVICES,
+  'term-signed':
+    '`basa succession show` prints the terms that are known; only one successor can be signed for each term.',
+  'term-soon': 'Propose the term again with a later --effective.',
   'lease-taken': ODD,
+  'succession-forbidden':
+    'Create a new task that begins with the last model; `basa task create --succession-wait` allows succession from the start.',
+  'term-forked':
+    'Keep both terms as evidence, and tell the operators of the authorities. Begin a new task with new authorities.',
+  'term-late':
+    '`basa succession show` prints the hash of the current term: compare it with the operator of an authority.',
+  'term-invalid': '`basa succession show` prints the current term; propose the successor again from it.',
+  'term-unsigned': 'Ask the operators of the other authorities for `basa succession sign`.',
   'epoch-invalid': ODD,
   'part-invalid': ODD,
   'batch-invalid': BETWEEN_SERVICES,

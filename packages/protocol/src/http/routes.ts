@@ -27,6 +27,8 @@ export const SERVER_PATH = {
   seats: (task: Name): string => `/v1/tasks/${named(task)}/seats`,
   /** `newest` returns the signed log entry of the newest version. */
   newestModel: (task: Name): string => `/v1/tasks/${named(task)}/models/newest`,
+  /** The policy and the terms of a task whose authorities may be replaced. */
+  line: (task: Name): string => `/v1/tasks/${named(task)}/line`,
   model: (task: Name, version: number | string): string => `/v1/tasks/${named(task)}/models/${version}`,
   buffer: (ctx: Name): string => `/v1/buffers/${named(ctx)}`,
   deposits: (ctx: Name): string => `/v1/buffers/${named(ctx)}/deposits`,
@@ -57,6 +59,12 @@ export const AUTHORITY_PATH = {
   adoptedModel: (task: Name): string => `/v1/tasks/${named(task)}/model-log/newest`,
   /** With a nonce of the sender, 16 bytes. */
   newestModel: (task: Name, nonce: Name): string => `/v1/tasks/${named(task)}/model-log/newest/${named(nonce)}`,
+  /** The newest entry of the term before, to be signed again in this one. */
+  renewedModel: (task: Name): string => `/v1/tasks/${named(task)}/model-log/renewed`,
+  /** The policy and the terms of a task whose authorities may be replaced. */
+  line: (task: Name): string => `/v1/tasks/${named(task)}/line`,
+  /** Signs a successor (operator). */
+  terms: (task: Name): string => `/v1/tasks/${named(task)}/terms`,
   revocations: '/v1/revocations',
   offers: '/v1/offers',
   buffers: '/v1/buffers',

@@ -9,19 +9,10 @@ import {
 } from '../wire/authority-messages.ts';
 import type { Millis, Slot } from '../wire/brands.ts';
 import { closingOf, type HashedClosing, listedSlots } from '../wire/closing.ts';
-import { type Endorsement, isEndorsedByOne, joined } from '../wire/council.ts';
+import { type Endorsement, isEndorsedByOne, isSignedBySeat, joined } from '../wire/council.ts';
 import type { BasaEvent, FreezeReason } from '../wire/events.ts';
-import {
-  agreedOutcome,
-  isOutcomeOf,
-  type Outcome,
-  type OutcomeOf,
-  outcomeCodec,
-  type Vote,
-  voteCodec,
-} from '../wire/outcome.ts';
+import { agreedOutcome, isOutcomeOf, type Outcome, type OutcomeOf, type Vote, voteCodec } from '../wire/outcome.ts';
 import { isRefused, type Refused, refused } from '../wire/refusals.ts';
-import { isSigned } from '../wire/signed.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import {
   type BufferRecord,
@@ -144,11 +135,10 @@ export function isCloseAnswer(
   { authority, answer }: CloseAnswerOf,
 ): boolean {
   const { descriptor, ctx } = buffer;
-  const key = descriptor.authorities[authority];
   const hasPart = descriptor.parts.some((part) => part.authority === authority);
-  if (key === undefined || !hasPart || !equalBytes(answer.outcome.ctx, ctx)) return false;
+  if (!hasPart || !isOutcomeOf(suite, descriptor, ctx, { authority, outcome: answer.outcome })) return false;
   const { closeAnswer } = authorityMessages(descriptor.bufferSize);
-  return isSigned(suite, closeAnswer, answer, key) && isSigned(suite, outcomeCodec, answer.outcome, key);
+  return isSignedBySeat(suite, closeAnswer, descriptor, authority, answer);
 }
 
 /**

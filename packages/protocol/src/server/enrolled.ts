@@ -1,9 +1,10 @@
 /** Checks that a device is enrolled for a task. */
 import { equalBytes } from '@basa/masking';
 import type { Millis, TaskId } from '../wire/brands.ts';
-import { type Certificate, certificateCodec } from '../wire/certificate.ts';
-import { type Council, isEndorsed } from '../wire/council.ts';
+import type { Certificate } from '../wire/certificate.ts';
+import type { Council } from '../wire/council.ts';
 import { type Refused, refused } from '../wire/refusals.ts';
+import { isCertified } from '../wire/term.ts';
 import type { ServerPorts } from './secure-buffer.ts';
 
 /** A task and its authorities, as a descriptor names them too. */
@@ -18,7 +19,7 @@ export function certificateProblem(
   certificate: Certificate,
   now: Millis,
 ): Refused | undefined {
-  const isOfTask = equalBytes(certificate.task, of.task) && isEndorsed(suite, certificateCodec, of, certificate);
+  const isOfTask = equalBytes(certificate.task, of.task) && isCertified(suite, of, certificate);
   if (!isOfTask) return refused('certificate-invalid');
   return now > certificate.notAfter ? refused('certificate-expired') : undefined;
 }

@@ -4,7 +4,7 @@
  */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { TaskId } from '../wire/brands.ts';
-import { type Council, isEndorsed } from '../wire/council.ts';
+import { type Council, isEndorsed, isSignedBySeat } from '../wire/council.ts';
 import {
   type HeadBody,
   type ModelEntry,
@@ -13,7 +13,6 @@ import {
   newestModelCodec,
 } from '../wire/model-log.ts';
 import { isRefused, type Refused, refused } from '../wire/refusals.ts';
-import { isSigned } from '../wire/signed.ts';
 import { declined, unchanged } from '../wire/transition.ts';
 import { type Device, type DeviceStep, recorded } from './device.ts';
 import type { SeenModel } from './ledger.ts';
@@ -78,10 +77,8 @@ export function newestProblem(
   { authority, answer }: NewestOf,
 ): Refused | undefined {
   const { entry, head } = answer;
-  const key = council.authorities[authority];
   const isLogged =
-    key !== undefined &&
-    isSigned(suite, newestModelCodec, answer, key) &&
+    isSignedBySeat(suite, newestModelCodec, council, authority, answer) &&
     isEndorsed(suite, modelEntryCodec, council, entry) &&
     equalBytes(entry.task, task);
   if (!isLogged) return refused('model-not-logged');

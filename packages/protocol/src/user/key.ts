@@ -2,12 +2,11 @@
 import { equalBytes, SEED_BYTES, Secret } from '@basa/masking';
 import type { KeyAnswer } from '../wire/authority-messages.ts';
 import type { Slot } from '../wire/brands.ts';
-import { agreedOn, isEndorsedByOne } from '../wire/council.ts';
+import { agreedOn, isEndorsedByOne, isSignedBySeat } from '../wire/council.ts';
 import { openEnvelope } from '../wire/envelope.ts';
 import { commitmentOf, registrationOf } from '../wire/naming.ts';
 import { isRefused, type Refused, refused } from '../wire/refusals.ts';
 import { type SealingSteps, sealedAtOnce } from '../wire/sealing-work.ts';
-import { isSigned } from '../wire/signed.ts';
 import { isSlotKeyOf } from '../wire/slot-sealing.ts';
 import { isSameSlot, issuedKeyCodec, type Receipt, receiptCodec } from '../wire/slot-statements.ts';
 import type { SealedParts } from '../wire/upload-layout.ts';
@@ -101,19 +100,20 @@ function openedAnswer(
     isSameSlot(receipt, session.ticket) &&
     isEndorsedByOne(ports.suite, receiptCodec, descriptor, receipt, authority);
   if (!isMine) return refused('receipt-invalid');
-  return openedKey(ports, session, answer, descriptor.authorities[authority] as Uint8Array) ?? refused('key-invalid');
+  return openedKey(ports, session, { authority, answer }) ?? refused('key-invalid');
 }
 
 /** The key that the authority states to have given for this very request. */
 function openedKey(
   { suite }: UserPorts,
   session: SlottedSession,
-  { envelope, issued }: KeyAnswer,
-  authorityKey: Uint8Array,
+  { authority, answer: { envelope, issued } }: KeyAnswerOf,
 ): Uint8Array | undefined {
   const requestDigest = suite.sha256(keyRequestToSign(session).statement);
+  const { descriptor } = session.member;
   const isForMe =
-    isSigned(suite, issuedKeyCodec, issued, authorityKey) && equalBytes(issued.requestDigest, requestDigest);
+    isSignedBySeat(suite, issuedKeyCodec, descriptor, authority, issued) &&
+    equalBytes(issued.requestDigest, requestDigest);
   if (!isForMe) return undefined;
   const key = openEnvelope(suite, {
     recipientSecret: session.ephemeralSecret.reveal(),

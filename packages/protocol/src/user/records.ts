@@ -13,7 +13,7 @@ import { field, STATEMENT_BYTES } from '../wire/named-fields.ts';
 import { epochNamesField } from '../wire/one-shot/epoch.ts';
 import { MAX_PARTS } from '../wire/one-shot/policy.ts';
 import { SEALED_PARTS_BYTES, shotHeaderFields } from '../wire/one-shot/upload.ts';
-import { policyField } from '../wire/policy.ts';
+import { heldPolicyField } from '../wire/policy.ts';
 import { reasonField } from '../wire/reason-field.ts';
 import { recordUnion } from '../wire/record-union.ts';
 import { receiptCodec, ticketCodec } from '../wire/slot-statements.ts';
@@ -34,10 +34,10 @@ const deltaId = short(DELTA_ID);
 const signedField = nested(descriptorCodec, DESCRIPTOR_BYTES);
 const descriptorField: Field<Descriptor> = {
   write(writer, descriptor) {
-    policyField.write(writer, descriptor);
+    heldPolicyField.write(writer, descriptor);
     signedField.write(writer, descriptor);
   },
-  read: (reader, name) => withPolicy(policyField.read(reader, `${name}.policy`), signedField.read(reader, name)),
+  read: (reader, name) => withPolicy(heldPolicyField.read(reader, `${name}.policy`), signedField.read(reader, name)),
 };
 
 export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record', {
@@ -69,7 +69,7 @@ export const deviceRecordCodec: Codec<DeviceRecord> = recordUnion('device record
     parts: record({ self: sealed, backups: list(MAX_SLOTS, sealed) }),
   }),
   shot: message(KIND.sessionShot, 'shot', {
-    policy: policyField,
+    policy: heldPolicyField,
     certificate: nested(certificateCodec, STATEMENT_BYTES),
     deltaId,
     header: record(shotHeaderFields),

@@ -135,6 +135,16 @@ export function optional<T>(field: Field<T>): Field<T | undefined> {
   };
 }
 
+/** The end of a message: missing without a byte, so that messages from before it existed keep theirs. */
+export function trailing<T>(field: Field<T>): Field<T | undefined> {
+  return {
+    write: (w, value) => {
+      if (value !== undefined) field.write(w, value);
+    },
+    read: (r, name) => (r.remaining === 0 ? undefined : field.read(r, name)),
+  };
+}
+
 /** One of a few names, as its index in one byte. */
 export function oneOf<T extends string>(names: readonly T[]): Field<T> {
   return {

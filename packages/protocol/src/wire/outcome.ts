@@ -1,12 +1,12 @@
 /** The status of a buffer, as authorities vote for it and state it. */
 import { equalBytes, type Suite, toHex } from '@basa/masking';
 import type { Ctx, JoinTag, Slot, TaskId } from './brands.ts';
-import { type Council, type Endorsed, type EndorsedCodec, endorsedMessage } from './council.ts';
+import { type Council, type Endorsed, type EndorsedCodec, endorsedMessage, isSignedBySeat } from './council.ts';
 import { list, oneOf, record } from './fields.ts';
 import { KIND } from './kinds.ts';
 import { MAX_SLOTS } from './limits.ts';
 import { field } from './named-fields.ts';
-import { isSigned, type Signature, type SignedCodec, signedMessage } from './signed.ts';
+import { type Signature, type SignedCodec, signedMessage } from './signed.ts';
 
 /** The authority votes for this close and, in this buffer, for no other. */
 export interface VoteBody {
@@ -51,28 +51,34 @@ export interface OutcomeOf {
 /** True if the authority signed this, about this buffer. */
 export function isOutcomeOf(
   suite: Suite,
-  { authorities }: Pick<Council, 'authorities'>,
+  council: Omit<Council, 'threshold'>,
   wanted: Ctx,
   { authority, outcome }: OutcomeOf,
 ): boolean {
-  const key = authorities[authority];
-  return key !== undefined && equalBytes(outcome.ctx, wanted) && isSigned(suite, outcomeCodec, outcome, key);
+  const { authorities } = council;
+  const seats = { authorities, ...outcomeTerm(council, outcome) };
+  return equalBytes(outcome.ctx, wanted) && isSignedBySeat(suite, outcomeCodec, seats, authority, outcome);
+}
+
+/** The term in which it is signed. An authority does not know the task of a buffer that it does not know; that promises nothing. */
+export function outcomeTerm({ term }: Pick<Council, 'term'>, { status }: OutcomeBody): Pick<Council, 'term'> {
+  return status === 'unknown' || term === undefined ? {} : { term };
 }
 
 /** The status that enough authorities state identically; undefined if they do not agree, or one of them was not heard. */
 export function agreedOutcome(
   suite: Suite,
-  { authorities, threshold }: Council,
+  council: Council,
   wanted: Ctx,
   answers: readonly OutcomeOf[],
 ): OutcomeBody | undefined {
   const votes = new Map<string, Set<number>>();
   for (const { authority, outcome } of answers) {
-    if (!isOutcomeOf(suite, { authorities }, wanted, { authority, outcome })) continue;
+    if (!isOutcomeOf(suite, council, wanted, { authority, outcome })) continue;
     const words = toHex(outcomeCodec.statementHash(suite, outcome));
     const alike = votes.get(words) ?? new Set<number>();
     votes.set(words, alike.add(authority));
-    if (alike.size >= threshold) return outcome;
+    if (alike.size >= council.threshold) return outcome;
   }
   return undefined;
 }

@@ -2,12 +2,30 @@
 import { type Modulus, modulusSize, type Planned, planQuantizer, type Suite, toHex } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import { message, nested } from './codec.ts';
-import { authoritiesField, type Council, defaultThreshold, toleratedOf } from './council.ts';
-import { type Field, fixed, flag, nonNegative, oneOf, positive, short, u8, u16, u32 } from './fields.ts';
+import { authoritiesField, type Council, type CouncilTerm, defaultThreshold, toleratedOf } from './council.ts';
+import {
+  checked,
+  type Field,
+  type Fields,
+  fixed,
+  flag,
+  list,
+  nonNegative,
+  oneOf,
+  optional,
+  positive,
+  record,
+  short,
+  trailing,
+  u8,
+  u16,
+  u32,
+} from './fields.ts';
 import { KIND } from './kinds.ts';
 import { MAX_BATCH, MAX_SLOTS } from './limits.ts';
 import { type MetricRange, metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
+import { field } from './named-fields.ts';
 import { type OneShotPolicy, oneShotField, oneShotProblem } from './one-shot/policy.ts';
 import { type PrivacyPolicy, privacyField, privacyProblem } from './privacy.ts';
 import { type Staleness, stalenessField, stalenessWeight } from './staleness.ts';
@@ -68,7 +86,18 @@ export interface TaskPolicy extends Council {
   /** The time for which a buffer accepts seats, deposits and keys, and the time after that in which it may still be closed. */
   readonly openMs: number;
   readonly closeMs: number;
+  /** Allows that an authority is replaced by another key while the task goes on (`term.ts`); missing: never. */
+  readonly succession?: SuccessionPolicy;
 }
+
+export interface SuccessionPolicy {
+  /** W: a term takes effect no sooner than this after it was signed. */
+  readonly waitMs: number;
+  /** The hash of the public recovery key, which is kept offline; needed if one silent authority would block a succession. */
+  readonly recoveryHash: Uint8Array | undefined;
+}
+
+export const DEFAULT_SUCCESSION_WAIT_MS: number = 7 * 24 * 3_600_000;
 
 /** The default values of a policy. */
 export const POLICY_DEFAULTS = {
@@ -83,7 +112,13 @@ export const POLICY_DEFAULTS = {
   training: DEFAULT_TRAINING,
 } as const satisfies Partial<TaskPolicy>;
 
-const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
+const waitField = checked(u32, (value) => (value > 0 ? undefined : 'must be at least a millisecond'));
+
+/** A policy without succession ends before this: its bytes and its name are those that it had before there were terms. */
+const successionField = trailing(record<SuccessionPolicy>({ waitMs: waitField, recoveryHash: optional(field.hash) }));
+
+type PolicyFields = Omit<Required<TaskPolicy>, 'succession' | 'term'>;
+const policyFields: Fields<PolicyFields> = {
   name: short(64),
   authorities: authoritiesField,
   threshold: u8,
@@ -109,16 +144,74 @@ const policyCodec = message<TaskPolicy>(KIND.policy, 'policy', {
   uploadLeaseMs: u32,
   openMs: u32,
   closeMs: u32,
+};
+
+type WrittenPolicy = PolicyFields & { readonly succession: SuccessionPolicy | undefined };
+const policyCodec = message<WrittenPolicy>(KIND.policy, 'policy', { ...policyFields, succession: successionField });
+
+/** The policy in its first term: the bytes whose hash names the task. */
+export function encodePolicy(policy: TaskPolicy): Uint8Array {
+  return policyCodec.encode(inFirstTerm(policy));
+}
+
+export function decodePolicy(bytes: Uint8Array): TaskPolicy {
+  return withoutMissing(policyCodec.decode(bytes));
+}
+
+/** A policy inside another message. */
+export const policyField: Field<TaskPolicy> = nested(
+  { name: 'policy', encode: encodePolicy, decode: decodePolicy },
+  4096,
+);
+
+const MAX_RETIRED = 64;
+const termField: Field<CouncilTerm> = record<CouncilTerm>({
+  task: field.task,
+  number: u32,
+  hash: field.hash,
+  effective: field.millis,
+  retired: list(MAX_RETIRED, fixed(32)),
+  previous: record({ authorities: authoritiesField, hash: optional(field.hash) }),
 });
 
-export const encodePolicy = policyCodec.encode;
-export const decodePolicy = policyCodec.decode;
-/** A policy inside another message. */
-export const policyField: Field<TaskPolicy> = nested(policyCodec, 4096);
+type HeldPolicy = WrittenPolicy & { readonly term: CouncilTerm | undefined };
+const heldCodec = message<HeldPolicy>(KIND.policy, 'policy', {
+  ...policyFields,
+  succession: successionField,
+  term: trailing(termField),
+});
 
-/** The name of a task is the hash of its policy: pinning the name pins every line of it. */
+/** A policy in its current term, as its owner keeps it. It is not for others: nothing shows that the term is a true one. */
+export function encodeHeldPolicy(policy: TaskPolicy): Uint8Array {
+  return heldCodec.encode({ ...policy, succession: policy.succession, term: policy.term });
+}
+
+export function decodeHeldPolicy(bytes: Uint8Array): TaskPolicy {
+  return withoutMissing(heldCodec.decode(bytes));
+}
+
+export const heldPolicyField: Field<TaskPolicy> = nested(
+  { name: 'policy', encode: encodeHeldPolicy, decode: decodeHeldPolicy },
+  8192,
+);
+
+/** With the keys of the first term: the first key that a seat had is the first one that was retired from it. */
+function inFirstTerm({ term, ...policy }: TaskPolicy): WrittenPolicy {
+  if (term !== undefined) throw new Error('only the policy in its first term is written for others');
+  return { ...policy, succession: policy.succession };
+}
+
+function withoutMissing({
+  succession,
+  term,
+  ...policy
+}: WrittenPolicy & { readonly term?: CouncilTerm | undefined }): TaskPolicy {
+  return { ...policy, ...(succession !== undefined && { succession }), ...(term !== undefined && { term }) };
+}
+
+/** The name of a task is the hash of its policy: pinning the name pins every line of it. It stays the same in every term. */
 export function taskIdOf(suite: Suite, policy: TaskPolicy): TaskId {
-  return policyCodec.hash(suite, policy) as TaskId;
+  return policy.term?.task ?? (policyCodec.hash(suite, inFirstTerm(policy)) as TaskId);
 }
 
 /** Kmin = max(c_max + 2, ceil(0.8 K)) to withstand `colluders`. */
@@ -142,7 +235,12 @@ export function policyProblem(policy: TaskPolicy): string | undefined {
   const timeless = (['uploadLeaseMs', 'openMs', 'closeMs'] as const).find((name) => policy[name] <= 0);
   if (timeless !== undefined)
     return `${timeless} must be at least a millisecond: a buffer without it can never be filled or closed`;
-  const unwritable = encodingProblem(policy) ?? nameProblem(policy) ?? councilProblem(policy) ?? modeProblem(policy);
+  const unwritable =
+    encodingProblem(policy) ??
+    nameProblem(policy) ??
+    councilProblem(policy) ??
+    modeProblem(policy) ??
+    successionProblem(policy);
   if (unwritable !== undefined) return unwritable;
   const largestNorm = policy.clip * Math.sqrt(dimension);
   if (policy.blockFloor > largestNorm)
@@ -197,6 +295,16 @@ function modeProblem(policy: TaskPolicy): string | undefined {
   return oneShotProblem(policy, oneShot, unsafeThreshold);
 }
 
+/** With one authority, or if all are needed, a lost one could never be replaced without a recovery key. */
+function successionProblem({ succession, authorities, threshold, engine }: TaskPolicy): string | undefined {
+  if (succession === undefined) return undefined;
+  if (engine !== ENGINE.slotKeys && engine !== ENGINE.oneShot)
+    return 'succession needs the engine of slot keys or the one-shot mode';
+  if (succession.recoveryHash === undefined && threshold === authorities.length)
+    return 'succession needs a recovery key if every authority is needed: a lost one could not be replaced';
+  return undefined;
+}
+
 /** The smallest weight of a stale update: a server that names old versions to all but one must not silence them. */
 const MIN_WEIGHT = 1 / 4;
 
@@ -228,7 +336,7 @@ function largestStaleness({ staleness, maxStaleness }: TaskPolicy): number {
 /** Names, times and parameters must fit their fields, so that a logged policy can be read again. */
 function encodingProblem(policy: TaskPolicy): string | undefined {
   try {
-    encodePolicy(policy);
+    encodeHeldPolicy(policy);
     return undefined;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;

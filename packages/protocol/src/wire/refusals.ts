@@ -125,6 +125,19 @@ export const REFUSALS = {
   'other-model': { sentence: 'The log has another hash for this version of the model.', status: 409 },
   'buffer-used': { sentence: 'The sum of this buffer is already part of another version.', status: 409 },
   'buffer-not-closed': { sentence: 'The buffer is not closed.', status: 409 },
+  'term-signed': {
+    sentence: 'This authority signed another successor for this term; propose the one that it signed, or wait.',
+    status: 409,
+  },
+  'term-soon': {
+    sentence: 'The succession would take effect before the wait of the policy is over; propose a later time.',
+    status: 409,
+  },
+  'no-seat': {
+    sentence: 'This authority holds no seat of the task at this time: its term is over, or has not begun.',
+    status: 409,
+    retry: true,
+  },
   'lease-taken': { sentence: 'Another user has this position.', status: 409 },
   // Its content is wrong.
   'epoch-invalid': {
@@ -136,6 +149,24 @@ export const REFUSALS = {
   'root-mismatch': { sentence: 'The root does not match the sealed seeds.', status: 422 },
   'body-mismatch': { sentence: 'The body does not match the header.', status: 422 },
   'plan-invalid': { sentence: 'The request to draw a buffer is not valid.', status: 422 },
+  'succession-forbidden': {
+    sentence: 'The policy of this task does not allow that an authority is replaced; create a new task.',
+    status: 422,
+  },
+  'term-forked': {
+    sentence: 'Two terms with one number were signed: the authorities of this task cannot be trusted; stop using it.',
+    status: 409,
+  },
+  'term-late': {
+    sentence:
+      'This device has not heard from its authorities for too long to follow a new one; set the hash of the current term in the application.',
+    status: 409,
+  },
+  'term-invalid': { sentence: 'This is not the next term of the task.', status: 422 },
+  'term-unsigned': {
+    sentence: 'Too few seats signed this term; collect the missing signatures and show it again.',
+    status: 422,
+  },
   'policy-invalid': { sentence: 'The policy of the task is not valid.', status: 422 },
   // A user rejects a message of server or authority.
   'descriptor-invalid': { sentence: 'The descriptor is not signed by the expected authority.', status: 422 },

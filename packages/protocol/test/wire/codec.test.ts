@@ -40,6 +40,9 @@ describe('every message', () => {
       KIND.partContext,
       KIND.usedUpload,
       KIND.givenVersion,
+      KIND.termPrefix,
+      KIND.termAccepted,
+      KIND.termRecovered,
     ]);
     const missing = Object.entries(KIND).filter(([, kind]) => !sampled.has(kind) && !hashedOnly.has(kind));
     expect(missing).toEqual([]);

@@ -43,6 +43,7 @@ export interface Asked {
     | 'offer'
     | 'draw'
     | 'adopt'
+    | 'renew'
     | 'log'
     | 'close'
     | 'abort'

@@ -14,16 +14,18 @@ import {
   type CloseAnswer,
   type CloseRequest,
   type Codec,
+  type Council,
   type Ctx,
   type DrawnBuffer,
   decodePolicy,
   drawnBufferCodec,
+  type EnrolledFor,
   type Head,
   type InspectAnswer,
   type InspectRequest,
   inspectAnswerCodec,
   inspectRequestCodec,
-  isSigned,
+  isSignedInTerm,
   type ModelAppend,
   type ModelEntry,
   modelAppendCodec,
@@ -94,6 +96,13 @@ export class AuthorityLink {
     await this.#http.ask({ question: 'adopt', method: 'PUT', path, body: modelEntryCodec.encode(entry) });
   }
 
+  /** Shows it the newest version of the term before, which it signs again. */
+  async renewModel(entry: ModelEntry): Promise<ModelEntry> {
+    const path = AUTHORITY_PATH.renewedModel(entry.task);
+    const body = modelEntryCodec.encode(entry);
+    return modelEntryCodec.decode(await this.#http.ask({ question: 'renew', method: 'PUT', path, body }));
+  }
+
   async close(request: CloseRequest, bufferSize: number): Promise<CloseAnswer> {
     const { closeRequest, closeAnswer } = authorityMessages(bufferSize);
     return this.#post('close', AUTHORITY_PATH.close(request.ctx), closeRequest.encode(request), closeAnswer);
@@ -120,14 +129,16 @@ export class AuthorityLink {
   }
 
   /** The devices of the task among some revocations after this number. */
-  async revocations(task: TaskId, after: number): Promise<Revocations> {
+  async revocations({ task, ...council }: EnrolledFor, after: number): Promise<Revocations> {
     const body = { task, after };
     const signature = this.#sign(revocationRequestCodec.statement(body));
     const bytes = revocationRequestCodec.encode({ ...body, signature });
     const told = await this.#post('revocations', AUTHORITY_PATH.taskRevocations(task), bytes, revocationsCodec);
     const { ports, publicKey } = this.#options;
     const isGood =
-      isSigned(ports.suite, revocationsCodec, told, publicKey) && equalBytes(told.task, task) && told.after === after;
+      isSignedInTerm(ports.suite, revocationsCodec, council, told, publicKey) &&
+      equalBytes(told.task, task) &&
+      told.after === after;
     if (!isGood)
       throw new AuthorityUnreachable('it sent a list of revocations that is not its own, or not the requested one');
     return told;
@@ -139,13 +150,13 @@ export class AuthorityLink {
   }
 
   /** One-shot: returns its verdicts on uploads, without their vectors. */
-  async inspect(body: Unsigned<InspectRequest>): Promise<InspectAnswer> {
+  async inspect(body: Unsigned<InspectRequest>, council: Council): Promise<InspectAnswer> {
     const bytes = inspectRequestCodec.encode({ ...body, signature: this.#sign(inspectRequestCodec.statement(body)) });
     const path = AUTHORITY_PATH.inspections(body.task);
     const answer = await this.#postLong('inspect', path, bytes, inspectAnswerCodec, body.uploads.length);
     const { ports, publicKey } = this.#options;
-    if (isSigned(ports.suite, inspectAnswerCodec, answer, publicKey) && equalBytes(answer.task, body.task))
-      return answer;
+    const isItsOwn = isSignedInTerm(ports.suite, inspectAnswerCodec, council, answer, publicKey);
+    if (isItsOwn && equalBytes(answer.task, body.task)) return answer;
     throw new AuthorityUnreachable('it did not sign its verdicts, or they belong to another task');
   }
 

@@ -4,8 +4,15 @@ import type { ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
 import type { AuthorityLink } from './authority-link.ts';
 import { TaskAuthorities } from './task-authorities.ts';
 
+interface AuthorityPlace {
+  readonly url: string;
+  readonly publicKey: Uint8Array;
+}
+
 export interface AuthorityLinksOptions {
+  /** Those of the configuration. */
   readonly links: readonly AuthorityLink[];
+  linkTo(place: AuthorityPlace): Promise<AuthorityLink>;
   readonly ports: ServerPorts;
   readonly clock: () => number;
 }
@@ -15,13 +22,23 @@ const GRACE_MS = 500;
 
 export class AuthorityLinks {
   readonly #options: AuthorityLinksOptions;
+  readonly #links: AuthorityLink[];
 
   constructor(options: AuthorityLinksOptions) {
     this.#options = options;
+    this.#links = [...options.links];
   }
 
   get all(): readonly AuthorityLink[] {
-    return this.#options.links;
+    return this.#links;
+  }
+
+  /** Adds a successor that is not in the configuration, at the address of its term. */
+  async meet(place: AuthorityPlace): Promise<void> {
+    const isKnown = (): boolean => this.all.some(({ publicKey }) => equalBytes(publicKey, place.publicKey));
+    if (isKnown()) return;
+    const link = await this.#options.linkTo(place);
+    if (!isKnown()) this.#links.push(link);
   }
 
   /** Returns the authorities of a task. */

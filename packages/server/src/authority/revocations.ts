@@ -4,7 +4,7 @@
  * forgot it.
  */
 import { equalBytes, toHex } from '@basa/masking';
-import type { Council, EnrolledFor, Head, TaskId, UserId } from '@basa/protocol';
+import type { Council, EnrolledFor, Head, UserId } from '@basa/protocol';
 import { fail } from '@basa/service';
 import type { RevocationMark } from '../store/revocations.ts';
 import type { Store } from '../store/store.ts';
@@ -52,27 +52,29 @@ export class Revocations {
    * Learns the revocations before the newest heads that this server saw: from then on every node knows them. If enough
    * authorities answer, the others are not awaited: they give no key to devices they revoked.
    */
-  async catchUp({ task, authorities, threshold }: EnrolledFor): Promise<void> {
+  async catchUp(of: EnrolledFor): Promise<void> {
+    const { authorities, threshold } = of;
     const links = this.#options.authorities.filter(({ publicKey }) =>
       authorities.some((key) => equalBytes(key, publicKey)),
     );
     if (links.length === 0) return;
     await gather(
-      links.map((link, authority) => ({ authority, ask: () => this.#together(task, link) })),
+      links.map((link, authority) => ({ authority, ask: () => this.#together(of, link) })),
       { needed: Math.min(threshold, links.length), graceMs: GRACE_MS },
     );
   }
 
   /** One request to an authority at a time, shared by all callers. */
-  #together(task: TaskId, link: AuthorityLink): Promise<void> {
-    const name = `${toHex(task)} ${toHex(link.publicKey)}`;
-    const asked = this.#asking.get(name) ?? this.#catchUp(name, task, link).finally(() => this.#asking.delete(name));
+  #together(of: EnrolledFor, link: AuthorityLink): Promise<void> {
+    const name = `${toHex(of.task)} ${toHex(link.publicKey)}`;
+    const asked = this.#asking.get(name) ?? this.#catchUp(name, of, link).finally(() => this.#asking.delete(name));
     this.#asking.set(name, asked);
     return asked;
   }
 
-  async #catchUp(name: string, task: TaskId, link: AuthorityLink): Promise<void> {
+  async #catchUp(name: string, of: EnrolledFor, link: AuthorityLink): Promise<void> {
     const { store } = this.#options;
+    const { task } = of;
     const { publicKey } = link;
     let pages = 0;
     let mark = this.#marks.get(name) ?? (await store.revocationMark(task, publicKey));
@@ -80,7 +82,7 @@ export class Revocations {
       if (pages++ === MAX_PAGES) return; // continues at the next look
       const isOn = mark !== undefined && equalBytes(mark.branch, head.branch);
       const after = isOn ? (mark?.upTo ?? 0) : 0; // in another life of the log the numbers are different
-      const { branch, upTo, users } = await link.revocations(task, after);
+      const { branch, upTo, users } = await link.revocations(of, after);
       const isFurther = upTo > after || !isOn;
       mark = { branch, upTo };
       await store.addRevocations(task, publicKey, users, mark);

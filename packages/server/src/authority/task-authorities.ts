@@ -132,6 +132,31 @@ export class TaskAuthorities {
     return entry;
   }
 
+  /** Has the newest entry of the term before signed again, and shows it to all of them. */
+  async renewModel(entry: ModelEntry): Promise<ModelEntry> {
+    const { policy, ports } = this.#options;
+    const agreed = (signed: readonly Answered<ModelEntry>[]): ModelEntry | undefined =>
+      agreedOn(
+        modelEntryCodec,
+        policy,
+        signed.map(({ answer }) => answer),
+      );
+    const words = modelEntryCodec.statement(entry);
+    const signed = await this.#ofEnough(
+      async ({ link }) => {
+        const one = await link.renewModel(entry);
+        const isGood = one.endorsements.length > 0 && hasGoodEndorsements(ports.suite, modelEntryCodec, policy, one);
+        if (isGood && equalBytes(modelEntryCodec.statement(one), words)) return one;
+        throw new AuthorityUnreachable('it signed another model than the one it was shown');
+      },
+      (some) => agreed(some) !== undefined,
+    );
+    const renewed = agreed(signed);
+    if (renewed === undefined) throw new AuthorityUnreachable('they signed different models');
+    if (policy.threshold > 1) await this.#ofEnough(({ link }) => link.adoptModel(renewed));
+    return renewed;
+  }
+
   /** The last one that this process logged: authorities know it before the store does. */
   #newest: ModelEntry | undefined;
 

@@ -2,7 +2,7 @@
  * Runs the steps of sums over the store: locked, durable, then answered. It keeps copies of sums that have not ended in
  * memory; if several nodes share the store, a copy may be old, and every step reads the new facts.
  */
-import { toHex } from '@basa/masking';
+import { equalBytes, toHex } from '@basa/masking';
 import {
   type BasaEvent,
   type BufferFact,
@@ -11,6 +11,7 @@ import {
   millis,
   type Refused,
   type SumState,
+  type TaskId,
   type Transition,
 } from '@basa/protocol';
 import { type BufferChange, isEnded } from '../store/buffers.ts';
@@ -103,6 +104,13 @@ export class SumKeeper<Sum extends SumState, Entry extends { readonly kind: stri
       else if (kept.number < number) await this.#catchUp(kept);
     }
     return living.map(({ sum }) => sum.ctx);
+  }
+
+  /** The policy of the task has changed: its sums are read again. */
+  async reread(task: TaskId): Promise<void> {
+    const own = this.living.filter((sum) => equalBytes(sum.task, task));
+    for (const { ctx } of own) this.#kept.delete(toHex(ctx));
+    for (const { ctx } of own) await this.#find(ctx);
   }
 
   /** Takes one step. Its answer is durable. */

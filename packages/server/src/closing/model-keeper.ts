@@ -2,7 +2,15 @@
 import { createHash } from 'node:crypto';
 import { createServerStep, initialParameters, type ServerStepOptions } from '@basa/learning';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import type { Ctx, ModelEntry, TaskId, Vote } from '@basa/protocol';
+import {
+  type Ctx,
+  isEndorsed,
+  type ModelEntry,
+  modelEntryCodec,
+  type ServerPorts,
+  type TaskId,
+  type Vote,
+} from '@basa/protocol';
 import { nodeRandomBytes } from '@basa/runtime/node';
 import { StartError } from '@basa/service';
 import type { TaskAuthorities } from '../authority/task-authorities.ts';
@@ -21,6 +29,7 @@ export interface ModelKeeperOptions {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly authorities: TaskAuthorities;
+  readonly ports: Pick<ServerPorts, 'suite'>;
   readonly nodes: { readonly upToDate: UpToDate };
 }
 
@@ -93,6 +102,15 @@ export class ModelKeeper {
     const { store, task, read } = this.#options;
     // The paper has no log of models: the authority does not know its buffers.
     this.#newest = await store.newestModel(task, read.mode === 'paper' ? 'any' : 'logged');
+  }
+
+  /** After a succession: the authorities of the new term sign the newest version again. */
+  async renew(): Promise<void> {
+    const { store, read, ports, authorities } = this.#options;
+    const entry = this.#newest?.entry;
+    if (entry === undefined || isEndorsed(ports.suite, modelEntryCodec, read.policy, entry)) return;
+    await store.setEntry(await authorities.renewModel(entry));
+    await this.refresh();
   }
 
   /** Returns the version that includes the sum, or leaves it out, logged or not. */

@@ -9,6 +9,7 @@ import {
   type BufferSlot,
   type Ctx,
   freezeBuffer,
+  isDrawn,
   type KeysOf,
   meanAgeOf,
   millis,
@@ -56,7 +57,7 @@ export class SlotGatherer implements Gatherer<SecureBuffer> {
 
   isDue(buffer: SecureBuffer, now: number): boolean {
     const isOverdue = tickBuffer(buffer, millis(now)).records.length > 0;
-    const isOver = now >= buffer.descriptor.closeBy || isToBeGivenUp(this.#options, buffer);
+    const isOver = now >= buffer.descriptor.closeBy || isToBeGivenUp(this.#options, buffer) || !this.#isOfTerm(buffer);
     return isOverdue || isOver || freezeReason(this.#options, buffer, now) !== undefined;
   }
 
@@ -65,6 +66,8 @@ export class SlotGatherer implements Gatherer<SecureBuffer> {
     const now = await this.#dropOverdue(ctx, fence);
     const buffer = (await this.keeper.find(ctx)) as SecureBuffer;
     if (buffer.status !== 'filling') return true;
+    // The authorities gave up what was open in an earlier term.
+    if (!this.#isOfTerm(buffer)) return this.#isOver(buffer, fence);
     if (isToBeGivenUp(this.#options, buffer)) return this.#isOver(buffer, fence, await authorities.abort(ctx));
     const why = freezeReason(this.#options, buffer, now);
     if (why === undefined) return true;
@@ -73,6 +76,10 @@ export class SlotGatherer implements Gatherer<SecureBuffer> {
     );
     // Too few updates: nothing to do until the authority aborts the buffer.
     return !('kind' in frozen) || now < buffer.descriptor.closeBy || this.#isOver(buffer, fence);
+  }
+
+  #isOfTerm({ descriptor }: SecureBuffer): boolean {
+    return descriptor.term === undefined || isDrawn(this.#options.ports.suite, descriptor, descriptor);
   }
 
   async #isOver(buffer: SecureBuffer, fence: Fence | undefined, told?: readonly OutcomeOf[]): Promise<boolean> {

@@ -65,7 +65,7 @@ export async function openCore(settings: Settings, records: Records, options: Co
       onAsked: (asked) => watch.asked(asked),
     });
   };
-  const links = new AuthorityLinks({ links: await Promise.all(authorities.map(linkTo)), ports, clock });
+  const links = new AuthorityLinks({ links: await Promise.all(authorities.map(linkTo)), linkTo, ports, clock });
   const { upToDate, tell } = nodes;
   const keeping = { store, ports, upToDate, onEvent, onChange: tell.buffer };
   const keeper = new BufferKeeper({

@@ -8,6 +8,7 @@ import { mountPages, type PageOptions } from './pages.ts';
 import { mountUnsafePaper } from './paper.ts';
 import { mountParticipation } from './participation.ts';
 import { mountShots } from './shots.ts';
+import { mountSuccession } from './succession.ts';
 import { mountSuspicions } from './suspicions.ts';
 import { mountTasks } from './tasks.ts';
 import { mountUploads } from './uploads.ts';
@@ -17,6 +18,7 @@ export function mountRoutes(context: RouteContext): void {
   mountTasks(context);
   mountSuspicions(context);
   mountModels(context);
+  mountSuccession(context);
   mountParticipation(context);
   mountUploads(context);
   mountShots(context);

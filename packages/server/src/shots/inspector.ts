@@ -82,8 +82,10 @@ export class Inspector {
   /** Shows uploads to one authority that has not seen them since it started. Returns its verdicts. */
   async showAgain(link: AuthorityLink, shots: readonly StoredShot[]): Promise<readonly Verdict[]> {
     const verdicts: Verdict[] = [];
-    for (let at = 0; at < shots.length; at += MAX_INSPECTED)
-      verdicts.push(...(await link.inspect(await this.#request(shots.slice(at, at + MAX_INSPECTED)))).verdicts);
+    for (let at = 0; at < shots.length; at += MAX_INSPECTED) {
+      const request = await this.#request(shots.slice(at, at + MAX_INSPECTED));
+      verdicts.push(...(await link.inspect(request, this.#options.policy)).verdicts);
+    }
     return verdicts;
   }
 
@@ -99,7 +101,7 @@ export class Inspector {
     const request = await this.#request(shots);
     const verdicts: (readonly Verdict[])[] = [];
     const ask = async (link: AuthorityLink): Promise<void> => {
-      verdicts.push((await link.inspect(request)).verdicts);
+      verdicts.push((await link.inspect(request, this.#options.policy)).verdicts);
     };
     const { members } = authorities;
     await gather(

@@ -10,6 +10,7 @@ import {
   type ClosingBatch,
   type Ctx,
   epochEnd,
+  isEpochOf,
   isGranted,
   isRefusalReason,
   loseBatch,
@@ -73,6 +74,7 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     const { ctx, rules } = sum;
     const voted = await this.#voted(sum);
     try {
+      if (await this.#isOfEarlierTerm(voted)) throw new BatchLost();
       const votes = isGranted(sum) ? sum.votes : await this.#close(voted, fence);
       const { watch } = this.#options;
       const subtracted = await watch.traces.step('close', { ctx }, () => this.#masks(voted, votes));
@@ -169,9 +171,22 @@ export class ShotGatherer implements Gatherer<ShotBatch> {
     return (await store.now()) >= Math.max(0, ...named.map((epoch) => epochEnd(policy.oneShot, epoch)));
   }
 
+  /** The authorities gave up what made no version in an earlier term. */
+  async #isOfEarlierTerm({ shots }: VotedBatch): Promise<boolean> {
+    const { standings, policy, ports } = this.#options;
+    if (policy.term === undefined) return false;
+    const statements = shots.flatMap(({ upload }) => upload.header.epochs.map(({ statement }) => statement));
+    const known = await standings.epochs(statements);
+    return statements.some((statement) => {
+      const epoch = known.get(toHex(statement));
+      return epoch !== undefined && !isEpochOf(ports.suite, policy, epoch);
+    });
+  }
+
   async lost(sum: ShotBatch, fence: Fence | undefined): Promise<void> {
     const voted = await this.#voted(sum);
-    const isLost = (await this.#isTooLate(voted)) || (sum.status === 'opened' && (await this.#isForgotten(voted)));
+    const isOver = (await this.#isTooLate(voted)) || (await this.#isOfEarlierTerm(voted));
+    const isLost = isOver || (sum.status === 'opened' && (await this.#isForgotten(voted)));
     if (isLost) await this.#lose(sum.ctx, 'unknown', fence);
   }
 

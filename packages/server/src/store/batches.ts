@@ -4,7 +4,7 @@ import {
   type Batch,
   batchCtxOf,
   type Ctx,
-  decodePolicy,
+  decodeHeldPolicy,
   type StoredBatch,
   type TaskId,
   type TaskPolicy,
@@ -37,7 +37,7 @@ export function batchTables(database: SqlDatabase) {
     };
     return {
       ctx,
-      policy: decodePolicy(column.bytes(row, 'policy')),
+      policy: decodeHeldPolicy(column.bytes(row, 'policy')),
       batch,
       version: column.number(members[0] ?? { version: 0 }, 'version'),
       users: members.map((member) => column.bytes(member, 'usr') as UserId),

@@ -5,7 +5,7 @@ import {
   type DescribedBuffer,
   type Descriptor,
   decodeBufferRecord,
-  decodePolicy,
+  decodeHeldPolicy,
   descriptorCodec,
   encodeBufferRecord,
   isGranted,
@@ -205,7 +205,10 @@ function readBuffer(row: Row): StoredBuffer {
 
 /** Of a row of `buffers` with the policy of its task. */
 export function readDescriptor(row: Row): Descriptor {
-  return withPolicy(decodePolicy(column.bytes(row, 'policy')), descriptorCodec.decode(column.bytes(row, 'descriptor')));
+  return withPolicy(
+    decodeHeldPolicy(column.bytes(row, 'policy')),
+    descriptorCodec.decode(column.bytes(row, 'descriptor')),
+  );
 }
 
 /** True if a buffer has ended in any way. */

@@ -46,6 +46,8 @@ export function modelTables(database: SqlDatabase) {
       }),
     /** Version 0 comes from no sum. */
     logFirstModel: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
+    /** The same entry, signed in another term. */
+    setEntry: (entry: ModelEntry): Promise<void> => database.transaction((session) => logModel(session, entry)),
     model: async (task: TaskId, version: number): Promise<StoredModel | undefined> =>
       (await database.query('SELECT * FROM models WHERE task = ? AND version = ?', task, version)).map(readModel)[0],
     /** The version that includes the sum, or leaves it out, logged or not. */

@@ -1,6 +1,6 @@
 /** The tasks that a server keeps. */
-import { toHex } from '@basa/masking';
-import { decodePolicy, encodePolicy, type TaskId, type TaskPolicy } from '@basa/protocol';
+import { equalBytes, toHex } from '@basa/masking';
+import { decodeHeldPolicy, encodeHeldPolicy, type TaskId, type TaskPolicy } from '@basa/protocol';
 import { column, type Row, type SqlDatabase } from '@basa/service';
 
 export type TaskState = 'running' | 'paused' | 'finished';
@@ -53,7 +53,7 @@ export function taskTables(database: SqlDatabase) {
           `INSERT INTO tasks (task, policy, specification, state, created_at) VALUES (?, ?, ?, ?, ?)
             ON CONFLICT (task) DO NOTHING`,
           task,
-          encodePolicy(policy),
+          encodeHeldPolicy(policy),
           specification,
           state,
           createdAt,
@@ -70,6 +70,15 @@ export function taskTables(database: SqlDatabase) {
       (await database.query('SELECT task, state, why FROM tasks ORDER BY created_at, task')).map(readTaskState),
     taskState: async (task: TaskId) =>
       (await database.query('SELECT task, state, why FROM tasks WHERE task = ?', task)).map(readTaskState)[0],
+    /** In another term: no authority votes any more for the uploads of the one before. */
+    beginTerm: (task: TaskId, policy: TaskPolicy): Promise<void> =>
+      database.transaction(async ({ query }) => {
+        const bytes = encodeHeldPolicy(policy);
+        const [row] = await query(`SELECT policy FROM tasks WHERE task = ?${database.dialect.forUpdate}`, task);
+        if (row === undefined || equalBytes(column.bytes(row, 'policy'), bytes)) return;
+        await query('UPDATE tasks SET policy = ? WHERE task = ?', bytes, task);
+        await query('UPDATE shots SET votes_first = 0, votes_last = 0 WHERE task = ?', task);
+      }),
     async setTaskState(task: TaskId, state: TaskState, why?: string): Promise<void> {
       await database.query('UPDATE tasks SET state = ?, why = ? WHERE task = ?', state, why ?? null, task);
     },
@@ -94,10 +103,16 @@ export function taskTables(database: SqlDatabase) {
         for (const table of OF_BUFFERS) await remove(table, 'WHERE ctx IN (SELECT ctx FROM buffers WHERE task = ?)');
         await remove('pieces', 'WHERE ctx IN (SELECT name FROM shots WHERE task = ?)');
         await remove('meta', 'WHERE name = ?', examplesNote(task));
+        await remove('meta', 'WHERE name = ?', lineNote(task));
         for (const table of OF_TASKS) await remove(table, 'WHERE task = ?');
         return { isRemoved, openBuffers: 0, rows };
       }),
   };
+}
+
+/** The note with the policy and the terms of a task. */
+export function lineNote(task: TaskId): string {
+  return `line-${toHex(task)}`;
 }
 
 /** The note with the examples on which a task is evaluated. */
@@ -117,7 +132,7 @@ function readTaskState(row: Row): Pick<StoredTask, 'task' | 'state' | 'why'> {
 function readTask(row: Row): StoredTask {
   return {
     ...readTaskState(row),
-    policy: decodePolicy(column.bytes(row, 'policy')),
+    policy: decodeHeldPolicy(column.bytes(row, 'policy')),
     specification: column.text(row, 'specification'),
     createdAt: column.number(row, 'created_at'),
   };

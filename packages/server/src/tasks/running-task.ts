@@ -29,6 +29,8 @@ import { stopReason } from './stop.ts';
 import type { TaskTools } from './task-tools.ts';
 
 const PAUSE_MS = 30_000;
+/** The time before another term in which no place is given. */
+const QUIET_MS = 60_000;
 /** While uploads come close together, gathering them takes at most a quarter of the time. */
 const REST_SHARE = 3;
 
@@ -54,6 +56,8 @@ export class RunningTask {
   /** Buffers of a task end one after the other, because each version follows the one before. */
   #attending: Promise<void> = Promise.resolve();
   #listening: Promise<void> = Promise.resolve();
+  #nextTermAt: number | undefined;
+  #isOver = false;
   #state: TaskState;
   #why: string | undefined;
 
@@ -150,8 +154,22 @@ export class RunningTask {
     if (this.models.newest !== undefined) this.admission.meetVersion(this.models.newest);
   }
 
+  /** The time at which the next term begins, if one is known. */
+  expectTerm(at: number | undefined): void {
+    this.#nextTermAt = at;
+  }
+
+  /** Shortly before another term no new work begins, because it would be given up. */
+  #checkTerm(): void {
+    const leftMs = (this.#nextTermAt ?? Number.POSITIVE_INFINITY) - this.#tools.clock();
+    const quietMs = Math.min(QUIET_MS, (this.read.policy.succession?.waitMs ?? 0) / 2);
+    if (leftMs < quietMs)
+      fail('task-paused', { detail: 'an authority is being replaced', retryAfterMs: Math.max(1000, leftMs) });
+  }
+
   /** Refuses new seats in a task that is paused or has reached its end. */
   checkRunning(): void {
+    this.#checkTerm();
     if (this.#state === 'paused') fail('task-paused', { retryAfterMs: PAUSE_MS });
     if (this.#state === 'finished') fail('task-finished', this.#why === undefined ? {} : { detail: this.#why });
   }
@@ -225,7 +243,7 @@ export class RunningTask {
   #attend(ctx: Ctx): Promise<void> {
     const { leases } = this.#tools.nodes;
     const attended = this.#attending.then(async () => {
-      if (!this.#living.has(toHex(ctx))) return;
+      if (this.#isOver || !this.#living.has(toHex(ctx))) return;
       await this.#tried('a buffer could not be ended', () =>
         leases.under(this.task, (fence) => this.mode.closer.attend(ctx, fence)),
       );
@@ -237,6 +255,8 @@ export class RunningTask {
   /** Looks after everything; an error in one thing does not keep it from the next. */
   async tick(): Promise<void> {
     if (this.models.newest === undefined) await this.#tried('the first model is not logged', () => this.#openModels());
+    if (this.read.policy.term !== undefined)
+      await this.#tried('the newest model could not be signed in this term', () => this.models.renew());
     await this.#tried('the turn of a user could not be ended', async () => this.paper?.tick());
     await this.#tried('suspicions could not be updated', () => this.suspicion.look());
     await this.#tried('places could not be updated', async () =>
@@ -268,6 +288,12 @@ export class RunningTask {
       const due = await this.mode.closer.due(buffers, await this.#tools.store.now());
       await Promise.all(due.map((ctx) => this.#attend(ctx)));
     });
+  }
+
+  /** Begins nothing more, and waits for work under way: another one takes its place. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.settle();
   }
 
   /** Waits for work under way. */

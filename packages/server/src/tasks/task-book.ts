@@ -1,7 +1,15 @@
 /** The tasks of a server by their names. */
 import { isDeepStrictEqual } from 'node:util';
 import { equalBytes, fromHex, toHex } from '@basa/masking';
-import { type Ctx, type SecureBuffer, type ShotBatch, type TaskId, taskIdOf, type UserId } from '@basa/protocol';
+import {
+  type Ctx,
+  type SecureBuffer,
+  type ShotBatch,
+  type TaskId,
+  taskIdOf,
+  termNumber,
+  type UserId,
+} from '@basa/protocol';
 import { nodeSuite } from '@basa/runtime/node';
 import { fail } from '@basa/service';
 import { AuthorityRefusal } from '../authority/authority-http.ts';
@@ -12,12 +20,19 @@ import { readTask, type TaskSpecification } from '../specification/task-specific
 import type { Removal, StoredTask } from '../store/tasks.ts';
 import { RunningTask } from './running-task.ts';
 import type { TaskTools } from './task-tools.ts';
+import { firstPolicy, lineOf, policyAt } from './terms.ts';
+
+/** A term that begins later than this is looked for at every tick. */
+const WAKE_WITHIN_MS = 3_600_000;
 
 export class TaskBook {
   readonly #tools: TaskTools;
   readonly #tasks = new Map<string, RunningTask>();
   /** Tasks are created one after the other. */
   #creating: Promise<unknown> = Promise.resolve();
+  /** Terms begin one after the other. */
+  #following: Promise<void> = Promise.resolve();
+  #waking: NodeJS.Timeout | undefined;
 
   constructor(tools: TaskTools) {
     this.#tools = tools;
@@ -166,17 +181,58 @@ export class TaskBook {
     for (const folder of [modelsOf(task), examplesOf(task)]) await this.#tools.blobs.removeBelow(folder);
   }
 
+  /** Tasks whose next term has begun go on with its authorities; what was open is asked for, and given up by them. */
+  followTerms(): Promise<void> {
+    this.#following = this.#following.then(async () => {
+      const { onTrouble } = this.#tools;
+      const changing = this.all.filter(({ read }) => read.policy.succession !== undefined);
+      for (const running of changing)
+        await this.#followTerm(running).catch((error: unknown) => onTrouble('a term could not begin', error));
+    });
+    return this.#following;
+  }
+
+  /** At the time of a term, because a tick may take long: it waits for the sums that it attends to. */
+  #wakeAt(effective: number | undefined, now: number): void {
+    clearTimeout(this.#waking);
+    if (effective === undefined || effective - now > WAKE_WITHIN_MS) return;
+    this.#waking = setTimeout(() => void this.followTerms(), Math.max(1, effective - now)).unref();
+  }
+
+  async #followTerm(running: RunningTask): Promise<void> {
+    const { store, authorities, keeper, batches, nodes } = this.#tools;
+    const { task, read } = running;
+    const line = await lineOf(store, task, firstPolicy(read.specification));
+    for (const { address, key } of line.terms) await authorities.meet({ url: address, publicKey: key });
+    const now = await store.now();
+    const number = line.terms.filter(({ effective }) => effective <= now).length;
+    const next = line.terms[number]?.effective;
+    running.expectTerm(next);
+    this.#wakeAt(next, now);
+    if (number <= termNumber(read.policy)) return;
+    await store.beginTerm(task, policyAt(line, now));
+    await running.end();
+    const stored = await store.task(task);
+    if (stored === undefined) return;
+    await this.#add(stored).models.refresh();
+    for (const keeping of [keeper, batches]) await keeping.reread(task);
+    nodes.tell.task(task);
+  }
+
   async tick(): Promise<void> {
+    await this.followTerms();
     await Promise.all(this.all.map((task) => task.tick()));
   }
 
   async settle(): Promise<void> {
+    clearTimeout(this.#waking);
+    await this.#following;
     await Promise.all(this.all.map((task) => task.settle()));
   }
 
   #add(stored: StoredTask): RunningTask {
     const specification = JSON.parse(stored.specification) as TaskSpecification;
-    const running = new RunningTask(stored, readTask(specification), this.#tools);
+    const running = new RunningTask(stored, { ...readTask(specification), policy: stored.policy }, this.#tools);
     this.#tasks.set(toHex(stored.task), running);
     return running;
   }

@@ -105,7 +105,11 @@ it('takes no revocations but those that it asked for, signed by the authority', 
     const body = { task, branch: new Uint8Array(16), after: 3, upTo: 4, users, ...change };
     return revocationsCodec.encode({ ...body, signature: by.sign(revocationsCodec.statement(body)) });
   };
-  const asked = (answer: Uint8Array) => linkWith(async () => new Response(answer.slice())).revocations(task, 3);
+  const asked = (answer: Uint8Array) =>
+    linkWith(async () => new Response(answer.slice())).revocations(
+      { task, authorities: [signer.publicKey], threshold: 1 },
+      3,
+    );
   expect((await asked(told({}))).users).toEqual(users);
   for (const answer of [told({}, stranger), told({ task: other }), told({ after: 2 })])
     await expect(asked(answer)).rejects.toThrow('a list of revocations that is not its own, or not the requested one');

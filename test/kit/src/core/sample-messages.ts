@@ -50,6 +50,7 @@ import { type Federation, type FederationDevice, granted } from '@basa/simulator
 import { slotKeySealings } from '@basa/virtual-time/real-sealings';
 import { shotSamples } from './one-shot/sample-shots.ts';
 import { type SampleMessage, sample } from './sample.ts';
+import { termSamples } from './sample-terms.ts';
 import { nodeFederation } from './tools.ts';
 
 const K = 4;
@@ -141,6 +142,7 @@ export function sampleMessages(): readonly SampleMessage[] {
       signature,
     }),
     ...shotSamples(),
+    ...termSamples(world),
     ...paperSamples(ctx, world),
     ...recordSamples(world),
     ...deviceSamples(world),

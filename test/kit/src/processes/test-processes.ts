@@ -58,6 +58,8 @@ export class TestProcesses {
   readonly #processes: ServiceProcesses;
   readonly #secrets: Readonly<Record<string, string>>;
   #balancer: Balancer | undefined;
+  /** Once an authority was replaced. */
+  #seats: readonly AuthorityName[] | undefined;
   #options: TestProcessesOptions;
   readonly #ending = new AbortController();
   policy!: TaskPolicy;
@@ -97,9 +99,22 @@ export class TestProcesses {
     return opened;
   }
 
+  /** Starts another authority, which holds no seat of the task yet. */
+  async startSuccessor(name: AuthorityName): Promise<void> {
+    writeFileSync(join(this.folder, `${name}.key`), nodeRandomBytes(32), { mode: 0o600 });
+    await this.start(name);
+  }
+
+  /** From now on this process has the seat, under this policy. */
+  async replaceAuthority(seat: number, name: AuthorityName, policy: TaskPolicy): Promise<void> {
+    this.#seats = this.authorities.map((one, n) => (n === seat ? name : one));
+    this.policy = policy;
+    this.authorityKey = await this.authority.publicKey();
+  }
+
   /** Their processes, in the order of the policy. */
   get authorities(): readonly AuthorityName[] {
-    return authorityNames(this.#options.authorities ?? 1) as readonly AuthorityName[];
+    return this.#seats ?? (authorityNames(this.#options.authorities ?? 1) as readonly AuthorityName[]);
   }
 
   /** The addresses of all authorities, comma-separated. */
@@ -174,7 +189,7 @@ export class TestProcesses {
 
   async close(): Promise<void> {
     await Promise.all(this.servers.map((name) => this.stop(name)));
-    await Promise.all(this.authorities.map((name) => this.stop(name)));
+    await Promise.all([...this.children.keys()].map((name) => this.stop(name as ProcessName)));
     await this.#balancer?.close();
     this.#ending.abort();
     rmSync(this.folder, { recursive: true, force: true });

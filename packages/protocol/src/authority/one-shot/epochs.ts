@@ -1,7 +1,7 @@
 /** Epoch keys of the one-shot mode: the times at which one opens and is given up, and the authority's statements to devices. */
 import type { Signer } from '@basa/masking';
 import { type Millis, millis } from '../../wire/brands.ts';
-import { indexOf } from '../../wire/council.ts';
+import { indexOf, signInTerm } from '../../wire/council.ts';
 import type { HeadBody } from '../../wire/model-log.ts';
 import {
   type AuthorityStanding,
@@ -54,7 +54,7 @@ export function openEpoch(
     opens,
     closes: millis(opens + policy.oneShot.epochMs),
   };
-  const epoch = { ...body, signature: signer.sign(epochCodec.statement(body)) };
+  const epoch = signInTerm(epochCodec, policy, signer, body);
   return { state: task, records: [{ kind: 'epoch-opened', epoch }], answer: { kind: 'opened' }, events: [] };
 }
 
@@ -96,5 +96,5 @@ export function standingOf(
   if (newest === undefined || live === undefined || at >= live.epoch.closes)
     return refused('epoch-over', { detail: 'there is no open epoch, or no model yet' });
   const beacon: BeaconBody = { authority, entry: newest, head, at };
-  return { authority, epoch: live.epoch, beacon: { ...beacon, signature: signer.sign(beaconCodec.statement(beacon)) } };
+  return { authority, epoch: live.epoch, beacon: signInTerm(beaconCodec, policy, signer, beacon) };
 }

@@ -12,8 +12,7 @@ import {
   toHex,
 } from '@basa/masking';
 import type { Ctx, TaskId } from '../../wire/brands.ts';
-import { certificateCodec, userIdOf } from '../../wire/certificate.ts';
-import { isEndorsed } from '../../wire/council.ts';
+import { userIdOf } from '../../wire/certificate.ts';
 import { type Epoch, epochCodec, isEpochOf } from '../../wire/one-shot/epoch.ts';
 import type { GuardWords, ShownUpload } from '../../wire/one-shot/messages.ts';
 import { openPart, partBinding, partTerm } from '../../wire/one-shot/part-sealing.ts';
@@ -23,6 +22,7 @@ import type { TaskPolicy } from '../../wire/policy.ts';
 import { GUARDS } from '../../wire/prefix.ts';
 import { type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
+import { isCertified } from '../../wire/term.ts';
 
 export interface ExaminePorts {
   readonly suite: Suite;
@@ -90,7 +90,7 @@ function signedProblem(
   { certificate, header, sealed }: ShownUpload,
 ): Refused | undefined {
   const isOfTask = equalBytes(certificate.task, id) && equalBytes(header.task, id);
-  if (!isOfTask || !isEndorsed(suite, certificateCodec, policy, certificate)) return refused('certificate-invalid');
+  if (!isOfTask || !isCertified(suite, policy, certificate)) return refused('certificate-invalid');
   if (!equalBytes(header.user, userIdOf(suite, certificate.deviceKey))) return refused('tag-not-yours');
   if (!isSigned(suite, shotHeaderCodec, header, certificate.deviceKey)) return refused('signature-invalid');
   return partsProblem(suite, header, sealed);

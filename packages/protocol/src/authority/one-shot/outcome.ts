@@ -1,6 +1,7 @@
 /** The status of one upload, stated by one authority. No answer is ever about more than one upload. */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis } from '../../wire/brands.ts';
+import { signInTerm } from '../../wire/council.ts';
 import { batchCtxOf, usedNameOf } from '../../wire/one-shot/batch.ts';
 import {
   type ShotOutcome,
@@ -51,7 +52,7 @@ export function tellOutcome(
   return {
     state: undefined,
     records: expires ? [record] : [],
-    answer: { ...body, signature: signer.sign(shotOutcomeCodec.statement(body)) },
+    answer: signInTerm(shotOutcomeCodec, policy, signer, body),
     events: [],
   };
 }
@@ -69,6 +70,7 @@ function statusIn(
 ): ShotStatus | undefined {
   // It may have voted for one batch, and been shown enough votes for another.
   const lists = records.flatMap((entry) => batchOf([entry])?.list ?? []);
+  if (lists.length > 0 && lists.every((list) => state.isGivenUp(list))) return 'unknown';
   if (lists.some(({ batch }) => state.batch(batchCtxOf(suite, batch))?.isFinal)) return 'included';
   if (lists.length > 0) return 'pending';
   const isExpired = records.some((one) => one.kind === 'upload-expired' && equalBytes(one.statement, statement));

@@ -4,7 +4,7 @@
  */
 import { equalBytes } from '@basa/masking';
 import type { Ctx, Millis } from '../../wire/brands.ts';
-import { type Endorsement, endorse, hasGoodEndorsements, indexOf } from '../../wire/council.ts';
+import { type Endorsement, endorse, hasGoodEndorsements, indexOf, signInTerm } from '../../wire/council.ts';
 import { type Batch, batchCtxOf, usedNameOf } from '../../wire/one-shot/batch.ts';
 import { batchProblem } from '../../wire/one-shot/batch-rules.ts';
 import type { EpochName } from '../../wire/one-shot/epoch.ts';
@@ -55,8 +55,7 @@ export function inspectUploads(
   const verdicts = request.uploads.map(({ header }, n) =>
     verdictOf(judgement, uploadNameOf(suite, header), examined[n] as ExaminedUpload | Refused),
   );
-  const body = { task: id, verdicts };
-  return { ...body, signature: signer.sign(inspectAnswerCodec.statement(body)) };
+  return signInTerm(inspectAnswerCodec, policy, signer, { task: id, verdicts });
 }
 
 /** Reasons that concern this authority and not the upload. */

@@ -1,7 +1,7 @@
 /** A batch at the server, from its votes to the masks that are subtracted. */
 import { equalBytes, type Suite, toHex } from '@basa/masking';
 import type { Ctx, TaskId } from '../../wire/brands.ts';
-import { type Endorsement, isEndorsedByOne } from '../../wire/council.ts';
+import { type Endorsement, isEndorsedByOne, isSignedBySeat } from '../../wire/council.ts';
 import { namedByAll } from '../../wire/one-shot/batch-rules.ts';
 import { type MaskSum, maskSumCodec, type WantedSum } from '../../wire/one-shot/messages.ts';
 import { isHolder, oneShotOf, type Part, taskParts } from '../../wire/one-shot/parts.ts';
@@ -9,7 +9,6 @@ import { vouchersOf } from '../../wire/one-shot/policy.ts';
 import type { ShotHeaderBody } from '../../wire/one-shot/upload.ts';
 import { type Vote, voteCodec } from '../../wire/outcome.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
-import { isSigned } from '../../wire/signed.ts';
 
 /** A batch that is voted for and released. */
 export interface ClosingBatch {
@@ -75,13 +74,11 @@ export interface MaskSumOf {
 
 /** True if this authority signed it for this batch. */
 export function isMaskSumOf({ suite, task, policy, ctx }: ClosingBatch, { authority, sum }: MaskSumOf): boolean {
-  const key = policy.authorities[authority];
   return (
-    key !== undefined &&
     isHolder(sum.part, authority) &&
     equalBytes(sum.task, task) &&
     equalBytes(sum.ctx, ctx) &&
-    isSigned(suite, maskSumCodec, sum, key)
+    isSignedBySeat(suite, maskSumCodec, policy, authority, sum)
   );
 }
 

@@ -1,8 +1,7 @@
 /** The server's checks of a one-shot upload before it accepts the body, and its use of the authorities' verdicts. */
 import { equalBytes, modulusSize, type Suite, toHex } from '@basa/masking';
 import type { Millis, TaskId } from '../../wire/brands.ts';
-import { certificateCodec, userIdOf } from '../../wire/certificate.ts';
-import { isEndorsed } from '../../wire/council.ts';
+import { userIdOf } from '../../wire/certificate.ts';
 import { type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
 import { batchProblem } from '../../wire/one-shot/batch-rules.ts';
 import type { Epoch } from '../../wire/one-shot/epoch.ts';
@@ -13,6 +12,7 @@ import { type ShotUpload, shotHeaderCodec } from '../../wire/one-shot/upload.ts'
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { type RefusalReason, type Refused, refused } from '../../wire/refusals.ts';
 import { isSigned } from '../../wire/signed.ts';
+import { isCertified } from '../../wire/term.ts';
 
 /** The server's knowledge when an upload arrives. */
 export interface IntakeView {
@@ -31,7 +31,7 @@ export interface IntakeView {
 export function shotProblem(view: IntakeView, { certificate, header }: ShotUpload): Refused | undefined {
   const { suite, task, policy, now } = view;
   const isOfTask = equalBytes(certificate.task, task) && equalBytes(header.task, task);
-  if (!isOfTask || !isEndorsed(suite, certificateCodec, policy, certificate)) return refused('certificate-invalid');
+  if (!isOfTask || !isCertified(suite, policy, certificate)) return refused('certificate-invalid');
   if (now >= certificate.notAfter) return refused('certificate-expired');
   if (!equalBytes(header.user, userIdOf(suite, certificate.deviceKey))) return refused('tag-not-yours');
   if (!isSigned(suite, shotHeaderCodec, header, certificate.deviceKey)) return refused('signature-invalid');

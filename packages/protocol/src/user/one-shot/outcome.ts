@@ -1,9 +1,8 @@
 /** Decides whether an update that was given in one shot is free again: only enough authorities can state that. */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { TaskId, UserId } from '../../wire/brands.ts';
-import type { Council } from '../../wire/council.ts';
+import { type Council, isSignedBySeat } from '../../wire/council.ts';
 import { type ShotOutcome, type ShotStatus, shotOutcomeCodec } from '../../wire/one-shot/messages.ts';
-import { isSigned } from '../../wire/signed.ts';
 import type { DeltaCommitment } from '../ledger.ts';
 
 export interface ShotOutcomeOf {
@@ -24,16 +23,14 @@ export function isShotOutcomeOf(
   { joinTag, epochs }: Pick<DeltaCommitment, 'joinTag' | 'epochs'>,
   { authority, outcome }: ShotOutcomeOf,
 ): boolean {
-  const key = council.authorities[authority];
   const named = epochs.find((one) => one.authority === authority);
   return (
-    key !== undefined &&
     named !== undefined &&
     equalBytes(outcome.task, task) &&
     equalBytes(outcome.user, user) &&
     equalBytes(outcome.joinTag, joinTag) &&
     equalBytes(outcome.statement, named.statement) &&
-    isSigned(suite, shotOutcomeCodec, outcome, key)
+    isSignedBySeat(suite, shotOutcomeCodec, council, authority, outcome)
   );
 }
 

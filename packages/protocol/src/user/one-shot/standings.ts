@@ -5,14 +5,13 @@
  */
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis, TaskId } from '../../wire/brands.ts';
-import { isEndorsed } from '../../wire/council.ts';
+import { isEndorsed, isSignedBySeat } from '../../wire/council.ts';
 import { type HeadBody, type ModelEntry, modelEntryCodec } from '../../wire/model-log.ts';
 import { type AuthorityStanding, beaconCodec, type Epoch, isEpochOf } from '../../wire/one-shot/epoch.ts';
 import { isHolder, taskParts } from '../../wire/one-shot/parts.ts';
 import { type OneShotPolicy, vouchersOf } from '../../wire/one-shot/policy.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import { isRefused, type Refused, refused } from '../../wire/refusals.ts';
-import { isSigned } from '../../wire/signed.ts';
 import { declined } from '../../wire/transition.ts';
 import { type Device, type DeviceRecord, type DeviceStep, restoreDevice } from '../device.ts';
 import { noteModel } from '../freshness.ts';
@@ -81,12 +80,11 @@ function standingProblem(
   { ledger }: Device,
   { authority, epoch, beacon }: AuthorityStanding,
 ): Refused | undefined {
-  const key = policy.authorities[authority];
   const isSame = epoch.authority === authority && beacon.authority === authority && equalBytes(epoch.task, task);
-  if (key === undefined || !isSame || !isEpochOf(suite, policy, epoch)) return refused('epoch-invalid');
+  if (!isSame || !isEpochOf(suite, policy, epoch)) return refused('epoch-invalid');
   const { entry, head, at } = beacon;
   const isLogged =
-    isSigned(suite, beaconCodec, beacon, key) &&
+    isSignedBySeat(suite, beaconCodec, policy, authority, beacon) &&
     equalBytes(entry.task, task) &&
     isEndorsed(suite, modelEntryCodec, policy, entry);
   if (!isLogged) return refused('model-not-logged');

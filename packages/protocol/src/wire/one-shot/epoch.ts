@@ -2,12 +2,12 @@
 import { isKemKey, isSlotKey, KEM_KEY_BYTES, type Suite } from '@basa/masking';
 import { type Millis, millis, type TaskId } from '../brands.ts';
 import { type Codec, message, nested } from '../codec.ts';
-import { byRisingIndex, type Council } from '../council.ts';
+import { byRisingIndex, type Council, isSignedBySeat } from '../council.ts';
 import { fixed, optional, record, u8, u53 } from '../fields.ts';
 import { KIND } from '../kinds.ts';
 import { type HeadBody, headField, MODEL_ENTRY_BYTES, type ModelEntry, modelEntryCodec } from '../model-log.ts';
 import { field, STATEMENT_BYTES } from '../named-fields.ts';
-import { isSigned, type Signature, type SignedCodec, signedMessage } from '../signed.ts';
+import { type Signature, type SignedCodec, signedMessage } from '../signed.ts';
 import type { OneShotPolicy } from './policy.ts';
 import { isHybrid } from './sealings.ts';
 
@@ -53,16 +53,16 @@ export function epochNameOf(suite: Suite, epoch: EpochBody): EpochName {
 }
 
 /** The parts of a policy on which its epochs depend. */
-interface EpochRules extends Pick<Council, 'authorities'> {
+interface EpochRules extends Omit<Council, 'threshold'> {
   readonly oneShot: Pick<OneShotPolicy, 'epochMs' | 'sealing'> | undefined;
 }
 
 /** Returns whether the authority that it names signed it, its length is that of the policy, and its keys are valid for the policy's sealing. */
-export function isEpochOf(suite: Suite, { authorities, oneShot }: EpochRules, epoch: Epoch): boolean {
-  const key = authorities[epoch.authority];
-  if (key === undefined || oneShot === undefined) return false;
+export function isEpochOf(suite: Suite, rules: EpochRules, epoch: Epoch): boolean {
+  const { oneShot } = rules;
+  if (oneShot === undefined) return false;
   const isLong = epoch.closes - epoch.opens === oneShot.epochMs;
-  return isLong && hasGoodKeys(oneShot, epoch) && isSigned(suite, epochCodec, epoch, key);
+  return isLong && hasGoodKeys(oneShot, epoch) && isSignedBySeat(suite, epochCodec, rules, epoch.authority, epoch);
 }
 
 /** Everybody must judge the keys alike: one that only some take for good would split the holders of a part. */

@@ -1,0 +1,112 @@
+/** An authority is lost for good, and another one takes its seat: one of four, then the only one of a task. No device is enrolled again. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AuthorityOperator } from '@basa/client/operator';
+import { fromHex } from '@basa/masking';
+import { currentHash, inTerm, millis, recoverTerm, type TaskId, type Term } from '@basa/protocol';
+import { createNodeSigner, nodeRandomBytes, nodeSuite } from '@basa/runtime/node';
+import type { AuthorityName } from '@basa/testkit/processes/test-processes.ts';
+import type { Verdict } from '../trials/crash/verdict.ts';
+import { Drill } from './drill.ts';
+import type { DrillInput } from './program.ts';
+
+export interface SuccessionReport {
+  /** Of four authorities: from the effective time until a version was made in the new term. */
+  readonly pausedMs: number;
+  /** The same with one authority. */
+  readonly pausedAloneMs: number;
+  readonly acknowledged: number;
+  readonly included: number;
+  /** Updates that were open when the term began; their devices hold them. */
+  readonly unknown: number;
+  readonly lost: number;
+  readonly doubled: number;
+  readonly stuck: number;
+  readonly problems: readonly string[];
+}
+
+const WAIT_MS = 10_000;
+/** For signatures, and for devices to see the term before it takes effect. */
+const SPARE_MS = 5_000;
+const SEAT = 0;
+const SUCCESSOR: AuthorityName = 'authority-9';
+
+export async function runSuccession(input: DrillInput): Promise<SuccessionReport> {
+  input.onLine('one of four authorities');
+  const several = await replaced(input, 4);
+  input.onLine('the only authority');
+  const alone = await replaced(input, 1);
+  const both = (count: (verdict: Verdict) => number): number => count(several) + count(alone);
+  return {
+    pausedMs: several.pausedMs,
+    pausedAloneMs: alone.pausedMs,
+    acknowledged: both((one) => one.acknowledged),
+    included: both((one) => one.included),
+    unknown: both((one) => one.unknown),
+    lost: both((one) => one.lost),
+    doubled: both((one) => one.doubled),
+    stuck: both((one) => one.stuck),
+    problems: [...several.problems, ...alone.problems],
+  };
+}
+
+function replaced(input: DrillInput, authorities: number): Promise<Verdict & { readonly pausedMs: number }> {
+  const recovery = createNodeSigner(nodeRandomBytes(32));
+  const succession = { waitMs: WAIT_MS, recoveryHash: nodeSuite.sha256(recovery.publicKey) };
+  return Drill.run({ ...input, authorities, policy: { succession } }, async (drill) => {
+    const { basa } = drill;
+    await drill.versions(2);
+    const logs = await basa.authority.logs();
+    const before = { policy: basa.policy, names: basa.authorities, logs };
+    const lost = basa.authorities[SEAT] as AuthorityName;
+    basa.children.get(lost)?.kill('SIGKILL');
+    await basa.stop(lost);
+    drill.say(`${lost} is gone for good`);
+    const term = await signedTerm(drill, recovery);
+    await sleep(Math.max(0, term.effective - Date.now()));
+    await drill.versions(1);
+    const pausedMs = Date.now() - term.effective;
+    await drill.versions(2);
+    drill.say(`the successor has the seat; ${pausedMs} ms after its term began there was a version`);
+    await basa.replaceAuthority(SEAT, SUCCESSOR, inTerm(nodeSuite, basa.policy, term));
+    // Of four, the others know what became of earlier updates. The only one is started again for the verdict.
+    if (authorities > 1) drill.retire({ ...before, names: [] });
+    else {
+      await basa.start(lost);
+      drill.retire({ ...before, logs: await logsOf(drill, lost) });
+    }
+    return { pausedMs };
+  });
+}
+
+async function logsOf({ basa }: Drill, name: AuthorityName): Promise<readonly Uint8Array[]> {
+  return new AuthorityOperator({ url: basa.urls[name] ?? '', token: basa.token }).logs();
+}
+
+/** As the commands do it: the successor accepts, the others sign, the recovery key signs if they are too few, and everybody is shown it. */
+async function signedTerm(drill: Drill, recovery: ReturnType<typeof createNodeSigner>): Promise<Term> {
+  const { basa } = drill;
+  await basa.startSuccessor(SUCCESSOR);
+  const address = basa.urls[SUCCESSOR] ?? '';
+  const operator = (url: string): AuthorityOperator => new AuthorityOperator({ url, token: basa.token });
+  const [key = ''] = await operator(address).publicKeys();
+  const body = {
+    task: fromHex(basa.task) as TaskId,
+    number: 1,
+    previous: currentHash(nodeSuite, basa.policy),
+    seat: SEAT,
+    key: fromHex(key) ?? new Uint8Array(),
+    address,
+    last: undefined,
+    effective: millis(Date.now() + WAIT_MS + SPARE_MS),
+  };
+  const unsigned: Term = { ...body, accepted: new Uint8Array(64), recovery: undefined, endorsements: [] };
+  let term = await operator(address).signTerm(basa.task, unsigned);
+  const others = basa.authorities.filter((_, seat) => seat !== SEAT).map((name) => basa.urls[name] ?? '');
+  for (const url of others) term = await operator(url).signTerm(basa.task, term);
+  if (others.length < basa.policy.threshold) term = { ...term, recovery: recoverTerm(nodeSuite, recovery, body) };
+  const line = { policy: basa.policy, terms: [term] };
+  await basa.server.showLine(basa.task, line);
+  for (const url of [...others, address]) await operator(url).showLine(basa.task, line);
+  drill.say(`${others.length} authorities signed its successor, which takes effect in ${WAIT_MS + SPARE_MS} ms`);
+  return term;
+}

@@ -1,0 +1,55 @@
+/** The lines of a policy that allow authorities to be replaced. */
+import { readFile } from 'node:fs/promises';
+import type { TaskSettings } from '@basa/client/operator';
+import { CommandError } from '../shell/command-error.ts';
+import { parsed, text } from '../shell/flag.ts';
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** 7d, 12h, 30m or 20s, in milliseconds. */
+export function durationOf(given: string): number | undefined {
+  const [, count, unit = ''] = /^([1-9][0-9]{0,6})([smhd])$/.exec(given) ?? [];
+  return count === undefined ? undefined : Number(count) * (UNITS[unit] as number);
+}
+
+export const TAKES_DURATION = 'a number of days, hours, minutes or seconds, like 7d or 12h';
+
+export const SUCCESSION_FLAGS = {
+  'succession-wait': parsed<number>(
+    {
+      value: 'time',
+      help: 'let authorities be replaced without enrolling devices again, no sooner than this after it is signed: 7d',
+      without: 'authorities stay',
+    },
+    TAKES_DURATION,
+    durationOf,
+  ),
+  'recovery-key': text({
+    value: 'file',
+    help: 'the public recovery key of `basa succession key`; needed if every authority is needed',
+  }),
+};
+
+export async function successionOf(flags: {
+  readonly 'succession-wait': number | undefined;
+  readonly 'recovery-key': string | undefined;
+}): Promise<Pick<TaskSettings, 'succession'>> {
+  const { 'succession-wait': waitMs, 'recovery-key': file } = flags;
+  if (waitMs === undefined && file === undefined) return {};
+  if (waitMs === undefined) throw new CommandError('--recovery-key needs --succession-wait, for example 7d');
+  const key = file === undefined ? undefined : await keyIn(file, 'recovery-key');
+  if (key === undefined) return { succession: { waitMs, recoveryHash: undefined } };
+  const { nodeSuite } = await import('@basa/runtime/node');
+  return { succession: { waitMs, recoveryHash: nodeSuite.sha256(key) } };
+}
+
+/** 32 bytes in hexadecimal. */
+export async function keyIn(file: string, flag: string): Promise<Uint8Array> {
+  const { fromHex } = await import('@basa/masking');
+  const words = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CommandError(`--${flag} ${file}: ${(error as Error).message}`);
+  });
+  const key = fromHex(words.trim());
+  if (key?.length !== 32) throw new CommandError(`--${flag} ${file}: not 64 hexadecimal digits`);
+  return key;
+}

@@ -1,0 +1,203 @@
+/** `basa succession ...`: one authority of a task is replaced by another key, in a term that enough authorities sign. */
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Head, Line, TaskPolicy, Term } from '@basa/protocol';
+import { AUTHORITY_FLAGS, authorityOperator, SERVER_FLAGS, serverOperator } from '../flags/connection.ts';
+import { short } from '../flags/names.ts';
+import { durationOf, keyIn, TAKES_DURATION } from '../flags/succession.ts';
+import { TAKES_TASK, taskArgument } from '../flags/which.ts';
+import { type Command, CommandError, command } from '../shell/command.ts';
+import { needed, parsed, text, whole } from '../shell/flag.ts';
+
+const TERM_FLAG = { term: needed({ value: 'file', help: 'the term, as `basa succession propose` wrote it' }) };
+
+export const successionKey: Command = command({
+  name: 'succession key',
+  summary: 'makes a recovery key, to be kept offline',
+  flags: {
+    out: needed({ value: 'file', help: 'of the secret key; the public one is written beside it, as file.pub' }),
+  },
+  notes: ['The secret key belongs on no machine of the task. Whoever has it can name a successor of a lost authority.'],
+  async run({ flags: { out }, terminal }) {
+    const { toHex } = await import('@basa/masking');
+    const { createNodeSigner, nodeRandomBytes } = await import('@basa/runtime/node');
+    const secret = nodeRandomBytes(32);
+    const { publicKey } = createNodeSigner(secret);
+    await written(out, `${toHex(secret)}\n`, 0o600);
+    await written(`${out}.pub`, `${toHex(publicKey)}\n`);
+    terminal.line(`${out} is the secret key: keep it offline. Create tasks with --recovery-key ${out}.pub`);
+    return { json: { secret: out, public: `${out}.pub`, key: toHex(publicKey) } };
+  },
+});
+
+export const successionPropose: Command = command({
+  name: 'succession propose',
+  summary: 'writes the next term of a task, in which a new authority takes the seat of another',
+  takes: TAKES_TASK,
+  flags: {
+    seat: whole({ help: 'the authority to be replaced, by its place in the policy, from 0', max: 15, default: 0 }),
+    last: text({ value: 'url', help: 'the address of the authority to be replaced', without: 'it is lost' }),
+    effective: parsed<number>(
+      { value: 'time', help: 'when it takes effect, from now', without: 'the wait of the policy and an hour' },
+      TAKES_DURATION,
+      durationOf,
+    ),
+    out: needed({ value: 'file', help: 'to be written' }),
+    ...SERVER_FLAGS,
+    ...AUTHORITY_FLAGS,
+  },
+  notes: [
+    '--authority is the new authority: it accepts the seat. The others sign the file with `basa succession sign`.',
+  ],
+  async run(input) {
+    const { seat, last, effective, out, authority: address } = input.flags;
+    const server = await serverOperator(input);
+    const [successor, task] = [await authorityOperator(input), await taskArgument(input, server)];
+    const line = await server.line(task);
+    const { currentHash, headCodec, millis, termHashOf, termNumber } = await import('@basa/protocol');
+    const { fromHex, toHex } = await import('@basa/masking');
+    const { nodeSuite } = await import('@basa/runtime/node');
+    const policy = await lastPolicy(line);
+    const waitMs = policy.succession?.waitMs;
+    if (waitMs === undefined)
+      throw new CommandError('the policy of this task does not allow that an authority is replaced');
+    const [key] = await successor.publicKeys();
+    const head =
+      last === undefined ? undefined : await headAt(last, (hex) => headCodec.decode(fromHex(hex) ?? new Uint8Array()));
+    const body = {
+      task: fromHex(task) as Term['task'],
+      number: termNumber(policy) + 1,
+      previous: currentHash(nodeSuite, policy),
+      seat,
+      key: fromHex(key ?? '') ?? new Uint8Array(),
+      address,
+      last: head,
+      effective: millis(Date.now() + (effective ?? waitMs + SPARE_MS)),
+    };
+    const unsigned: Term = { ...body, accepted: new Uint8Array(64), recovery: undefined, endorsements: [] };
+    const term = await successor.signTerm(task, unsigned);
+    await keepTerm(out, term);
+    const hash = toHex(termHashOf(nodeSuite, term));
+    input.terminal.line(`term ${term.number} of ${short(task)}: ${out}`);
+    input.terminal.line(`its hash is ${hash}: tell it to the other operators over another channel`);
+    return { json: { task, number: term.number, hash, effective: term.effective, out } };
+  },
+});
+
+export const successionSign: Command = command({
+  name: 'succession sign',
+  summary: 'has an authority sign a term, once for each number',
+  flags: { ...TERM_FLAG, ...AUTHORITY_FLAGS },
+  notes: ['Compare the hash with the operators of the others first: an authority signs one successor, and no other.'],
+  async run(input) {
+    const { term: file } = input.flags;
+    const { toHex } = await import('@basa/masking');
+    const term = await termIn(file);
+    const signed = await (await authorityOperator(input)).signTerm(toHex(term.task), term);
+    await keepTerm(file, signed);
+    input.terminal.line(`${signed.endorsements.length} of its authorities signed it`);
+    return { json: { signed: signed.endorsements.map(({ authority }) => authority) } };
+  },
+});
+
+export const successionRecover: Command = command({
+  name: 'succession recover',
+  summary: 'signs a term with the recovery key, without any network',
+  flags: { ...TERM_FLAG, 'recovery-key': needed({ value: 'file', help: 'the secret recovery key' }) },
+  async run({ flags, terminal }) {
+    const { recoverTerm } = await import('@basa/protocol');
+    const { createNodeSigner, nodeSuite } = await import('@basa/runtime/node');
+    const term = await termIn(flags.term);
+    const signer = createNodeSigner(await keyIn(flags['recovery-key'], 'recovery-key'));
+    await keepTerm(flags.term, { ...term, recovery: recoverTerm(nodeSuite, signer, term) });
+    terminal.line('the recovery key signed it');
+    return { json: { recovered: true } };
+  },
+});
+
+export const successionPublish: Command = command({
+  name: 'succession publish',
+  summary: 'shows a signed term to the server and to the authorities, the new one included',
+  flags: { ...TERM_FLAG, ...SERVER_FLAGS, ...AUTHORITY_FLAGS },
+  async run(input) {
+    const { toHex } = await import('@basa/masking');
+    const term = await termIn(input.flags.term);
+    const task = toHex(term.task);
+    const [server, authority] = [await serverOperator(input), await authorityOperator(input)];
+    const known = await server.line(task);
+    const line = { policy: known.policy, terms: [...known.terms.slice(0, term.number - 1), term] };
+    await server.showLine(task, line);
+    await authority.showLine(task, line);
+    input.terminal.line(`term ${term.number} takes effect at ${new Date(term.effective).toISOString()}`);
+    return { json: { task, number: term.number, effective: term.effective } };
+  },
+});
+
+export const successionShow: Command = command({
+  name: 'succession show',
+  summary: 'the terms of a task, with their hashes',
+  takes: TAKES_TASK,
+  flags: SERVER_FLAGS,
+  async run(input) {
+    const server = await serverOperator(input);
+    const task = await taskArgument(input, server);
+    const { policy, terms } = await server.line(task);
+    const { termHashOf } = await import('@basa/protocol');
+    const { toHex } = await import('@basa/masking');
+    const { nodeSuite } = await import('@basa/runtime/node');
+    const shown = terms.map((term) => ({
+      number: term.number,
+      hash: toHex(termHashOf(nodeSuite, term)),
+      seat: term.seat,
+      key: toHex(term.key),
+      address: term.address,
+      isLost: term.last === undefined,
+      effective: new Date(term.effective).toISOString(),
+    }));
+    const allowed =
+      policy.succession === undefined ? 'its authorities cannot be replaced' : 'there is no term but the first';
+    if (shown.length === 0) input.terminal.line(allowed);
+    for (const { number, hash, seat, address, effective } of shown)
+      input.terminal.line(`term ${number}: ${address} takes seat ${seat} at ${effective}; hash ${hash}`);
+    return { json: { task, terms: shown } };
+  },
+});
+
+/** Added to the wait of the policy, so that the other operators have time to sign. */
+const SPARE_MS = 3_600_000;
+
+async function lastPolicy(line: Line): Promise<TaskPolicy> {
+  const { followLine, isRefused } = await import('@basa/protocol');
+  const { nodeSuite } = await import('@basa/runtime/node');
+  const policies = followLine(nodeSuite, line);
+  if (isRefused(policies))
+    throw new CommandError(`the server shows terms that do not follow each other: ${policies.detail}`);
+  return policies.at(-1) as TaskPolicy;
+}
+
+async function headAt(url: string, decode: (hex: string) => Head): Promise<Head> {
+  const { AuthorityOperator } = await import('@basa/client/operator');
+  const [head = ''] = await new AuthorityOperator({ url, token: undefined }).heads();
+  return decode(head);
+}
+
+async function termIn(file: string): Promise<Term> {
+  const { fromHex } = await import('@basa/masking');
+  const { termCodec } = await import('@basa/protocol');
+  try {
+    return termCodec.decode(fromHex((await readFile(file, 'utf8')).trim()) ?? new Uint8Array());
+  } catch (error) {
+    throw new CommandError(`--term ${file}: ${(error as Error).message}`);
+  }
+}
+
+async function keepTerm(file: string, term: Term): Promise<void> {
+  const { toHex } = await import('@basa/masking');
+  const { termCodec } = await import('@basa/protocol');
+  await written(file, `${toHex(termCodec.encode(term))}\n`);
+}
+
+async function written(file: string, words: string, mode = 0o644): Promise<void> {
+  await writeFile(file, words, { mode }).catch((error: unknown) => {
+    throw new CommandError(`${file} cannot be written: ${(error as Error).message}`);
+  });
+}

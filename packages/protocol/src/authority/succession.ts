@@ -1,0 +1,146 @@
+/**
+ * Succession at an authority: it signs at most one successor for each term, adopts a term that enough seats signed, and
+ * begins it at its time. An honest authority is in one term at a time and never goes back: so no two terms can both
+ * have enough signatures for one thing.
+ */
+import { equalBytes, type Suite } from '@basa/masking';
+import type { Millis, TaskId } from '../wire/brands.ts';
+import { indexOf } from '../wire/council.ts';
+import { policyProblem, type TaskPolicy, taskIdOf } from '../wire/policy.ts';
+import { isRefused, refused } from '../wire/refusals.ts';
+import {
+  acceptTerm,
+  earliestTerm,
+  endorseTerm,
+  followLine,
+  inTerm,
+  type Line,
+  nextTermProblem,
+  type Term,
+  termHashOf,
+  termNumber,
+  termProblem,
+} from '../wire/term.ts';
+import { declined, type Transition, unchanged } from '../wire/transition.ts';
+import type { AuthorityBuffer, AuthorityPorts } from './buffer.ts';
+import type { EpochBook, LiveEpoch } from './one-shot/epoch-book.ts';
+import { deadEpochs } from './one-shot/epochs.ts';
+import type { AuthorityRecord } from './records.ts';
+import type { AuthorityTask } from './task.ts';
+
+type TermRecord = Extract<AuthorityRecord, { kind: 'term-signed' | 'term-adopted' | 'term-begun' }>;
+
+/** The task after a record about its terms. */
+export function evolveTerm(suite: Suite, task: AuthorityTask, entry: TermRecord): AuthorityTask {
+  if (entry.kind === 'term-signed') return { ...task, successor: { number: entry.number, hash: entry.hash } };
+  if (entry.kind === 'term-adopted') return { ...task, next: entry.term };
+  // An entry that too few signed in the term before counts for nothing in this one.
+  const { next, signed: _, ...rest } = task;
+  if (next === undefined) return task;
+  return { ...rest, policy: inTerm(suite, task.policy, next), terms: [...task.terms, next] };
+}
+
+/** True if this authority has a seat in the current term of the task. */
+export function isSeated({ signer }: Pick<AuthorityPorts, 'signer'>, policy: TaskPolicy): boolean {
+  return indexOf(policy, signer.publicKey) !== undefined;
+}
+
+/** The owner of the new key takes the seat. */
+export function acceptSeat({ suite, signer }: AuthorityPorts, term: Term): Transition<undefined, never, Term> {
+  if (!equalBytes(term.key, signer.publicKey)) return declined(undefined, refused('no-seat'));
+  return unchanged(undefined, { ...term, accepted: acceptTerm(suite, signer, term) });
+}
+
+/**
+ * Signs a successor, the first one that its operator shows for this term and no other. Recorded before the signature
+ * leaves.
+ */
+export function signTerm(
+  ports: AuthorityPorts,
+  task: AuthorityTask,
+  term: Term,
+  now: Millis,
+): Transition<AuthorityTask, AuthorityRecord, Term> {
+  const { suite, signer } = ports;
+  const { policy, successor, next } = task;
+  const own = indexOf(policy, signer.publicKey);
+  if (own === undefined) return declined(task, refused('no-seat'));
+  const problem = nextTermProblem(suite, policy, term);
+  if (problem !== undefined) return declined(task, problem);
+  if (own === term.seat && term.last === undefined)
+    return declined(task, refused('term-invalid', { detail: `seat ${own} is not lost: this authority holds it` }));
+  const hash = termHashOf(suite, term);
+  const bound = next === undefined ? successor : { number: next.number, hash: termHashOf(suite, next) };
+  const isBound = bound?.number === term.number;
+  if (isBound && !equalBytes(bound.hash, hash)) return declined(task, refused('term-signed'));
+  const answer = endorseTerm(policy, signer, term);
+  if (isBound) return unchanged(task, answer);
+  const earliest = earliestTerm(policy, now);
+  if (term.effective < earliest)
+    return declined(task, refused('term-soon', { detail: `it is ${now} here, so ${earliest} is the earliest` }));
+  const entry = { kind: 'term-signed', task: task.id, number: term.number, hash } as const;
+  return { state: evolveTerm(suite, task, entry), records: [entry], answer, events: [] };
+}
+
+/** A party shows a term that enough seats signed: it begins here at its time. */
+export function adoptTerm(
+  { suite }: AuthorityPorts,
+  task: AuthorityTask,
+  term: Term,
+): Transition<AuthorityTask, AuthorityRecord, { readonly kind: 'adopted' }> {
+  const adopted = { kind: 'adopted' as const };
+  const known = [...task.terms, ...(task.next === undefined ? [] : [task.next])].find(
+    ({ number }) => number === term.number,
+  );
+  if (known !== undefined)
+    return equalBytes(termHashOf(suite, known), termHashOf(suite, term))
+      ? unchanged(task, adopted)
+      : declined(task, refused('term-signed', { detail: `term ${term.number} is another one here` }));
+  const problem = termProblem(suite, task.policy, term);
+  if (problem !== undefined) return declined(task, problem);
+  const entry = { kind: 'term-adopted', term } as const;
+  return { state: evolveTerm(suite, task, entry), records: [entry], answer: adopted, events: [] };
+}
+
+/**
+ * A successor learns its task by the line of its terms. It has no log of the task: what its predecessor knew is
+ * unknown to it, as to a restored authority.
+ */
+export function joinTask(
+  { suite, signer }: AuthorityPorts,
+  line: Line,
+  now: Millis,
+): Transition<undefined, AuthorityRecord, { readonly task: TaskId }> {
+  const problem = policyProblem(line.policy);
+  if (problem !== undefined) return declined(undefined, refused('policy-invalid', { detail: problem }));
+  const policies = followLine(suite, line);
+  if (isRefused(policies)) return declined(undefined, policies);
+  // Its operator accepted a seat: a policy that only names its key is created by the operator.
+  if (!line.terms.some(({ key }) => equalBytes(key, signer.publicKey))) return declined(undefined, refused('no-seat'));
+  const task = taskIdOf(suite, line.policy);
+  const terms = line.terms.flatMap((term): AuthorityRecord[] => [
+    { kind: 'term-adopted', term },
+    ...(term.effective <= now ? [{ kind: 'term-begun' as const, task, number: term.number }] : []),
+  ]);
+  const records: AuthorityRecord[] = [{ kind: 'task-created', policy: line.policy }, ...terms];
+  return { state: undefined, records, answer: { task }, events: [] };
+}
+
+/** Everything that is open in a task whose next term begins now. */
+export interface OpenIn {
+  readonly buffers: readonly AuthorityBuffer[];
+  readonly epochs: EpochBook;
+}
+
+/** Gives up what is open, and begins the next term: no key, no vote and no release of the term before follows. */
+export function beginDueTerm(task: AuthorityTask, open: OpenIn, now: Millis): readonly AuthorityRecord[] {
+  const { next, id } = task;
+  if (next === undefined || now < next.effective) return [];
+  const isOwn = ({ epoch }: LiveEpoch): boolean => equalBytes(epoch.task, id);
+  const buffers = open.buffers.filter(({ descriptor }) => equalBytes(descriptor.task, id));
+  return [
+    ...buffers.map(({ ctx }): AuthorityRecord => ({ kind: 'buffer-unknown', ctx })),
+    ...deadEpochs(open.epochs, open.epochs.all.filter(isOwn), now),
+    { kind: 'term-begun', task: id, number: termNumber(task.policy) + 1 },
+  ];
+}

@@ -1,0 +1,296 @@
+/** Succession at authorities: one successor for each term, nothing open survives the switch, and a retired seat is silent. */
+import {
+  AttributeAuthority,
+  acceptTerm,
+  agreedOutcome,
+  type Ctx,
+  councilBefore,
+  currentHash,
+  endorse,
+  endorseTerm,
+  inTerm,
+  isEndorsed,
+  isSignedBySeat,
+  joined,
+  type ModelEntry,
+  millis,
+  modelAppendCodec,
+  modelEntryCodec,
+  type NewestModel,
+  newestModelCodec,
+  newestProblem,
+  receiveNewest,
+  type TaskPolicy,
+  type Term,
+  termHashOf,
+} from '@basa/protocol';
+import { nodeSuite as suite } from '@basa/runtime/node';
+import { type Federation, type FederationAuthority, granted, reasonOf } from '@basa/simulator';
+import { atSeveralCloses, authorityOf, closedBy, severalAuthorities, votesOf } from '@basa/testkit/core/several.ts';
+import { describe, expect, it } from 'vitest';
+
+const WAIT_MS = 60_000;
+const HEAD = { branch: new Uint8Array(16), sequence: 1, revocations: 0, hash: new Uint8Array(32) };
+
+function federation(): Federation {
+  return severalAuthorities({ policy: { succession: { waitMs: WAIT_MS, recoveryHash: undefined } } });
+}
+
+/** Seat 0 is lost, and a new key takes it. */
+function proposal(world: Federation, change: Partial<Term> = {}, key = world.signer()): Term {
+  const body = {
+    task: world.task,
+    number: 1,
+    previous: currentHash(suite, world.policy),
+    seat: 0,
+    key: key.publicKey,
+    address: 'https://new.example',
+    last: undefined,
+    effective: millis(world.now + WAIT_MS),
+    ...change,
+  };
+  return { ...body, accepted: acceptTerm(suite, key, body), recovery: undefined, endorsements: [] };
+}
+
+function signed(world: Federation, term: Term): Term {
+  return world.authorities.slice(1).reduce((so, one) => granted(one.persist(one.core.signTerm(so, world.now))), term);
+}
+
+/** All but the lost one have begun the term. */
+function switched(world: Federation, term: Term): TaskPolicy {
+  const line = { policy: world.policy, terms: [term] };
+  for (const one of world.authorities.slice(1)) {
+    granted(one.persist(one.core.followLine(line, world.now)));
+    granted(one.persist(one.core.tick(term.effective)));
+  }
+  return inTerm(suite, world.policy, term);
+}
+
+const second = (world: Federation): FederationAuthority => world.authorities[1] as FederationAuthority;
+
+describe('an authority', () => {
+  it('signs one successor for a term, also after a restart', () => {
+    const world = federation();
+    const authority = second(world);
+    const term = proposal(world);
+    const once = granted(authority.persist(authority.core.signTerm(term, world.now)));
+    expect(once.endorsements.map((one) => one.authority)).toEqual([1]);
+    expect(granted(authority.core.signTerm(term, world.now).answer)).toEqual(once);
+    const other = proposal(world);
+    expect(reasonOf(authority.core.signTerm(other, world.now).answer)).toBe('term-signed');
+    const restored = AttributeAuthority.restore(authority.ports, authority.records);
+    expect(reasonOf(restored.signTerm(other, world.now).answer)).toBe('term-signed');
+    expect(granted(restored.signTerm(term, world.now).answer)).toEqual(once);
+  });
+  it('records the successor before it signs', () => {
+    const world = federation();
+    const term = proposal(world);
+    expect(second(world).core.signTerm(term, world.now).records).toEqual([
+      { kind: 'term-signed', task: world.task, number: 1, hash: termHashOf(suite, term) },
+    ]);
+  });
+  it('signs no term that takes effect before the wait is over, and none that calls it lost while it lives', () => {
+    const world = federation();
+    const soon = proposal(world, { effective: millis(world.now + WAIT_MS - 1) });
+    // The wait since the term before has passed long ago: only the clock of the authority can tell.
+    expect(reasonOf(second(world).core.signTerm(soon, world.now).answer)).toBe('term-soon');
+    const [live] = world.authorities as [FederationAuthority];
+    expect(live.core.signTerm(proposal(world), world.now).answer).toMatchObject({
+      reason: 'term-invalid',
+      detail: expect.stringContaining('not lost'),
+    });
+    const handed = granted(live.core.signTerm(proposal(world, { last: HEAD }), world.now).answer);
+    expect(handed.endorsements.map((one) => one.authority)).toEqual([0]);
+  });
+  it('that holds no seat signs nothing', () => {
+    const world = federation();
+    const term = signed(world, proposal(world));
+    switched(world, term);
+    const late = world.authorities[0] as FederationAuthority;
+    granted(late.persist(late.core.followLine({ policy: world.policy, terms: [term] }, world.now)));
+    granted(late.persist(late.core.tick(term.effective)));
+    expect(late.core.showNewestModel(world.task, new Uint8Array(16))).toBeUndefined();
+    const entry = late.core.newestModel(world.task) as ModelEntry;
+    expect(reasonOf(late.core.adoptModel(entry).answer)).toBe('no-seat');
+    expect(reasonOf(late.core.signTerm(proposal(world), world.now).answer)).toBe('no-seat');
+  });
+  it('adopts no second term with one number, and none that too few signed', () => {
+    const world = federation();
+    const { policy } = world;
+    const few = granted(second(world).core.signTerm(proposal(world), world.now).answer);
+    expect(reasonOf(second(world).core.followLine({ policy, terms: [few] }, world.now).answer)).toBe('term-unsigned');
+    const term = signed(world, proposal(world));
+    const authority = second(world);
+    granted(authority.persist(authority.core.followLine({ policy, terms: [term] }, world.now)));
+    const signers = world.authorities.slice(1).map(({ ports }) => ports.signer);
+    const forged = signers.reduce((so, one) => endorseTerm(policy, one, so), proposal(world));
+    expect(reasonOf(authority.core.followLine({ policy, terms: [forged] }, world.now).answer)).toBe('term-signed');
+  });
+});
+
+describe('a successor', () => {
+  it('joins only a task in which it accepted a seat: nobody else creates one by naming its key', () => {
+    const world = federation();
+    const key = world.signer();
+    const ports = { suite, signer: key, issuerFor: () => undefined };
+    const named = { ...world.policy, authorities: [key.publicKey, ...world.policy.authorities.slice(1)] };
+    const fresh = new AttributeAuthority(ports);
+    expect(reasonOf(fresh.followLine({ policy: named, terms: [] }, world.now).answer)).toBe('no-seat');
+    const other = signed(world, proposal(world));
+    expect(reasonOf(fresh.followLine({ policy: world.policy, terms: [other] }, world.now).answer)).toBe('no-seat');
+    const again = federation();
+    const unaccepted = { ...signed(again, proposal(again, {}, key)), accepted: new Uint8Array(64) };
+    const line = { policy: again.policy, terms: [unaccepted] };
+    expect(reasonOf(fresh.followLine(line, world.now).answer)).toBe('term-invalid');
+  });
+});
+
+describe('the switch', () => {
+  it('gives up what is open: no key and no close follow, and the outcome is unknown', () => {
+    const world = federation();
+    const device = world.device();
+    device.contribute('deposit');
+    const term = signed(world, proposal(world));
+    expect(second(world).core.isOpen(device.ctx)).toBe(true);
+    switched(world, term);
+    for (const one of world.authorities.slice(1)) {
+      expect(one.core.buffer(device.ctx)?.status).toBe('unknown');
+      expect(granted(one.core.outcome(device.ctx, world.now).answer).status).toBe('unknown');
+      expect(reasonOf(one.issueKey(device.keyRequestBytes()))).toBe('buffer-not-open');
+    }
+    expect(second(world).core.openBuffers).toBe(0);
+  });
+  it('ends every close of the term before: nobody votes again, releases keys or logs a sum that made no version', () => {
+    const { world, ctx, request } = atSeveralCloses(federation());
+    const votes = votesOf(world, [1, 2, 3], request);
+    for (const index of [1, 2, 3])
+      expect(granted(closedBy(world, index, request, { votes })).outcome.status).toBe('closed');
+    const key = world.signer();
+    const term = signed(world, proposal(world, {}, key));
+    const policy = switched(world, term);
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    successor.apply(successor.followLine({ policy: world.policy, terms: [term] }, world.now).records);
+    successor.apply(successor.tick(term.effective).records);
+    for (const index of [1, 2, 3]) {
+      const { core } = authorityOf(world, index);
+      expect(reasonOf(closedBy(world, index, request, { votes }))).toBe('buffer-over');
+      expect(granted(core.outcome(ctx, world.now).answer)).toMatchObject({ status: 'unknown', accepted: [] });
+    }
+    expect(reasonOf(successor.close({ ...request, votes }, world.now).answer)).toBe('buffer-unknown');
+    const told = [successor, ...[1, 2, 3].map((index) => authorityOf(world, index).core)].map((core, authority) => ({
+      authority,
+      outcome: granted(core.outcome(ctx, world.now).answer),
+    }));
+    expect(agreedOutcome(suite, policy, ctx, told)?.status).toBe('unknown');
+    const modelHash = new Uint8Array(32).fill(1);
+    const append = { task: world.task, version: 1, modelHash, sums: [ctx], spoilt: [], closed: [] };
+    const signature = world.server.ports.signer.sign(modelAppendCodec.statement(append));
+    for (const { core } of world.authorities.slice(1))
+      expect(reasonOf(core.appendModel({ ...append, signature }).answer)).toBe('buffer-not-closed');
+  });
+  it('is noticed by a device from which it is hidden: nobody makes a fresh statement of its term', () => {
+    const world = federation();
+    const device = world.device();
+    const nonce = new Uint8Array(16).fill(3);
+    const question = { suite, council: world.policy, task: world.task, nonce, isPast: () => false };
+    const told = () =>
+      world.authorities.slice(1).map(({ core }, n) => ({
+        authority: n + 1,
+        answer: core.showNewestModel(world.task, nonce) as NewestModel,
+      }));
+    expect(granted(receiveNewest(question, device, told()).answer).version).toBe(0);
+    const policy = switched(world, signed(world, proposal(world)));
+    expect(reasonOf(receiveNewest(question, device, told()).answer)).toBe('model-not-logged');
+    // In the new term they count once the entry was signed again.
+    const inTerm = { ...question, council: { ...policy, threshold: 1 } };
+    expect(told().map((one) => newestProblem(inTerm, one)?.reason)).toEqual(Array(3).fill('model-not-logged'));
+  });
+  it('comes at its time, and not before', () => {
+    const world = federation();
+    const term = signed(world, proposal(world));
+    const authority = second(world);
+    granted(authority.persist(authority.core.followLine({ policy: world.policy, terms: [term] }, world.now)));
+    expect(authority.core.tick(millis(term.effective - 1)).records).toEqual([]);
+    expect(authority.core.tick(term.effective).records.at(-1)).toEqual({
+      kind: 'term-begun',
+      task: world.task,
+      number: 1,
+    });
+  });
+  it('keeps the newest model: t seats sign its words again, and a successor without a log begins with it', () => {
+    const world = federation();
+    const key = world.signer();
+    const term = signed(world, proposal(world, {}, key));
+    const policy = switched(world, term);
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    const join = successor.followLine({ policy: world.policy, terms: [term] }, world.now);
+    granted(join.answer);
+    successor.apply(join.records);
+    const entry = second(world).core.newestModel(world.task) as ModelEntry;
+    expect(reasonOf(successor.renewModel(entry).answer)).toBe('no-seat');
+    successor.apply(successor.tick(term.effective).records);
+    const [one, two] = world.authorities.slice(1) as [FederationAuthority, FederationAuthority];
+    const parts = [successor.renewModel(entry), one.core.renewModel(entry), two.core.renewModel(entry)].map(
+      (step) => granted(step.answer).endorsements,
+    );
+    const renewed = { ...entry, endorsements: joined(parts.flat()) };
+    expect(isEndorsed(suite, modelEntryCodec, policy, renewed)).toBe(true);
+    expect(isEndorsed(suite, modelEntryCodec, policy, entry)).toBe(false);
+    const adopted = successor.adoptModel(renewed);
+    expect(adopted.records).toMatchObject([{ kind: 'model-appended' }]);
+    const changed = { ...entry, modelHash: new Uint8Array(32).fill(9) };
+    expect(reasonOf(one.core.renewModel(changed).answer)).toBe('model-not-logged');
+    const before = councilBefore(policy) as TaskPolicy;
+    const forged = world.authorities.map(
+      ({ ports }) => endorse(modelEntryCodec, before, ports.signer, changed).endorsements,
+    );
+    expect(reasonOf(one.core.renewModel({ ...changed, endorsements: joined(forged.flat()) }).answer)).toBe(
+      'other-model',
+    );
+  });
+  it('signs no version again that is older than the newest one', () => {
+    const world = federation();
+    const authority = second(world);
+    const old = authority.core.newestModel(world.task) as ModelEntry;
+    const body = { ...old, version: 1, sums: [new Uint8Array(32) as Ctx], endorsements: [] };
+    const parts = world.authorities.map(({ ports }) => endorse(modelEntryCodec, world.policy, ports.signer, body));
+    const entry = { ...body, endorsements: joined(parts.flatMap(({ endorsements }) => endorsements)) };
+    granted(authority.persist(authority.core.adoptModel(entry)));
+    switched(world, signed(world, proposal(world)));
+    expect(reasonOf(authority.core.renewModel(old).answer)).toBe('wrong-version');
+    expect(granted(authority.core.renewModel(entry).answer).version).toBe(1);
+  });
+  it('a successor knows its devices by the certificates of the term before', () => {
+    const world = federation();
+    const key = world.signer();
+    const device = world.device();
+    const { certificate } = device;
+    const term = signed(world, proposal(world, {}, key));
+    const successor = new AttributeAuthority({ suite, signer: key, issuerFor: () => undefined });
+    const join = successor.followLine({ policy: world.policy, terms: [term] }, world.now);
+    successor.apply(join.records);
+    successor.apply(successor.tick(term.effective).records);
+    const owner = certificate.deviceKey;
+    expect(successor.isHandedOver(certificate, owner, world.now)).toBe(true);
+    expect(successor.isHandedOver(certificate, key.publicKey, world.now)).toBe(false);
+    expect(successor.isHandedOver(certificate, owner, millis(certificate.notAfter + 1))).toBe(false);
+    const [only] = certificate.endorsements;
+    expect(only && successor.isHandedOver({ ...certificate, endorsements: [only] }, owner, world.now)).toBe(false);
+  });
+  it('two terms never both have enough signatures for one thing', () => {
+    const world = federation();
+    const term = signed(world, proposal(world));
+    const policy = switched(world, term);
+    // The seat that was called lost lives, and signs in the first term as before: it is alone there.
+    const [live] = world.authorities as [FederationAuthority];
+    const entry = live.core.newestModel(world.task) as ModelEntry;
+    const told = live.core.showNewestModel(world.task, new Uint8Array(16)) as NewestModel;
+    expect(isSignedBySeat(suite, newestModelCodec, world.policy, 0, told)).toBe(true);
+    expect(isSignedBySeat(suite, newestModelCodec, policy, 0, told)).toBe(false);
+    const words = world.authorities.slice(1).map((one) => granted(one.core.renewModel(entry).answer));
+    expect(words.every((one) => !isEndorsed(suite, modelEntryCodec, { ...world.policy, threshold: 1 }, one))).toBe(
+      true,
+    );
+    expect(words.every((one) => isEndorsed(suite, modelEntryCodec, { ...policy, threshold: 1 }, one))).toBe(true);
+  });
+});

@@ -1,0 +1,335 @@
+/** Succession: which terms count, what they change, and the attacks that the rules exist for. */
+import { ascii, equalBytes, ring, type Signer } from '@basa/masking';
+import { createNodeSigner, nodeSuite as suite } from '@basa/runtime/node';
+import { sample } from '@basa/testkit/core/sample.ts';
+import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  acceptTerm,
+  agreedOn,
+  type Certificate,
+  certificateCodec,
+  currentHash,
+  decodeHeldPolicy,
+  decodePolicy,
+  ENGINE,
+  encodeHeldPolicy,
+  encodePolicy,
+  endorse,
+  endorseTerm,
+  followLine,
+  inTerm,
+  isCertified,
+  isEndorsed,
+  isRefused,
+  lineCodec,
+  MAX_TERMS,
+  type Millis,
+  millis,
+  NO_TERMS,
+  POLICY_DEFAULTS,
+  policyProblem,
+  receiveLine,
+  recoverTerm,
+  type TaskPolicy,
+  type Term,
+  taskIdOf,
+  termCodec,
+  termHashOf,
+  termNumber,
+  termProblem,
+  voteCodec,
+} from '../../src/index.ts';
+
+const WEEK = 7 * 24 * 3_600_000;
+const signer = (n: number): Signer => createNodeSigner(new Uint8Array(32).fill(n));
+const recoveryKey = signer(200);
+const server = signer(201);
+
+function policyOf(authorities: number, threshold: number, changes: Partial<TaskPolicy> = {}): TaskPolicy {
+  return {
+    ...POLICY_DEFAULTS,
+    name: ascii('terms'),
+    authorities: seatsOf(authorities).map(({ publicKey }) => publicKey),
+    threshold,
+    engine: ENGINE.slotKeys,
+    bufferSize: 4,
+    minimum: 3,
+    dimension: 8,
+    modulus: ring(32),
+    level: 1024,
+    clip: 1,
+    staleness: { kind: 'constant' },
+    maxStaleness: 15,
+    manifestHash: new Uint8Array(32),
+    serverKey: server.publicKey,
+    uploadLeaseMs: 1000,
+    openMs: 1000,
+    closeMs: 1000,
+    succession: { waitMs: WEEK, recoveryHash: suite.sha256(recoveryKey.publicKey) },
+    ...changes,
+  };
+}
+
+const seatsOf = (count: number): readonly Signer[] => Array.from({ length: count }, (_, n) => signer(n + 1));
+
+interface Wanted {
+  readonly seat?: number;
+  readonly key?: Signer;
+  readonly isLost?: boolean;
+  readonly effective?: number;
+  readonly signers: readonly Signer[];
+  readonly recovery?: Signer;
+  readonly change?: Partial<Term>;
+}
+
+const HEAD = { branch: new Uint8Array(16), sequence: 7, revocations: 0, hash: new Uint8Array(32) };
+
+function termOf(policy: TaskPolicy, wanted: Wanted): Term {
+  const { seat = 0, key = signer(50 + termNumber(policy)), isLost = false, signers, recovery } = wanted;
+  const earliest = (policy.term?.effective ?? 0) + WEEK;
+  const body = {
+    task: taskIdOf(suite, policy),
+    number: termNumber(policy) + 1,
+    previous: currentHash(suite, policy),
+    seat,
+    key: key.publicKey,
+    address: 'https://new.example',
+    last: isLost ? undefined : HEAD,
+    effective: millis(wanted.effective ?? earliest),
+    ...wanted.change,
+  };
+  const term: Term = {
+    ...body,
+    accepted: acceptTerm(suite, key, body),
+    recovery: recovery && recoverTerm(suite, recovery, body),
+    endorsements: [],
+  };
+  return signers.reduce((signed, one) => endorseTerm(policy, one, signed), term);
+}
+
+const [a, b, c, d] = seatsOf(4) as [Signer, Signer, Signer, Signer];
+const four = policyOf(4, 3);
+const good = termOf(four, { signers: [a, b, c] });
+
+function reasonOf(policy: TaskPolicy, term: Term): string | undefined {
+  return termProblem(suite, policy, term)?.reason;
+}
+
+describe('the lines of the policy', () => {
+  test('without succession a policy keeps its bytes, and with it they come back', () => {
+    const { succession, ...without } = four;
+    const bytes = encodePolicy(without);
+    expect(encodePolicy(four).length).toBe(bytes.length + 4 + 33);
+    expect(equalBytes(encodePolicy(four).subarray(0, bytes.length), bytes)).toBe(true);
+    expect(decodePolicy(bytes).succession).toBeUndefined();
+    expect(decodePolicy(encodePolicy(four)).succession).toEqual(succession);
+  });
+  test('a recovery key is required if every authority is needed', () => {
+    const lines = { succession: { waitMs: WEEK, recoveryHash: undefined } };
+    expect(policyProblem(policyOf(4, 3, lines))).toBeUndefined();
+    expect(policyProblem(policyOf(1, 1, lines))).toContain('recovery key');
+    expect(policyProblem(policyOf(3, 3, lines))).toContain('recovery key');
+    expect(policyProblem(policyOf(1, 1))).toBeUndefined();
+  });
+  test('only the policy in its first term is written for others; its owner keeps the term', () => {
+    const later = inTerm(suite, four, good);
+    expect(() => encodePolicy(later)).toThrow('first term');
+    expect(decodeHeldPolicy(encodeHeldPolicy(later))).toEqual(later);
+    expect(encodeHeldPolicy(four)).toEqual(encodePolicy(four));
+    expect(() => decodePolicy(encodeHeldPolicy(later))).toThrow('bytes too long');
+    expect(taskIdOf(suite, later)).toEqual(taskIdOf(suite, four));
+  });
+});
+
+describe('a term', () => {
+  test('of t seats and the new key counts, and changes one key', () => {
+    expect(termProblem(suite, four, good)).toBeUndefined();
+    const later = inTerm(suite, four, good);
+    expect(later.authorities[0]).toEqual(good.key);
+    expect(later.authorities.slice(1)).toEqual(four.authorities.slice(1));
+    expect(later.term?.number).toBe(1);
+  });
+  test('needs t seats, the new key, the task, the term before, and a seat that exists', () => {
+    expect(reasonOf(four, termOf(four, { signers: [a, b] }))).toBe('term-unsigned');
+    expect(reasonOf(four, { ...good, accepted: new Uint8Array(64) })).toBe('term-invalid');
+    expect(reasonOf(policyOf(4, 3, { level: 2048 }), good)).toBe('term-invalid');
+    expect(reasonOf(inTerm(suite, four, good), good)).toBe('term-invalid');
+    expect(reasonOf(four, termOf(four, { seat: 4, isLost: true, signers: [a, b, c] }))).toBe('term-invalid');
+    const { succession: _, ...forbidden } = four;
+    expect(reasonOf(forbidden, good)).toBe('succession-forbidden');
+  });
+  test('that enough seats signed still names its task, its number and the term before it', () => {
+    const other = policyOf(4, 3, { level: 2048 });
+    const changes = [
+      { task: taskIdOf(suite, other) },
+      { number: 2 },
+      { previous: new Uint8Array(32) },
+      { previous: currentHash(suite, other) },
+    ];
+    for (const change of changes)
+      expect(reasonOf(four, termOf(four, { change, signers: [a, b, c] }))).toBe('term-invalid');
+  });
+  test('with a changed word has no signature', () => {
+    for (const change of [{ seat: 1 }, { effective: millis(good.effective + 1) }, { address: 'https://evil.example' }])
+      expect(reasonOf(four, { ...good, ...change })).toBe('term-invalid');
+  });
+  test('counts only signatures of seats, made in the term before', () => {
+    const zeros = new Uint8Array(64);
+    const forged = good.endorsements.map((one) => ({ ...one, signature: zeros }));
+    expect(reasonOf(four, { ...good, endorsements: forged })).toBe('term-invalid');
+    const strangers = policyOf(4, 3, { authorities: [60, 61, 62, 63].map((n) => signer(n).publicKey) });
+    const theirs = [60, 61, 62].flatMap(
+      (n) => endorseTerm(strangers, signer(n), { ...good, endorsements: [] }).endorsements,
+    );
+    expect(reasonOf(four, { ...good, endorsements: theirs })).toBe('term-invalid');
+    const later = inTerm(suite, four, good);
+    const next = termOf(later, { seat: 1, signers: [] });
+    const early = [a, b, c].reduce((so, one) => endorseTerm(four, one, so), next);
+    expect(reasonOf(later, early)).toBe('term-invalid');
+  });
+  test('does not give a seat to a key that holds or held one, or to the server', () => {
+    const later = inTerm(suite, four, good);
+    const signers = [signer(50), b, c];
+    expect(reasonOf(four, termOf(four, { key: d, signers: [a, b, c] }))).toBe('term-invalid');
+    expect(reasonOf(four, termOf(four, { key: server, signers: [a, b, c] }))).toBe('term-invalid');
+    expect(reasonOf(later, termOf(later, { key: a, signers }))).toBe('term-invalid');
+    expect(reasonOf(later, termOf(later, { signers }))).toBeUndefined();
+  });
+  test('takes effect no sooner than the wait after the term before', () => {
+    const later = inTerm(suite, four, good);
+    const soon = termOf(later, { effective: good.effective + WEEK - 1, signers: [signer(50), b, c] });
+    expect(reasonOf(later, soon)).toBe('term-invalid');
+  });
+  test('of a lost seat is signed by the others; a seat that signs is not lost', () => {
+    expect(reasonOf(four, termOf(four, { isLost: true, signers: [b, c, d] }))).toBeUndefined();
+    expect(reasonOf(four, termOf(four, { isLost: true, signers: [a, b, c] }))).toBe('term-invalid');
+    expect(reasonOf(four, termOf(four, { signers: [b, c, d] }))).toBe('term-invalid');
+  });
+  test('of one authority needs the recovery key, and the old key alone never suffices', () => {
+    const one = policyOf(1, 1);
+    expect(reasonOf(one, termOf(one, { signers: [a] }))).toBe('term-unsigned');
+    expect(reasonOf(one, termOf(one, { signers: [a], recovery: recoveryKey }))).toBeUndefined();
+    expect(reasonOf(one, termOf(one, { isLost: true, signers: [], recovery: recoveryKey }))).toBeUndefined();
+    expect(reasonOf(one, termOf(one, { isLost: true, signers: [] }))).toBe('term-unsigned');
+    expect(reasonOf(one, termOf(one, { isLost: true, signers: [], recovery: signer(77) }))).toBe('term-invalid');
+  });
+  test('if all are needed: all the others and the recovery key', () => {
+    const all = policyOf(3, 3);
+    expect(reasonOf(all, termOf(all, { isLost: true, signers: [b, c], recovery: recoveryKey }))).toBeUndefined();
+    expect(reasonOf(all, termOf(all, { isLost: true, signers: [b, c] }))).toBe('term-unsigned');
+    expect(reasonOf(all, termOf(all, { isLost: true, signers: [b], recovery: recoveryKey }))).toBe('term-unsigned');
+  });
+});
+
+describe('statements', () => {
+  const later = inTerm(suite, four, good);
+  const task = taskIdOf(suite, four);
+  const vote = { task, ctx: new Uint8Array(32) as never, closing: new Uint8Array(32) };
+  const by = (policy: TaskPolicy, ...signers: readonly Signer[]) =>
+    agreedOn(
+      voteCodec,
+      policy,
+      signers.map((one) => endorse(voteCodec, policy, one, vote)),
+    );
+
+  test('name their term: those of one term do not count in another', () => {
+    const [before, after] = [by(four, a, b, c), by(later, signer(50), b, c)];
+    expect(before && isEndorsed(suite, voteCodec, four, before)).toBe(true);
+    expect(before && isEndorsed(suite, voteCodec, later, before)).toBe(false);
+    expect(after && isEndorsed(suite, voteCodec, later, after)).toBe(true);
+    expect(after && isEndorsed(suite, voteCodec, four, after)).toBe(false);
+  });
+  test('a seat counts once: the old key and the new key of one seat are not two', () => {
+    const mixed = by(four, b, c);
+    expect(mixed).toBeUndefined();
+    const [old] = endorse(voteCodec, four, a, vote).endorsements;
+    const [fresh] = endorse(voteCodec, later, signer(50), vote).endorsements;
+    const [third] = endorse(voteCodec, later, b, vote).endorsements;
+    for (const policy of [four, later])
+      expect(isEndorsed(suite, voteCodec, policy, { ...vote, endorsements: [old, fresh, third] as never })).toBe(false);
+  });
+  test('certificates hold over one succession, and never over two', () => {
+    const body = { task, deviceKey: signer(99).publicKey, issuedAt: millis(0), notAfter: millis(1) };
+    const [first, ...others] = [a, b, c].map((one) => endorse(certificateCodec, four, one, body)) as Certificate[];
+    const certificate = agreedOn(certificateCodec, four, [first as Certificate, ...others]) as Certificate;
+    const next = inTerm(suite, later, termOf(later, { seat: 1, signers: [signer(50), b, c] }));
+    expect([four, later, next].map((policy) => isCertified(suite, policy, certificate))).toEqual([true, true, false]);
+  });
+});
+
+describe('a line', () => {
+  const later = inTerm(suite, four, good);
+  const second = termOf(later, { seat: 1, signers: [signer(50), b, c] });
+  test('is followed link by link', () => {
+    const policies = followLine(suite, { policy: four, terms: [good, second] });
+    expect(isRefused(policies) ? policies : policies.map(termNumber)).toEqual([0, 1, 2]);
+    expect(followLine(suite, { policy: four, terms: [second] })).toMatchObject({ reason: 'term-invalid' });
+    const other = { ...second, previous: new Uint8Array(32) };
+    expect(followLine(suite, { policy: four, terms: [good, other] })).toMatchObject({ reason: 'term-invalid' });
+  });
+  test('is bounded, and its decoders withstand hostile bytes', () => {
+    const line = { policy: four, terms: [good, second] };
+    expect(lineCodec.decode(lineCodec.encode(line))).toEqual(line);
+    expect(() => lineCodec.encode({ policy: four, terms: Array(MAX_TERMS + 1).fill(good) })).toThrow('exceed');
+    for (const { name, codec, bytes } of [sample(termCodec, good), sample(termCodec, second), sample(lineCodec, line)])
+      expect(fuzzDecoder({ name, codec, bytes }, 2000, 1).runs).toBe(2000);
+  });
+});
+
+describe('attacks', () => {
+  const at = (days: number): Millis => millis(good.effective + days * 24 * 3_600_000);
+  const show = (device: typeof NO_TERMS, terms: readonly Term[], now: Millis, policy = four) =>
+    receiveLine({ suite, now }, device, { policy, terms });
+
+  test('seats replaced one after another: f corrupt ones replace nobody, and each step waits', () => {
+    const corrupt = [d];
+    expect(reasonOf(four, termOf(four, { seat: 0, isLost: true, signers: corrupt }))).toBe('term-unsigned');
+    const chain: Term[] = [];
+    let [policy, keys] = [four, [a, b, c]];
+    for (const seat of [0, 1, 2]) {
+      const term = termOf(policy, { seat, signers: keys });
+      chain.push(term);
+      policy = inTerm(suite, policy, term);
+      keys = keys.map((one, n) => (n === seat ? signer(50 + seat) : one));
+    }
+    const ends = chain.map(({ effective }) => effective);
+    expect(ends.every((end, n) => n === 0 || end - (ends[n - 1] as number) >= WEEK)).toBe(true);
+  });
+  test('t retired keys, stolen later and shown to a device that was offline, move it nowhere', () => {
+    // All three were replaced meanwhile, in three terms a week apart; the device last heard from term 0 before the first.
+    const forged = termOf(four, { seat: 3, key: signer(66), isLost: true, signers: [a, b, c] });
+    const device = { ...NO_TERMS, heardAt: at(-1) };
+    expect(show(device, [forged], at(20))).toMatchObject({ reason: 'term-late' });
+    // The same device follows within (t - 1) W, when no three of them can have been retired.
+    expect(show(device, [good], at(2))).toMatchObject({ kind: 'followed', terms: { followed: 1 } });
+    const isTrusted = (policy: TaskPolicy): boolean =>
+      equalBytes(policy.term?.hash ?? new Uint8Array(), termHashOf(suite, good));
+    const line = { policy: four, terms: [good] };
+    expect(receiveLine({ suite, now: at(20), isTrusted }, device, line)).toMatchObject({ terms: { followed: 1 } });
+    expect(receiveLine({ suite, now: at(20), isTrusted }, device, { policy: four, terms: [forged] })).toMatchObject({
+      reason: 'term-late',
+    });
+  });
+  test('a device never goes back, and a second term with one number ends its participation', () => {
+    const followed = show(NO_TERMS, [good], at(0));
+    if (isRefused(followed)) throw new Error(followed.reason);
+    expect(show(followed.terms, [], at(1))).toMatchObject({ terms: { followed: 1 } });
+    const other = termOf(four, { seat: 1, signers: [b, c, d] });
+    expect(reasonOf(four, other)).toBeUndefined();
+    expect(show(followed.terms, [other], at(1))).toMatchObject({ reason: 'term-forked' });
+  });
+  test('a term is followed at its time, and not before', () => {
+    expect(show(NO_TERMS, [good], at(-1))).toMatchObject({ terms: { followed: 0 } });
+    expect(show(NO_TERMS, [good], at(0))).toMatchObject({ terms: { followed: 1 } });
+  });
+  test('with one authority a device waits by its own clock since it first saw the term', () => {
+    const one = policyOf(1, 1);
+    const term = termOf(one, { isLost: true, signers: [], recovery: recoveryKey });
+    const first = show(NO_TERMS, [term], at(30), one);
+    if (isRefused(first)) throw new Error(first.reason);
+    expect(first.terms.followed).toBe(0);
+    expect(show(first.terms, [term], at(36), one)).toMatchObject({ terms: { followed: 0 } });
+    expect(show(first.terms, [term], at(37), one)).toMatchObject({ terms: { followed: 1 } });
+  });
+});

@@ -1,0 +1,113 @@
+/** The only authority of a task is lost, and the commands of an operator give its seat to another: devices go on as they are. */
+import { readFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Authority } from '@basa/authority';
+import { type BasaClient, BasaClient as Clients } from '@basa/client/node';
+import { fromHex, toHex } from '@basa/masking';
+import { AUTHORITY_PATH, lineCodec, SERVER_PATH } from '@basa/protocol';
+import { nodeSuite } from '@basa/runtime/node';
+import { basaHere, lastLine } from '@basa/testkit/programs/basa.ts';
+import { OPERATOR_TOKEN, operate, TestServices, until } from '@basa/testkit/services/test-services.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const WAIT_MS = 2000;
+
+let folder: string;
+let services: TestServices;
+let successor: Authority;
+let devices: readonly BasaClient[];
+const file = (name: string): string => join(folder, name);
+
+async function type(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+  const environment = { BASA_SERVER: services.server.url, BASA_OPERATOR_TOKEN: OPERATOR_TOKEN };
+  const { code, out, errors } = await basaHere(['succession', ...args, '--json'], environment);
+  if (code !== 0) throw new Error(errors);
+  return lastLine(out);
+}
+
+/** All of them give an update on the newest version. */
+async function contributed(): Promise<void> {
+  const given = devices.map(async (client, n) => {
+    const { version, parameters } = await client.model();
+    const delta = Float32Array.from(parameters, (_, at) => (at === n ? 1 : 0.5 / (version + 1)));
+    const ended = await client.contribute(delta, { trainedOn: version });
+    return ended.kind === 'rejected' ? ended.reason : ended.kind;
+  });
+  expect(await Promise.all(given)).toEqual(devices.map(() => 'accepted'));
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'basa-succession-'));
+  expect((await basaHere(['succession', 'key', '--out', file('recovery')], {})).code).toBe(0);
+  const recovery = fromHex(readFileSync(file('recovery.pub'), 'utf8').trim()) ?? new Uint8Array();
+  const succession = { waitMs: WAIT_MS, recoveryHash: nodeSuite.sha256(recovery) };
+  services = await TestServices.open({ policy: { bufferSize: 3, minimum: 3, succession } });
+  const retry = { attempts: 2, firstWaitMs: 10 };
+  devices = await Promise.all(['a', 'b', 'c'].map((name) => services.client(name, { retry })));
+  await contributed();
+  await services.reached(1);
+  successor = await services.furtherAuthority('successor');
+});
+afterAll(async () => {
+  await Promise.all(devices.map((client) => client.close()));
+  await services.server.close();
+  await successor.close();
+});
+
+it('an application that forbids succession takes no part', async () => {
+  await expect(services.client('strict', { floor: { succession: 'forbidden' } })).rejects.toThrow('may be replaced');
+});
+
+it('is proposed, recovered and published by commands, and the devices contribute to the successor', async () => {
+  const { task } = services;
+  const out = file('term');
+  const proposed = await type('propose', task, '--authority', successor.url, '--effective', '5s', '--out', out);
+  expect(proposed).toMatchObject({ number: 1, task });
+  // Signed by the new key alone it counts nowhere.
+  const early = ['publish', '--term', out, '--authority', successor.url];
+  await expect(type(...early)).rejects.toThrow('Too few seats signed this term');
+  await services.authority.close();
+  expect(await type('recover', '--term', out, '--recovery-key', file('recovery'))).toEqual({ recovered: true });
+  await type('publish', '--term', out, '--authority', successor.url);
+  expect(await type('show', task)).toMatchObject({
+    terms: [{ number: 1, seat: 0, isLost: true, hash: proposed['hash'] }],
+  });
+  const standing = await fetch(new URL(AUTHORITY_PATH.modelEntry(task, 'newest'), successor.url));
+  expect(standing.status).toBe(422); // it has no model before its term begins
+
+  // Each of them waits from now on, by its own clock: a single authority that lost its key can warn nobody.
+  const seenAt = Date.now();
+  for (const device of devices) await expect(device.model()).rejects.toThrow('the authority does not answer');
+  await until(async () => Date.now() > Math.max(Number(proposed['effective']), seenAt + 2 * WAIT_MS));
+  await successor.tick();
+  await contributed();
+  await services.reached(2);
+  const line = lineCodec.decode(
+    new Uint8Array(await (await fetch(new URL(SERVER_PATH.line(task), services.server.url))).arrayBuffer()),
+  );
+  expect(toHex(line.terms[0]?.key ?? new Uint8Array())).toBe(toHex(successor.publicKey));
+  const { tasks } = await operate<{ tasks: readonly { devices: number }[] }>(
+    successor.url,
+    'GET',
+    AUTHORITY_PATH.tasks,
+  );
+  expect(tasks).toMatchObject([{ devices: 3 }]); // by their certificates: none of them had a token for it
+}, 60_000);
+
+it('a new device is pinned to the successor, and does not wait', async () => {
+  const body = { count: 1, endsAt: Date.now() + 60_000 };
+  const path = AUTHORITY_PATH.tokens(services.task);
+  const { tokens } = await operate<{ tokens: readonly string[] }>(successor.url, 'POST', path, body);
+  const client = await Clients.connect({
+    server: services.server.url,
+    authority: successor.url,
+    authorityKey: toHex(successor.publicKey),
+    task: services.task,
+    identity: file('new'),
+    token: tokens[0] ?? '',
+  });
+  expect((await client.model()).version).toBe(2);
+  await client.close();
+});
