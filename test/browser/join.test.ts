@@ -134,7 +134,9 @@ it('a device with pictures of its own rests when it is told to, hidden, and with
   await page.click('summary');
   await page.selectOption('#label', '1');
   await page.setInputFiles('#pictures', await strokes(page, 6));
-  await page.waitForFunction(() => document.querySelector('#picture-count')?.textContent?.includes('6 of your own pictures'));
+  await page.waitForFunction(() =>
+    document.querySelector('#picture-count')?.textContent?.includes('6 of your own pictures'),
+  );
   await page.click('#join');
   await heardOf(page, 'accepted');
   expect((await overheard(page)).news.find(({ kind }) => kind === 'connected')).toMatchObject({ examples: 6 });
