@@ -170,7 +170,7 @@ describe('pages', () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBe(80);
     expect(refused[0]?.headers.get('retry-after')).toBe('10');
-    expect(await refused[0]?.json()).toMatchObject({ detail: expect.stringContaining('close pages that watch') });
+    expect(await refused[0]?.json()).toMatchObject({ detail: expect.stringContaining('close some pages') });
     expect((await from('2001:db8:1:3::1')).status).toBe(200);
     stopped.abort();
     await until(async () => {
