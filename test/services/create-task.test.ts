@@ -118,7 +118,7 @@ it('what a service refuses names the service and what was asked; one that is not
   const server = `http://127.0.0.1:${await freePort()}`;
   const gone = await create({ server }).catch((error: unknown) => error);
   expect(gone).toBeInstanceOf(UnreachableError);
-  expect(String(gone)).toContain(`${server} does not answer (ECONNREFUSED); is it running there?`);
+  expect(String(gone)).toContain(`${server} does not answer (ECONNREFUSED); check that it is running at this address`);
 });
 
 it('asked with a signal, it stops when that is aborted', async () => {

@@ -82,6 +82,11 @@ it('is proposed, recovered and published by commands, and the devices contribute
   for (const device of devices) await expect(device.model()).rejects.toThrow('the authority does not answer');
   await until(async () => Date.now() > Math.max(Number(proposed['effective']), seenAt + 2 * WAIT_MS));
   await successor.tick();
+  // The server has the successor sign the newest version again; until then there is no model in this term.
+  await until(async () => {
+    await successor.tick();
+    return (await fetch(new URL(AUTHORITY_PATH.modelEntry(task, 'newest'), successor.url))).ok;
+  });
   await contributed();
   await services.reached(2);
   const line = lineCodec.decode(
