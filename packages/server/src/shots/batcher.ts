@@ -7,7 +7,7 @@ import type { Pace } from '../closing/when-to-end.ts';
 import type { Fence } from '../store/leases.ts';
 import type { PendingShots, ShotGroup } from '../store/pending-shots.ts';
 import type { StoredShot } from '../store/shots.ts';
-import { inTime, isBatchDue } from './batching.ts';
+import { isBatchDue } from './batching.ts';
 import { type EndTools, endShots, type ShotEnd } from './end-shots.ts';
 
 /** The devices under way, as admission knows them. */
@@ -72,14 +72,11 @@ export class Batcher {
     const marginMs = Math.min(MARGIN_MS, policy.oneShot.voteMs / 2);
     const pace = this.#pace(group, now);
     if (!isBatchDue(policy, group.good, { pace, leftMs: group.votesFirst - now, marginMs })) return false;
-    const isDue = (picked: readonly StoredShot[]): boolean => {
-      const leftMs = earliest(picked.map(({ votes }) => votes.first)) - now;
-      return isBatchDue(policy, picked.length, { pace, leftMs, marginMs });
-    };
     let rest = await store.goodShots(task, group.entry, MOST);
     for (let made = 0; ; made++) {
-      const picked = pickBatch(policy, inTime(rest, policy, now), isDue);
-      if (picked.length === 0) return made > 0;
+      const picked = pickBatch(policy, rest);
+      const leftMs = earliest(picked.map(({ votes }) => votes.first)) - now;
+      if (!isBatchDue(policy, picked.length, { pace, leftMs, marginMs })) return made > 0;
       const uploads = picked.map(({ name }) => name);
       if ((await batches.add({ task, number: await store.nextBatch(task), uploads }, fence)) === undefined)
         return made > 0;

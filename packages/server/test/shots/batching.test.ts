@@ -9,7 +9,7 @@ import {
   voteWindow,
 } from '@basa/protocol';
 import { describe, expect, it } from 'vitest';
-import { inTime, isBatchDue } from '../../src/shots/batching.ts';
+import { isBatchDue } from '../../src/shots/batching.ts';
 import type { StoredShot } from '../../src/store/shots.ts';
 import { bytes, policy as sample } from '../support/store-samples.ts';
 
@@ -49,32 +49,6 @@ describe('a batch', () => {
   });
 });
 
-describe('an upload that names fewer authorities than the others', () => {
-  const honest = [2, 3, 4].map((id) => shotOf(id));
-
-  it('is in no batch with them: all authorities that it names would have to vote', () => {
-    expect(pickBatch(policy, [shotOf(1, {}, [0, 1, 2]), ...honest]).map(({ at }) => at)).toEqual([2, 3, 4]);
-  });
-
-  it('does not fill up a batch that waits for others', () => {
-    const isFull = (picked: readonly StoredShot[]): boolean => picked.length === policy.bufferSize;
-    expect(pickBatch(policy, [shotOf(1, {}, [0, 1, 2]), ...honest], isFull)).toEqual([]);
-    expect(pickBatch(policy, [...honest, shotOf(5)], isFull)).toHaveLength(4);
-  });
-
-  it('does not keep them from a batch if it names others than they do and came first', () => {
-    const others = [2, 3, 4].map((id) => shotOf(id, {}, [1, 2, 3]));
-    expect(pickBatch(policy, [shotOf(1, {}, [0, 1, 2]), ...others]).map(({ at }) => at)).toEqual([2, 3, 4]);
-    const mixed = [shotOf(1, {}, [0, 1, 2]), shotOf(2, {}, [1, 2, 3]), shotOf(3, {}, [1, 2, 3]), shotOf(4)];
-    expect(pickBatch(policy, mixed).map(({ at }) => at)).toEqual([2, 3, 4]);
-  });
-
-  it('is taken if they are too few without it', () => {
-    const few = [shotOf(1, {}, [0, 1, 2]), shotOf(2), shotOf(3)];
-    expect(pickBatch(policy, few).map(({ at }) => at)).toEqual([1, 2, 3]);
-  });
-});
-
 describe('a batch is made', () => {
   const busy = { quietMs: 0, idleMs: 0, stallMs: Number.POSITIVE_INFINITY, isAwaited: false };
   const far = { pace: busy, leftMs: 10_000, marginMs: 100 };
@@ -88,12 +62,6 @@ describe('a batch is made', () => {
     ['of fewer than Kmin never', 2, { ...far, leftMs: 0 }, false],
   ] as const)('%s', (_, uploads, scene, isDue) => {
     expect(isBatchDue(policy, uploads, scene)).toBe(isDue);
-  });
-
-  it('without late uploads, which one authority may have declared expired, unless it needs them', () => {
-    const [late, ...others] = [0, 1, 1, 1].map((first) => ({ votes: { first, last: 9 } }));
-    expect(inTime([...others, late as never], policy, 0)).toEqual(others);
-    expect(inTime(others.slice(1).concat(late as never), policy, 0)).toHaveLength(3);
   });
 
   it('within the time in which the authorities vote for its uploads', () => {

@@ -6,47 +6,11 @@ import type { ShotHeader, ShotUpload } from '../../wire/one-shot/upload.ts';
 import type { TaskPolicy } from '../../wire/policy.ts';
 import type { Refused } from '../../wire/refusals.ts';
 
-/** The number of groups that a mixed batch is tried with first: devices could name thousands of different sets. */
-const MOST_MIXED = 32;
-
 /**
- * Takes at most K uploads of distinct devices, in their order, that all name the same authorities: an upload that names
- * fewer than the others would leave the whole batch without authorities that may fail. Only if no such group reaches
- * Kmin are uploads mixed that name enough authorities in common. Returns none if they are too few, or if `isDue` says
- * that they should wait for others.
+ * Takes at most K uploads of distinct devices, in their order, such that all of them name enough authorities in common. Returns none if
+ * they are too few for a batch.
  */
 export function pickBatch<Shot extends { readonly upload: ShotUpload }>(
-  policy: TaskPolicy,
-  shots: readonly Shot[],
-  isDue: (picked: readonly Shot[]) => boolean = () => true,
-): readonly Shot[] {
-  const groups = byNamed(shots);
-  const alike = groups.map((group) => pickTogether(policy, group)).filter((one) => one.length >= policy.minimum);
-  if (alike.length > 0) return alike.find(isDue) ?? [];
-  for (const group of groups.slice(0, MOST_MIXED)) {
-    const own = new Set(group);
-    const picked = new Set(pickTogether(policy, [...group, ...shots.filter((shot) => !own.has(shot))]));
-    const mixed = shots.filter((shot) => picked.has(shot));
-    if (mixed.length >= policy.minimum && isDue(mixed)) return mixed;
-  }
-  return [];
-}
-
-/** Those that name the same authorities together, the most authorities first. */
-function byNamed<Shot extends { readonly upload: ShotUpload }>(shots: readonly Shot[]): readonly (readonly Shot[])[] {
-  const groups = new Map<string, Shot[]>();
-  for (const shot of shots) {
-    const named = shot.upload.header.epochs.map(({ authority }) => authority).join();
-    const group = groups.get(named);
-    if (group === undefined) groups.set(named, [shot]);
-    else group.push(shot);
-  }
-  const count = ([shot]: readonly Shot[]): number => shot?.upload.header.epochs.length ?? 0;
-  return [...groups.values()].sort((a, b) => count(b) - count(a) || b.length - a.length);
-}
-
-/** One after the other, leaving out those with which too few authorities would be named by all. */
-function pickTogether<Shot extends { readonly upload: ShotUpload }>(
   policy: TaskPolicy,
   shots: readonly Shot[],
 ): readonly Shot[] {
@@ -62,7 +26,7 @@ function pickTogether<Shot extends { readonly upload: ShotUpload }>(
     picked.push(shot);
     common = together;
   }
-  return picked;
+  return picked.length < policy.minimum ? [] : picked;
 }
 
 function namedByBoth(one: ShotHeader, other: ShotHeader): ShotHeader {
