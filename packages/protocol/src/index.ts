@@ -361,10 +361,9 @@ export {
   encodeHeldPolicy,
   encodePolicy,
   POLICY_DEFAULTS,
-  planPolicy,
-  policyProblem,
   taskIdOf,
 } from './wire/policy.ts';
+export { planPolicy, policyProblem } from './wire/policy-problem.ts';
 export { Poll } from './wire/poll.ts';
 export type { PrefixVerdict } from './wire/prefix.ts';
 export { GUARDS, judgePrefix, meanAgeOf, prefixElements } from './wire/prefix.ts';

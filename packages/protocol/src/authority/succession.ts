@@ -6,7 +6,8 @@
 import { equalBytes, type Suite } from '@basa/masking';
 import type { Millis, TaskId } from '../wire/brands.ts';
 import { indexOf } from '../wire/council.ts';
-import { policyProblem, type TaskPolicy, taskIdOf } from '../wire/policy.ts';
+import { type TaskPolicy, taskIdOf } from '../wire/policy.ts';
+import { policyProblem } from '../wire/policy-problem.ts';
 import { isRefused, refused } from '../wire/refusals.ts';
 import {
   acceptTerm,

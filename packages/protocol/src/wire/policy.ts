@@ -1,8 +1,8 @@
 /** A task as the authority and its clients hold it: the rules that no server can change. */
-import { type Modulus, modulusSize, type Planned, planQuantizer, type Suite, toHex } from '@basa/masking';
+import type { Modulus, Suite } from '@basa/masking';
 import type { TaskId } from './brands.ts';
 import { message, nested } from './codec.ts';
-import { authoritiesField, type Council, type CouncilTerm, defaultThreshold, toleratedOf } from './council.ts';
+import { authoritiesField, type Council, type CouncilTerm } from './council.ts';
 import {
   checked,
   type Field,
@@ -22,13 +22,12 @@ import {
   u32,
 } from './fields.ts';
 import { KIND } from './kinds.ts';
-import { MAX_BATCH, MAX_SLOTS } from './limits.ts';
 import { type MetricRange, metricsField } from './metrics.ts';
 import { modulusField } from './modulus-field.ts';
 import { field } from './named-fields.ts';
-import { type OneShotPolicy, oneShotField, oneShotProblem } from './one-shot/policy.ts';
-import { type PrivacyPolicy, privacyField, privacyProblem } from './privacy.ts';
-import { type Staleness, stalenessField, stalenessWeight } from './staleness.ts';
+import { type OneShotPolicy, oneShotField } from './one-shot/policy.ts';
+import { type PrivacyPolicy, privacyField } from './privacy.ts';
+import { type Staleness, stalenessField } from './staleness.ts';
 import { DEFAULT_TRAINING, type TaskTraining, trainingField } from './training.ts';
 
 /** The sealing of a buffer. Transparent sealing hides nothing: for simulations. 2 was an engine of version 1. */
@@ -217,134 +216,4 @@ export function taskIdOf(suite: Suite, policy: TaskPolicy): TaskId {
 /** Kmin = max(c_max + 2, ceil(0.8 K)) to withstand `colluders`. */
 export function defaultMinimum(bufferSize: number, colluders: number): number {
   return Math.max(colluders + 2, Math.ceil(0.8 * bufferSize));
-}
-
-/** Returns a sentence that says why a policy cannot be used, or undefined. H1 of the threat model: a sum that could wrap. */
-export function policyProblem(policy: TaskPolicy): string | undefined {
-  const { bufferSize, minimum, dimension } = policy;
-  const largest = policy.engine === ENGINE.oneShot ? MAX_BATCH : MAX_SLOTS;
-  if (!(Number.isInteger(bufferSize) && bufferSize >= 2 && bufferSize <= largest)) {
-    return `bufferSize must be from 2 to ${largest}, got ${bufferSize}`;
-  }
-  if (!(Number.isInteger(minimum) && minimum >= 2 && minimum <= bufferSize)) {
-    return `minimum must be from 2 to bufferSize (${bufferSize}), got ${minimum}`;
-  }
-  if (!(Number.isInteger(dimension) && dimension >= 1 && dimension <= 2 ** 31)) {
-    return `dimension must be from 1 to 2^31, got ${dimension}`;
-  }
-  const timeless = (['uploadLeaseMs', 'openMs', 'closeMs'] as const).find((name) => policy[name] <= 0);
-  if (timeless !== undefined)
-    return `${timeless} must be at least a millisecond: a buffer without it can never be filled or closed`;
-  const unwritable =
-    encodingProblem(policy) ??
-    nameProblem(policy) ??
-    councilProblem(policy) ??
-    modeProblem(policy) ??
-    successionProblem(policy);
-  if (unwritable !== undefined) return unwritable;
-  const largestNorm = policy.clip * Math.sqrt(dimension);
-  if (policy.blockFloor > largestNorm)
-    return `blockFloor ${policy.blockFloor} exceeds any update's norm (${largestNorm})`;
-  const planned = planPolicy(policy);
-  return planned.kind === 'refused' ? planned.sentence : (privacyProblem(policy) ?? stalenessProblem(policy));
-}
-
-/** Names are shown on pages, in terminals and in metrics: characters that change how the words around them look are rejected. */
-function nameProblem({ name }: TaskPolicy): string | undefined {
-  const text = utf8Text(name);
-  if (text === undefined) return 'name must be UTF-8';
-  const odd = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.exec(text)?.[0].codePointAt(0);
-  if (odd === undefined) return undefined;
-  return `name must be one line of letters: U+${odd.toString(16).toUpperCase().padStart(4, '0')} is a control character`;
-}
-
-/** Undefined if the bytes are not canonical UTF-8. */
-function utf8Text(bytes: Uint8Array): string | undefined {
-  try {
-    return decodeURIComponent(toHex(bytes).replace(/../g, '%$&'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** No two contradicting statements may both get enough signatures, even if some authorities sign anything the server asks. */
-function councilProblem(policy: TaskPolicy): string | undefined {
-  const { authorities, threshold, engine, unsafeThreshold } = policy;
-  const count = authorities.length;
-  if (count < 1) return 'a task has at least one authority';
-  if (new Set(authorities.map(toHex)).size < count) return 'an authority is named twice';
-  if (!(Number.isInteger(threshold) && threshold >= 1 && threshold <= count))
-    return `threshold must be from 1 to the number of authorities (${count}), got ${threshold}`;
-  if (engine !== ENGINE.slotKeys && engine !== ENGINE.oneShot && count > 1)
-    return 'several authorities need the engine slot-keys or one-shot mode';
-  if (engine === ENGINE.oneShot) return undefined;
-  if (count === 1 || toleratedOf(policy) >= 1 || (unsafeThreshold && toleratedOf(policy) >= 0)) return undefined;
-  return `a threshold of ${threshold} of ${count} authorities does not tolerate one that colludes with the server; use a threshold of ${defaultThreshold(count)}${count < 3 ? '' : ', or 3 of 4 authorities, which also tolerate one that is down'}`;
-}
-
-/** The one-shot mode has its own lines; no other mode has them. */
-function modeProblem(policy: TaskPolicy): string | undefined {
-  const { engine, oneShot, versions, unsafeThreshold } = policy;
-  if ((engine === ENGINE.oneShot) !== (oneShot !== undefined))
-    return 'oneShot must be set in one-shot mode, and only there';
-  if (oneShot === undefined) return undefined;
-  if (versions !== 'one')
-    return 'versions must be one in one-shot mode: all updates of a batch are trained on the same version';
-  if (oneShot.authorityNoise && (policy.privacy === undefined || policy.authorities.length > 1))
-    return 'authorityNoise needs a private task with one authority';
-  return oneShotProblem(policy, oneShot, unsafeThreshold);
-}
-
-/** With one authority, or if all are needed, a lost one could never be replaced without a recovery key. */
-function successionProblem({ succession, authorities, threshold, engine }: TaskPolicy): string | undefined {
-  if (succession === undefined) return undefined;
-  if (engine !== ENGINE.slotKeys && engine !== ENGINE.oneShot)
-    return 'succession needs the engine of slot keys or the one-shot mode';
-  if (succession.recoveryHash === undefined && threshold === authorities.length)
-    return 'succession needs a recovery key if every authority is needed: a lost one could not be replaced';
-  return undefined;
-}
-
-/** The smallest weight of a stale update: a server that names old versions to all but one must not silence them. */
-const MIN_WEIGHT = 1 / 4;
-
-function stalenessProblem(policy: TaskPolicy): string | undefined {
-  const { bufferSize, maxStaleness, modulus, staleness, unsafeTinyWeights, versions } = policy;
-  if (versions === 'one') {
-    if (staleness.kind === 'constant') return undefined;
-    return 'staleness must be constant with one version per buffer: all updates of a sum are equally old, and the server weighs the whole sum';
-  }
-  if (2 * maxStaleness * bufferSize >= modulusSize(modulus)) {
-    return `maxStaleness ${maxStaleness} is too large: 2 * maxStaleness * bufferSize must stay below ${modulusSize(modulus)}`;
-  }
-  const least = stalenessWeight(staleness, maxStaleness);
-  if (least >= MIN_WEIGHT || unsafeTinyWeights) return undefined;
-  const fitting = largestStaleness(policy);
-  return `an update of staleness ${maxStaleness} would weigh ${least.toPrecision(2)}, less than 1/4: maxStaleness ${fitting} is the largest that fits`;
-}
-
-function largestStaleness({ staleness, maxStaleness }: TaskPolicy): number {
-  let [fits, tooLarge] = [0, maxStaleness];
-  while (tooLarge - fits > 1) {
-    const middle = Math.floor((fits + tooLarge) / 2);
-    if (stalenessWeight(staleness, middle) >= MIN_WEIGHT) fits = middle;
-    else tooLarge = middle;
-  }
-  return fits;
-}
-
-/** Names, times and parameters must fit their fields, so that a logged policy can be read again. */
-function encodingProblem(policy: TaskPolicy): string | undefined {
-  try {
-    encodeHeldPolicy(policy);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return `the policy cannot be written: ${error.message}`;
-  }
-}
-
-/** K quantised updates fit, by the planner's proof; the count and the weight fit because W is chosen so. */
-export function planPolicy({ bufferSize, level, clip, modulus }: TaskPolicy): Planned {
-  return planQuantizer({ summands: bufferSize, resolution: { level }, clip, modulus });
 }
