@@ -7,7 +7,7 @@ import { randomStream } from '@basa/learning';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { engineLines } from '../trials/engines.ts';
-import { SoakDevice, type SoakWork } from '../trials/soak/device.ts';
+import { emptyTally, SoakDevice, type SoakWork } from '../trials/soak/device.ts';
 import type { DrillInput } from './program.ts';
 import { Prometheus } from './prometheus.ts';
 
@@ -41,15 +41,7 @@ export async function runAlerts({ seed, engine, onLine }: DrillInput): Promise<A
   const bundle = await bundleProcesses();
   const basa = await TestProcesses.open({ bundle, policy, specification: { stallMs: 500 } });
   const ending = new AbortController();
-  const tally = {
-    accepted: 0,
-    rejected: 0,
-    droppedOut: 0,
-    duplicates: 0,
-    lies: 0,
-    suspendedHonest: 0,
-    suspendedLiars: 0,
-  };
+  const tally = emptyTally();
   const shared = { processes: basa, chance: randomStream(seed, 'alerts'), tally, signal: ending.signal };
   const work: SoakWork = { ...shared, given: [], offered: [], latencies: [] };
   const folder = join(basa.folder, 'prometheus');

@@ -17,7 +17,7 @@ export interface DrillOptions extends Pick<TestProcessesOptions, 'server' | 'aut
   readonly engine: TrialEngine;
   /** Further lines of the policy. */
   readonly policy?: Partial<TaskPolicy>;
-  /** So many nodes of the server on a PostgreSQL; one server on its folder by default. */
+  /** How many nodes of the server share one PostgreSQL; by default one server keeps its own folder. */
   readonly nodes?: number;
   onExchange?(exchange: Exchange): void;
   onLine(line: string): void;

@@ -32,6 +32,11 @@ export interface Tally {
   suspendedLiars: number;
 }
 
+export function emptyTally(): Tally {
+  const answers = { accepted: 0, rejected: 0, droppedOut: 0, duplicates: 0 };
+  return { ...answers, lies: 0, suspendedHonest: 0, suspendedLiars: 0 };
+}
+
 export interface SoakWork {
   readonly processes: TestProcesses;
   readonly chance: RandomStream;

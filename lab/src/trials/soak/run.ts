@@ -8,7 +8,7 @@ import { fromHex } from '@basa/masking';
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { engineLines, type TrialEngine } from '../engines.ts';
-import { SoakDevice, type SoakWork, type Tally } from './device.ts';
+import { emptyTally, SoakDevice, type SoakWork, type Tally } from './device.ts';
 import { type Life, longestLives, restartsAt } from './lives.ts';
 import { type Sample, sampleOf } from './samples.ts';
 import { ShotSums } from './shot-sums.ts';
@@ -63,15 +63,7 @@ export async function runSoak({
   const processes = await TestProcesses.open({ bundle, policy, specification: { stallMs: STALL_MS } });
   const ending = new AbortController();
   setMaxListeners(0, ending.signal);
-  const tally: Tally = {
-    accepted: 0,
-    rejected: 0,
-    droppedOut: 0,
-    duplicates: 0,
-    lies: 0,
-    suspendedHonest: 0,
-    suspendedLiars: 0,
-  };
+  const tally = emptyTally();
   const chance = randomStream(seed, 'soak');
   const shared = { processes, chance, given: [], offered: [], tally, latencies: [], signal: ending.signal };
   const work: SoakWork = shared;

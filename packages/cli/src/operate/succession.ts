@@ -16,7 +16,9 @@ export const successionKey: Command = command({
   flags: {
     out: needed({ value: 'file', help: 'of the secret key; the public one is written beside it, as file.pub' }),
   },
-  notes: ['The secret key belongs on no machine of the task. Whoever has it can name a successor of a lost authority.'],
+  notes: [
+    'The secret key belongs on no machine of the task. A person who has it can name a successor of a lost authority.',
+  ],
   async run({ flags: { out }, terminal }) {
     const { toHex } = await import('@basa/masking');
     const { createNodeSigner, nodeRandomBytes } = await import('@basa/runtime/node');

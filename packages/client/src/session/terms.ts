@@ -57,7 +57,7 @@ export class Terms {
     this.#source = source;
   }
 
-  /** What was seen is durable before it is followed. A server that does not answer delays nothing that was seen before. */
+  /** A term is stored before the device follows it. If the server does not answer, the device follows the terms it has stored. */
   async follow(signal: AbortSignal, when: 'due' | 'now' = 'due'): Promise<void> {
     if (when === 'now') this.#lookedAt = Number.NEGATIVE_INFINITY;
     const { outside, state, first, isTrusted } = this.#source;

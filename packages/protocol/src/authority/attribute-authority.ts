@@ -362,7 +362,7 @@ export class AttributeAuthority {
     const begun = this.#state.tasks.flatMap((task) =>
       beginDueTerm(task, { buffers: this.#state.openBuffers, epochs: this.#state.epochs }, now),
     );
-    // What the next term gives up is not overdue as well: the call after this one sees the rest.
+    // A new term gives buffers up by itself. The next call looks for overdue ones among the others.
     if (begun.length > 0)
       return this.#decided({ state: undefined, records: begun, answer: { nextAt: now }, events: eventsOf(begun) });
     const open = this.#state.openBuffers;

@@ -132,7 +132,7 @@ export function endorseTerm(policy: TaskPolicy, signer: Signer, term: Term): Ter
   return { ...term, endorsements: joined([...term.endorsements, ...endorsements]) };
 }
 
-/** Returns why these words cannot be the next term after the policy's current one, whoever signed them; undefined if they can. */
+/** Returns why this body cannot be the next term after the policy's current one, or undefined if it can. Signatures are not checked. */
 export function nextTermProblem(suite: Suite, policy: TaskPolicy, term: TermBody): Refused | undefined {
   const { succession, authorities, serverKey } = policy;
   if (succession === undefined) return refused('succession-forbidden');

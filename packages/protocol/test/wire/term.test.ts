@@ -2,10 +2,10 @@
 import { ascii, equalBytes, ring, type Signer } from '@basa/masking';
 import { createNodeSigner, nodeSuite as suite } from '@basa/runtime/node';
 import { sample } from '@basa/testkit/core/sample.ts';
+import { signedTerm, type WantedTerm } from '@basa/testkit/core/signed-terms.ts';
 import { fuzzDecoder } from '@basa/testkit/fuzz/decoders.ts';
 import { describe, expect, test } from 'vitest';
 import {
-  acceptTerm,
   agreedOn,
   type Certificate,
   certificateCodec,
@@ -30,7 +30,6 @@ import {
   POLICY_DEFAULTS,
   policyProblem,
   receiveLine,
-  recoverTerm,
   type TaskPolicy,
   type Term,
   taskIdOf,
@@ -73,39 +72,9 @@ function policyOf(authorities: number, threshold: number, changes: Partial<TaskP
 
 const seatsOf = (count: number): readonly Signer[] => Array.from({ length: count }, (_, n) => signer(n + 1));
 
-interface Wanted {
-  readonly seat?: number;
-  readonly key?: Signer;
-  readonly isLost?: boolean;
-  readonly effective?: number;
-  readonly signers: readonly Signer[];
-  readonly recovery?: Signer;
-  readonly change?: Partial<Term>;
-}
-
-const HEAD = { branch: new Uint8Array(16), sequence: 7, revocations: 0, hash: new Uint8Array(32) };
-
-function termOf(policy: TaskPolicy, wanted: Wanted): Term {
-  const { seat = 0, key = signer(50 + termNumber(policy)), isLost = false, signers, recovery } = wanted;
-  const earliest = (policy.term?.effective ?? 0) + WEEK;
-  const body = {
-    task: taskIdOf(suite, policy),
-    number: termNumber(policy) + 1,
-    previous: currentHash(suite, policy),
-    seat,
-    key: key.publicKey,
-    address: 'https://new.example',
-    last: isLost ? undefined : HEAD,
-    effective: millis(wanted.effective ?? earliest),
-    ...wanted.change,
-  };
-  const term: Term = {
-    ...body,
-    accepted: acceptTerm(suite, key, body),
-    recovery: recovery && recoverTerm(suite, recovery, body),
-    endorsements: [],
-  };
-  return signers.reduce((signed, one) => endorseTerm(policy, one, signed), term);
+/** By default of seat 0, with a key of its own for each term. */
+function termOf(policy: TaskPolicy, wanted: Omit<WantedTerm, 'key'> & { readonly key?: Signer }): Term {
+  return signedTerm(policy, { key: signer(50 + termNumber(policy)), ...wanted });
 }
 
 const [a, b, c, d] = seatsOf(4) as [Signer, Signer, Signer, Signer];
@@ -198,7 +167,10 @@ describe('a term', () => {
   });
   test('takes effect no sooner than the wait after the term before', () => {
     const later = inTerm(suite, four, good);
-    const soon = termOf(later, { effective: good.effective + WEEK - 1, signers: [signer(50), b, c] });
+    const soon = termOf(later, {
+      change: { effective: millis(good.effective + WEEK - 1) },
+      signers: [signer(50), b, c],
+    });
     expect(reasonOf(later, soon)).toBe('term-invalid');
   });
   test('of a lost seat is signed by the others; a seat that signs is not lost', () => {

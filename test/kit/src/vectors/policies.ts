@@ -43,7 +43,7 @@ export interface PolicyVectors {
 }
 
 /** A policy that can be used: the others differ from it as their names say. */
-const GOOD_POLICY: TaskPolicy = {
+export const GOOD_POLICY: TaskPolicy = {
   ...POLICY_DEFAULTS,
   name: ascii('a policy'),
   authorities: [new Uint8Array(32).fill(1)],

@@ -1,80 +1,38 @@
 /** Succession: a line of terms with every hash, the words of a vote in each term, and terms that do not count. */
-import { ascii, ring, type Signer, toHex } from '@basa/masking';
+import { ascii, type Signer, toHex } from '@basa/masking';
 import {
-  acceptTerm,
   type Ctx,
-  currentHash,
-  ENGINE,
   encodePolicy,
   endorse,
-  endorseTerm,
   inTerm,
   isRefused,
   lineCodec,
   millis,
-  POLICY_DEFAULTS,
   type RefusalReason,
-  recoverTerm,
   type TaskPolicy,
   type Term,
   taskIdOf,
   termCodec,
   termHashOf,
-  termNumber,
   termProblem,
   voteCodec,
 } from '@basa/protocol';
 import { createNodeSigner, nodeSuite as suite } from '@basa/runtime/node';
+import { signedTerm, type WantedTerm } from '../core/signed-terms.ts';
+import { GOOD_POLICY } from './policies.ts';
 
 const WAIT_MS = 604_800_000;
-const HEAD = { branch: new Uint8Array(16), sequence: 12, revocations: 1, hash: new Uint8Array(32).fill(5) };
 
 const signerOf = (n: number): Signer => createNodeSigner(new Uint8Array(32).fill(n));
 const [first, second, third, fourth] = [1, 2, 3, 4].map(signerOf) as [Signer, Signer, Signer, Signer];
 const recovery = signerOf(20);
 
-interface Wanted {
-  readonly seat: number;
-  readonly key: Signer;
-  readonly isLost?: boolean;
-  readonly signers: readonly Signer[];
-  readonly recovery?: Signer;
-  readonly change?: Partial<Term>;
-}
-
-function termOf(policy: TaskPolicy, { seat, key, isLost = false, signers, recovery: by, change = {} }: Wanted): Term {
-  const body = {
-    task: taskIdOf(suite, policy),
-    number: termNumber(policy) + 1,
-    previous: currentHash(suite, policy),
-    seat,
-    key: key.publicKey,
-    address: 'https://authority.example:8443',
-    last: isLost ? undefined : HEAD,
-    effective: millis((policy.term?.effective ?? 0) + WAIT_MS),
-    ...change,
-  };
-  const accepted = acceptTerm(suite, key, body);
-  const term: Term = { ...body, accepted, recovery: by && recoverTerm(suite, by, body), endorsements: [] };
-  return signers.reduce((signed, one) => endorseTerm(policy, one, signed), term);
-}
-
 function policyOf(authorities: readonly Signer[], threshold: number): TaskPolicy {
   return {
-    ...POLICY_DEFAULTS,
+    ...GOOD_POLICY,
     name: ascii('succession'),
     authorities: authorities.map(({ publicKey }) => publicKey),
     threshold,
-    engine: ENGINE.slotKeys,
-    bufferSize: 10,
-    minimum: 8,
-    dimension: 1000,
-    modulus: ring(20),
-    level: 1024,
-    clip: 1,
-    staleness: { kind: 'constant' },
-    maxStaleness: 15,
-    manifestHash: new Uint8Array(32),
     serverKey: signerOf(9).publicKey,
     uploadLeaseMs: 600_000,
     openMs: 3_600_000,
@@ -103,9 +61,9 @@ export interface TermVectors {
 
 export function termVectors(): TermVectors {
   const policy = policyOf([first, second, third, fourth], 3);
-  const one = termOf(policy, { seat: 0, key: signerOf(11), signers: [first, second, third] });
+  const one = signedTerm(policy, { seat: 0, key: signerOf(11), signers: [first, second, third] });
   const later = inTerm(suite, policy, one);
-  const two = termOf(later, { seat: 3, key: signerOf(12), isLost: true, signers: [signerOf(11), second, third] });
+  const two = signedTerm(later, { seat: 3, key: signerOf(12), isLost: true, signers: [signerOf(11), second, third] });
   const body = {
     task: taskIdOf(suite, policy),
     ctx: new Uint8Array(32).fill(7) as Ctx,
@@ -129,28 +87,28 @@ function judgedTerms(policy: TaskPolicy): readonly JudgedTerm[] {
   const [alone, all] = [policyOf([first], 1), policyOf([first, second, third], 3)];
   const key = signerOf(11);
   const others = [second, third, fourth];
-  const good: Wanted = { seat: 0, key, signers: [first, second, third] };
+  const good: WantedTerm = { seat: 0, key, signers: [first, second, third] };
   const { succession: _, ...forbidden } = policy;
   const judged: readonly (readonly [what: string, policy: TaskPolicy, term: Term])[] = [
-    ['three of four seats', policy, termOf(policy, good)],
-    ['a lost seat, by the others', policy, termOf(policy, { ...good, isLost: true, signers: others })],
-    ['two of four seats', policy, termOf(policy, { ...good, signers: [first, second] })],
-    ['a seat that signs and is called lost', policy, termOf(policy, { ...good, isLost: true })],
-    ['a last head that its seat did not sign', policy, termOf(policy, { ...good, signers: others })],
-    ['a key that holds a seat', policy, termOf(policy, { ...good, key: fourth })],
-    ['the key of the server', policy, termOf(policy, { ...good, key: signerOf(9) })],
-    ['a seat that does not exist', policy, termOf(policy, { ...good, seat: 4, isLost: true })],
-    ['before the wait is over', policy, termOf(policy, { ...good, change: { effective: millis(WAIT_MS - 1) } })],
-    ['another number', policy, termOf(policy, { ...good, change: { number: 2 } })],
-    ['after another term', policy, termOf(policy, { ...good, change: { previous: new Uint8Array(32) } })],
-    ['a new key that did not accept', policy, { ...termOf(policy, good), accepted: new Uint8Array(64) }],
-    ['a policy without succession', forbidden, termOf(policy, good)],
-    ['one authority by its old key', alone, termOf(alone, { ...good, signers: [first] })],
-    ['one authority, with the recovery key', alone, termOf(alone, { ...good, signers: [first], recovery })],
-    ['one authority that is lost', alone, termOf(alone, { ...good, isLost: true, signers: [], recovery })],
-    ['another recovery key', alone, termOf(alone, { ...good, isLost: true, signers: [], recovery: signerOf(21) })],
-    ['three of three without one', all, termOf(all, { ...good, isLost: true, signers: [second, third], recovery })],
-    ['the same without the recovery key', all, termOf(all, { ...good, isLost: true, signers: [second, third] })],
+    ['three of four seats', policy, signedTerm(policy, good)],
+    ['a lost seat, by the others', policy, signedTerm(policy, { ...good, isLost: true, signers: others })],
+    ['two of four seats', policy, signedTerm(policy, { ...good, signers: [first, second] })],
+    ['a seat that signs and is called lost', policy, signedTerm(policy, { ...good, isLost: true })],
+    ['a last head that its seat did not sign', policy, signedTerm(policy, { ...good, signers: others })],
+    ['a key that holds a seat', policy, signedTerm(policy, { ...good, key: fourth })],
+    ['the key of the server', policy, signedTerm(policy, { ...good, key: signerOf(9) })],
+    ['a seat that does not exist', policy, signedTerm(policy, { ...good, seat: 4, isLost: true })],
+    ['before the wait is over', policy, signedTerm(policy, { ...good, change: { effective: millis(WAIT_MS - 1) } })],
+    ['another number', policy, signedTerm(policy, { ...good, change: { number: 2 } })],
+    ['after another term', policy, signedTerm(policy, { ...good, change: { previous: new Uint8Array(32) } })],
+    ['a new key that did not accept', policy, { ...signedTerm(policy, good), accepted: new Uint8Array(64) }],
+    ['a policy without succession', forbidden, signedTerm(policy, good)],
+    ['one authority by its old key', alone, signedTerm(alone, { ...good, signers: [first] })],
+    ['one authority, with the recovery key', alone, signedTerm(alone, { ...good, signers: [first], recovery })],
+    ['one authority that is lost', alone, signedTerm(alone, { ...good, isLost: true, signers: [], recovery })],
+    ['another recovery key', alone, signedTerm(alone, { ...good, isLost: true, signers: [], recovery: signerOf(21) })],
+    ['three of three without one', all, signedTerm(all, { ...good, isLost: true, signers: [second, third], recovery })],
+    ['the same without the recovery key', all, signedTerm(all, { ...good, isLost: true, signers: [second, third] })],
   ];
   return judged.map(([what, of, term]) => {
     const problem = termProblem(suite, of, term);
