@@ -6,35 +6,7 @@ import type { Outside } from '../outside.ts';
 import { openBrowserStore } from './browser-store.ts';
 import { webOutside } from './outside.ts';
 
-export { refusalText } from '@basa/protocol';
-export type { Abortable, ContributeOptions } from '../basa-client.ts';
-export type { DeviceSigner, DeviceStore } from '../device/device-store.ts';
-export type { Floor, PrivacyFloor } from '../device/floor.ts';
-export { DEFAULT_FLOOR } from '../device/floor.ts';
-export { Heads } from '../device/heads.ts';
-export { inMemoryStoreForTests } from '../device/memory-store.ts';
-export {
-  AnswerError,
-  CertificateError,
-  ProblemError,
-  RefusedError,
-  SettingsError,
-  StoreError,
-  UnreachableError,
-} from '../errors.ts';
-export type { Outside } from '../outside.ts';
-export type { RoundTrainer, RunOptions, RunSummary, Training } from '../run/run.ts';
-export { blocksOf } from '../run/run.ts';
-export { AuthorityClient } from '../services/authority-client.ts';
-export type { RetryOptions } from '../services/retry.ts';
-export { DEFAULT_RETRY } from '../services/retry.ts';
-export { ServerClient } from '../services/server-client.ts';
-export type { LinkOptions } from '../services/service-link.ts';
-export { ServiceLink } from '../services/service-link.ts';
-export type { Place } from '../session/admission.ts';
-export type { ClientEvents } from '../session/client-events.ts';
-export type { Contribution, ContributionOutcome, Costs, Rejection, Step } from '../session/contribution.ts';
-export type { FetchedModel } from '../session/model-fetch.ts';
+export * from '../everywhere.ts';
 export { openBrowserStore } from './browser-store.ts';
 export { webOutside } from './outside.ts';
 
