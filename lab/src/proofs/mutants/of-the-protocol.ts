@@ -1,4 +1,4 @@
-/** The rules of the protocol's last table of attacks (docs/threat-model.md, "Purpose of each check"), row by row. */
+/** The rules of the protocol's last table of attacks (docs/threat-model.md, "Purpose of each check"). */
 import { type Edit, keyHashNotCompared, type Mutant } from './mutant.ts';
 
 /** The self key depends only on the slot, not on the user in it. */
