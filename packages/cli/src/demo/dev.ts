@@ -6,6 +6,7 @@ import { MAX_AUTHORITIES, thresholdFlag } from '../flags/threshold.ts';
 import type { LocalServices } from '../local/local-services.ts';
 import { type Command, CommandError, command } from '../shell/command.ts';
 import { text, texts, whole } from '../shell/flag.ts';
+import { newFolder } from '../shell/new-folder.ts';
 import { counted } from '../shell/terminal.ts';
 import type { Fleet as DeviceFleet } from './fleet.ts';
 
@@ -123,7 +124,9 @@ export const dev: Command = command({
       for (const [name, value] of Object.entries(variables)) terminal.line(`export ${name}=${value}`);
       for (const [n, origin] of corsOrigins.entries())
         terminal.line(`\nYour page: ${origin}/#${pagePins(services, task, pageTokens[n] ?? '')}`);
-      terminal.line('\n`basa client --identity my-device --user 7 --rounds 3` takes part as one more device.');
+      terminal.line(
+        `\n\`basa client --identity ${newFolder('my-device')} --user 7 --rounds 3\` takes part as one more device.`,
+      );
       terminal.line('`basa task show --follow` shows the task and each new version.\n\nCtrl-C stops everything.');
       await until(signal, () => fleet?.check());
       return { json: { ...variables, BASA_OPERATOR_TOKEN: undefined, BASA_ENROLMENT_TOKEN: undefined, stopped: true } };
