@@ -32,7 +32,7 @@ const HOUR_MS = 3_600_000;
 
 if (values.help) {
   console.log(
-    'npm run lab -- trial large [--mode sealed|one-shot] [--dimension N] [--users K] [--workers N] [--json]\n\nPeak memory of the server process for one sum of K vectors of N numbers, and whether it is exact; in one-shot mode also the time of each step.',
+    'npm run lab -- trial large [--mode sealed|one-shot] [--dimension N] [--users K] [--workers N] [--json]\n\nMeasures the peak memory of the server for one sum of K vectors with N numbers, and checks that the sum is exact. In one-shot mode it also measures the time of each step.',
   );
 } else if (!isOneShot && values.mode !== 'sealed') {
   console.error('--mode takes sealed or one-shot');

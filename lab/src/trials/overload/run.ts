@@ -94,8 +94,8 @@ function problemsOf(report: Omit<OverloadReport, 'problems'>): readonly string[]
   const { answers, withoutTime, duringFlood, lost, megabytesBefore, maxMegabytes, recoveryMs } = report;
   const wrong = Object.entries(answers).filter(([status]) => !['200', '429', '503'].includes(status));
   const checks: readonly (readonly [boolean, string])[] = [
-    [wrong.length > 0, `answers that are neither an admission nor a no with a time: ${JSON.stringify(wrong)}`],
-    [(answers['429'] ?? 0) + (answers['503'] ?? 0) === 0, 'nobody was put off: the flood was none'],
+    [wrong.length > 0, `answers that neither admit a device nor tell it when to come back: ${JSON.stringify(wrong)}`],
+    [(answers['429'] ?? 0) + (answers['503'] ?? 0) === 0, 'no device was told to come back later, so there was no overload'],
     [withoutTime > 0, `${withoutTime} were put off without Retry-After`],
     [duringFlood === 0, 'nothing was accepted during the flood'],
     [lost > 0, `${lost} acknowledged updates are in no version`],

@@ -72,8 +72,8 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run lab -- trial suspicion [--seeds N] [--json]
 
-Simulates 1000 sums with N seeds (20 by default) in each of several fleets: which share of the sums is spoilt with and without the
-rule, and who was suspended. Means over the seeds.`);
+Simulates 1000 sums in each of several fleets, with N seeds (default: 20). Shows the share of spoilt sums with and without the rule, and
+the number of suspended devices, as means over the seeds.`);
   process.exit();
 }
 
