@@ -1,4 +1,4 @@
-/** D1 and D2: a malicious server lies about the position, and forges or omits what was sealed to it. */
+/** D1 and D2: a malicious server lies about the position of a user, and forges or omits the messages that are sealed to it. */
 import type { Attack } from './attack.ts';
 import {
   type ChainLink,

@@ -1,4 +1,4 @@
-/** Q1: the first of four authorities answers at once, and wrongly: with another policy, another time, or another end of a buffer. */
+/** Q1: the first of four authorities answers fastest, with a wrong policy, a wrong time, or a wrong outcome of a buffer. */
 import { equalBytes } from '@basa/masking';
 import {
   agreedOutcome,

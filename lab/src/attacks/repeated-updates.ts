@@ -1,4 +1,7 @@
-/** P1: one device contributes several updates on one version, in sums of overlapping groups: with deterministic training they subtract. */
+/**
+ * P1: one device contributes several updates on one version, in sums of overlapping groups. With deterministic training the updates are
+ * equal, so the sums can be subtracted.
+ */
 import type { Versions } from '@basa/protocol';
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';

@@ -1,4 +1,4 @@
-/** Q2: one of four authorities signs votes for another close, and one is a little slow: two votes for the close arrive in time. */
+/** Q2: one of four authorities signs votes for another close, and one is a little slow, so only two votes for the close arrive early. */
 import {
   type CloseAnswerOf,
   type CloseRequest,

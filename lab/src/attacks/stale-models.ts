@@ -49,7 +49,7 @@ function replayed(setting: AttackSetting, versions: Versions, believe: Believe):
   return scene.result();
 }
 
-/** Asks like the client: with a nonce, and what it has seen in its ledger. A replay is refused, and it asks again. */
+/** Asks like the client: with a nonce, and with the versions in its ledger. A replay is refused, and the device asks again. */
 function newestVersion(scene: SealedScene, device: FederationDevice, shown?: NewestModel): number {
   const { authority, policy, randomBytes, task } = scene.world;
   const nonce = randomBytes(16);

@@ -1,7 +1,7 @@
 /**
- * N1: two processes have the folder of one device open, and each gives its update to a buffer of its own. The lock
- * keeps the second one out; packages/client/test/device-lock.test.ts shows that with real processes, and this attack
- * shows why it is needed. A second process that comes after the first finds the earlier contribution in the ledger.
+ * N1: two processes open the folder of one device, and each gives the update to a different buffer. The lock stops the second process;
+ * packages/client/test/device-lock.test.ts shows this with real processes. This attack shows why the lock is needed. A second process that
+ * starts after the first one has ended finds the earlier contribution in the ledger.
  */
 import type { Attack, AttackResult, AttackSetting } from './attack.ts';
 import { ALL_OF_THREE, SealedScene } from './sealed-scene.ts';

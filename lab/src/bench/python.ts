@@ -1,4 +1,4 @@
-/** A contribution of a device in Python beside one of a Node device: processor time of their processes, at the same services. */
+/** Compares the processor time of one contribution of a Python device and of a Node device, with the same services. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The server under load: durable uploads beside what bounds them, seats, deposits, keys, closes, memory, cost by step. */
+/** Measures the server under load: durable uploads compared with their limits, seats, deposits, keys, closes, memory, and cost by step. */
 import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

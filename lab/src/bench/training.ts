@@ -1,4 +1,4 @@
-/** Samples per second of the four models on one core and on all, beside the matrix product of the same kernel. */
+/** Samples per second of the four models on one core and on all cores, compared with the matrix product of the same kernel. */
 import { availableParallelism } from 'node:os';
 import { createWorkerPool, workerModule } from '@basa/runtime/node';
 import { type Timing, timeInTurn } from './measure.ts';

@@ -1,7 +1,7 @@
 /**
- * A restore on other machines, twice. A move: both services are stopped, backed up, and go on in other folders and at other ports with the
- * devices that they had. A loss: both come from backups that are older than what they did last, and the work goes on in a new task that begins
- * with the newest model that was saved.
+ * Restores both services on other machines, twice. First a move: both services are stopped, backed up, and continue in other folders and on
+ * other ports with the same devices. Then a loss: both are restored from backups that lack their last records, and work continues in a new
+ * task that starts from the newest saved model.
  */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,10 @@ export interface RestoreReport {
   readonly problems: readonly string[];
 }
 
-/** The authority first: a server that knows less than it aborts and goes on; one that knows a newer model does not. */
+/**
+ * The authority is restored first. A server that knows less than the authority aborts buffers and continues. A server that knows a newer
+ * model does not continue.
+ */
 const SERVICES = {
   authority: { backup: backupAuthority, restore: restoreAuthority },
   server: { backup: backupServer, restore: restoreServer },
@@ -95,8 +98,8 @@ async function backUp({ basa }: Drill, name: string): Promise<void> {
 }
 
 /**
- * Other folders and other ports; the witness stays where it is, which is no part of either. No backup has the secrets of epochs of the one-shot
- * mode: an authority that is moved with them takes a copy of its stopped folder along.
+ * Moves the services to other folders and ports. The witness belongs to neither folder and stays in its place. No backup has the secrets of
+ * epochs of the one-shot mode: an authority that is moved with them takes a copy of its stopped folder along.
  */
 async function restore({ basa }: Drill, name: string, authorityFrom: 'backup' | 'copy' = 'backup'): Promise<void> {
   const place = (role: Role) => ({ dataFolder: join(basa.folder, `${role}-${name}`), port: 0 });

@@ -68,7 +68,7 @@ function replaced(input: DrillInput, authorities: number): Promise<Verdict & { r
     await drill.versions(2);
     drill.say(`the successor has the seat; ${pausedMs} ms after its term began there was a version`);
     await basa.replaceAuthority(SEAT, SUCCESSOR, inTerm(nodeSuite, basa.policy, term));
-    // Of four, the others know what became of earlier updates. The only one is started again for the verdict.
+    // With four authorities, the others know the outcome of earlier updates. A single authority is started again for the verdict.
     if (authorities > 1) drill.retire({ ...before, names: [] });
     else {
       await basa.start(lost);

@@ -126,7 +126,7 @@ function tooFew(environment: Environment): AttackReport {
   return oracle.trace.judge();
 }
 
-/** Two uploads of one colluder beside the victim's. */
+/** Two uploads of one colluder in a batch with the victim's. */
 function oneColluder(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment, { minimum: 3 });
   const [a] = honestUploads(oracle, 1) as [Ctx];

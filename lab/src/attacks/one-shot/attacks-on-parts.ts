@@ -97,7 +97,7 @@ function dealtApart(environment: Environment, options: ShotOracleOptions): Attac
   return oracle.trace.judge();
 }
 
-/** Only the masks of the guards are revealed: one more word would be a word of the update. */
+/** Authorities reveal only the masks of the guard words. One more word would reveal a word of the update. */
 function guardsRead(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment);
   const device = oracle.world.shooter();

@@ -31,7 +31,7 @@ export const ATTACKS_ON_SUMS: readonly ShotAttack[] = [
   },
 ];
 
-/** An honest server and three honest authorities; the fourth adds one to a coordinate of every sum that it is asked for. */
+/** The server and three authorities are honest. The fourth authority adds one to a coordinate of every sum that it returns. */
 function wrongSum(environment: Environment): AttackReport {
   const oracle = new ShotOracle(environment, { ...COUNCIL, dimension: 4, colluding: [] });
   const { world } = oracle;

@@ -92,13 +92,13 @@ function aboutOf(engines: EnginePrices): string {
   ].join('\n');
 }
 
-/** The minimum of any protocol with n masks, beside the total of a user. */
+/** The minimum cost of any protocol with n masks, compared with the total cost of a user. */
 function maskingText(rows: readonly Row[], prices: ReadonlyMap<number, VectorPrices>): string {
   const ofSlotKeys = rows.filter(({ protocol, dropouts }) => protocol === slotKeysName(COUNCILS[0]) && dropouts === 0);
   const secAggOf = (row: Row): Row | undefined =>
     rows.find(({ protocol, n, d, dropouts }) => protocol === 'SecAgg' && n === row.n && d === row.d && dropouts === 0);
   return [
-    "A user of BASA sealed (slot keys) without drop-outs, beside its masking alone (n expansions and the packing) and SecAgg's user:",
+    "A user of BASA sealed (slot keys) without drop-outs, compared with only its masking (n expansions and the packing) and with SecAgg's user:",
     formatTable(
       ['n', 'd', 'user ms', 'masking ms', 'user / masking', 'user / SecAgg'],
       ofSlotKeys.map((row) => {
@@ -117,7 +117,7 @@ function maskingText(rows: readonly Row[], prices: ReadonlyMap<number, VectorPri
   ].join('\n');
 }
 
-/** The cost of several authorities beside that of one. */
+/** The cost of several authorities compared with the cost of one. */
 function councilText(rows: readonly Row[]): string {
   const [alone, ...several] = COUNCILS.map(slotKeysName);
   const beside = rows.flatMap((row): readonly (readonly string[])[] => {
@@ -138,7 +138,7 @@ function councilText(rows: readonly Row[]): string {
     ];
   });
   return [
-    'Several authorities beside one, without drop-outs; the authorities run in this process and are timed apart:',
+    'Several authorities compared with one, without drop-outs. The authorities run in this process, and their time is measured separately:',
     formatTable(['protocol', 'n', 'd', 'user / user of one', 'server / server of one', 'more bytes a user'], beside),
   ].join('\n');
 }

@@ -21,7 +21,7 @@ export interface ShotsMeasured {
   readonly name: string;
   readonly durablePerSecond: number;
   readonly discardPerSecond: number;
-  /** Best of the rounds, each against the discarder of its own round. */
+  /** The best round, each compared with the discarding server of the same round. */
   readonly toDiscard: number;
   /** Of the server, until the last acknowledgement; inspection begins meanwhile. */
   readonly cpuMs: number;

@@ -26,8 +26,8 @@ import type { WatchedDevice } from './watched-device.ts';
 const flipped = <T extends Uint8Array>(bytes: T): T => bytes.map((byte, i) => (i === 5 ? byte ^ 1 : byte)) as T;
 
 /**
- * A deposit over seeds of the server, under the tag of `as` or of no user. If it stands for a user's deposit, nonce and
- * signature are the true ones, and only the seeds are not.
+ * A deposit of seeds that the server made, with the tag of `as` or of no user. If it replaces a user's deposit, nonce and signature are
+ * genuine, and only the seeds are forged.
  */
 export function forgedDeposit(world: OracleWorld, ledger: Ledger, as?: Source): Source {
   const { suite } = world.server.ports;

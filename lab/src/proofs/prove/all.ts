@@ -45,7 +45,7 @@ interface PartResult {
   readonly result: unknown;
 }
 
-/** Runs one part, shows what it prints, and keeps its last line. */
+/** Runs one part, shows its output, and keeps its last line. */
 async function runPart({ name, quick }: Part): Promise<PartResult> {
   console.log(`\n== ${name}`);
   const started = Date.now();

@@ -22,7 +22,7 @@ leaks: if the server colludes with two of four authorities, or with one of three
   --workers N     number of worker threads (default: one per core); it does not change the result
   --json          print the result as one JSON object in the last line`;
 
-/** The councils that must leak, and the one that must not. */
+/** The councils that must leak, and the council that must not leak. */
 const LEAKING: readonly CouncilShape[] = [
   { authorities: 4, threshold: 3, colluding: 2 },
   { authorities: 3, threshold: 2, colluding: 1 },

@@ -32,7 +32,7 @@ function identityOf({ folder, token }: DevicesWork['devices'][number]) {
   return { identity: folder, token, pieceBytes: PIECE_BYTES };
 }
 
-/** An interrupted session is brought to its end first: what it was acknowledged for is the coordinate it was killed at. */
+/** Finishes an interrupted session first. Its acknowledgement belongs to the coordinate that the device had when it was killed. */
 async function offer(client: BasaClient, work: DevicesWork, device: number, place: number): Promise<void> {
   const delta = new Float32Array(work.dimension);
   delta[place] = 1;
@@ -50,7 +50,7 @@ async function offer(client: BasaClient, work: DevicesWork, device: number, plac
   }
 }
 
-/** Services come and go: what is not answered is tried again, without end. */
+/** Services may be down, so a request without an answer is repeated without limit. */
 async function again<Result>(device: number, work: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {

@@ -115,7 +115,7 @@ async function untilIncluded({ server, task }: TestProcesses): Promise<void> {
   while ((await server.versions(task)).length < 2) await new Promise((resolve) => setTimeout(resolve, 500));
 }
 
-/** The most memory the process ever held at once, all its threads together. */
+/** The peak memory of the process with all its threads. */
 function peakMiB(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024);

@@ -1,4 +1,7 @@
-/** More devices than a server carries: it puts off what it cannot do, goes on with what was begun, and is well soon afterwards. */
+/**
+ * Runs more devices than a server can serve. It must tell devices to come back later, finish the work that it started, and recover soon
+ * afterwards.
+ */
 import { bundleProcesses } from '@basa/testkit/processes/bundle.ts';
 import { TestProcesses } from '@basa/testkit/processes/test-processes.ts';
 import { residentBytes } from '../soak/samples.ts';

@@ -1,4 +1,7 @@
-/** `npm run lab -- trial soak [--engine cp-abe|one-shot] [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K] [--plot file.svg] [--json]`: many buffers, and what they leave behind. */
+/**
+ * `npm run lab -- trial soak [--engine cp-abe|one-shot] [--buffers N] [--seed N] [--restarts N] [--devices N] [--liars N] [--buffer-size K]
+ * [--plot file.svg] [--json]`: runs many buffers, and measures memory and disk.
+ */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
