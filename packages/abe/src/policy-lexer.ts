@@ -1,4 +1,4 @@
-/** Cuts policy text into tokens, and points at the character where a text goes wrong. */
+/** Splits policy text into tokens. Errors give the position of the wrong character. */
 import { utf8Bytes } from './utf8.ts';
 
 /** Thrown for a text that is not a policy; the message shows the line with a caret below the character. */

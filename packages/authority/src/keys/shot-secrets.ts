@@ -1,6 +1,6 @@
 /**
- * The secrets of epochs of the one-shot mode: one key pair for each task and epoch, sealed in the database that all nodes share, and unlocked in
- * the memory of each. No backup has them; when the record that ends an epoch is durable, its secret is destroyed.
+ * The epoch secrets of the one-shot mode: one key pair for each task and epoch. They are sealed in the database that all nodes share, and
+ * unlocked in the memory of each node. Backups do not contain them. When the record that ends an epoch is durable, its secret is destroyed.
  */
 import { equalBytes, type HolderSecret, type RandomBytes, Secret, type Suite, toHex } from '@basa/masking';
 import {
@@ -123,7 +123,7 @@ export class ShotSecrets {
   }
 }
 
-/** Binds a sealed secret to everything that is stored beside it. */
+/** Binds a sealed secret to the other columns of its row. */
 export function shotSecretName({ task, publicKey }: Omit<StoredShotSecret, 'sealed'>): string {
   return `epoch secret ${toHex(task)} ${toHex(publicKey)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The rules of the one-shot mode in the log: an epoch is opened once and under a rising number, no batch is voted for or final after the last epoch
- * has ended, no upload is in two batches, none is voted for after it was declared expired, and time never goes back.
+ * The rules of the one-shot mode in the log. An epoch is opened once, and epoch numbers rise. No batch gets a vote or becomes final after
+ * its last epoch has ended. No upload is in two batches, or gets a vote after it was declared expired. Time never goes back.
  */
 import { equalBytes, toHex } from '@basa/masking';
 import {

@@ -134,7 +134,7 @@ async function secretsOf(folder: string): Promise<LocalSecrets> {
   return secrets;
 }
 
-/** The secret that seals the authority's keys: a key file beside it, or a passphrase in folders of earlier versions. */
+/** The secret that seals the authority's keys: a key file in the same folder, or a passphrase in folders of earlier versions. */
 type LocalSecrets = { readonly operatorToken: string } & (
   | { readonly keyFile: string }
   | { readonly passphrase: string }

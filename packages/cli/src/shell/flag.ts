@@ -3,7 +3,7 @@ import { CommandError } from './command-error.ts';
 
 export interface Flag<T> {
   readonly help: string;
-  /** Stands for the value in help; a flag without one is a switch. */
+  /** The placeholder for the value in the help. A flag without a placeholder is a switch. */
   readonly value?: string;
   /** It may be given several times. */
   readonly isList?: true;

@@ -1,9 +1,9 @@
 /**
- * The number of devices that may be under way at a time. A place is held from admission until its update is in a version, so
- * with full places Little's law gives mean age = places / K - 1. The controller moves the number until the age meets the target.
+ * The number of devices that may be under way at a time. A place is held from admission until its update is in a version, so with full
+ * places Little's law gives mean age = places / K - 1. The controller changes the number until the age meets the target.
  *
- * A plain places <- places * target / age grows without bound on small fleets and oscillates on large ones: hence the long
- * interval, the dead band, the small factor, and the bound by the places that were really used.
+ * The simple rule places <- places * target / age grows without bound on small fleets and oscillates on large ones. For this reason there
+ * are a long interval, a dead band, a small factor, and a bound by the places that were really used.
  */
 
 export interface PlaceOptions {

@@ -142,7 +142,7 @@ export class Entrance {
     return drawing;
   }
 
-  /** Only devices that are already training on an older version can come to it. */
+  /** Only devices that already train on an older version can join it. */
   #seatsAhead(version: number): number {
     const { models, tuning, clock } = this.#options;
     return version === (models.newest?.version ?? 0) ? tuning.at(clock()).seatsAhead : 0;

@@ -94,8 +94,8 @@ export class SuspicionWatch {
 }
 
 /**
- * If no sum comes for long, suspensions slowly expire by the clock, so that no device waits for ever in a task that
- * stands still.
+ * If there is no sum for a long time, suspensions slowly expire by the clock, so that a device does not stay suspended in a task without
+ * progress.
  */
 function sumsAt(known: TaskSuspicions, now: number): number {
   return known.sums + Math.max(0, Math.floor((now - known.lastAt) / (STANDSTILL * paceOf(known))));

@@ -1,4 +1,4 @@
-/** The authorities that a server knows, by their keys. Tasks name those that they trust. */
+/** The authorities that a server knows, by their keys. Each task names the authorities that it trusts. */
 import { equalBytes } from '@basa/masking';
 import type { ServerPorts, TaskId, TaskPolicy } from '@basa/protocol';
 import type { AuthorityLink } from './authority-link.ts';

@@ -46,7 +46,7 @@ export function openNodes({ store, tickets, leaseMs, shared, onTrouble }: NodesO
   const holder = shared === undefined ? ALONE : toHex(nodeRandomBytes(8));
   const leases = new Leases({ store, leaseMs, holder, onTrouble });
   let signals: NodeSignals | undefined;
-  // If no node recorded anything for this time, there was none. A single node knows when it was down.
+  // If no node recorded anything for this time, no node was running. A single node knows when it was down.
   const silentMs = shared === undefined ? Number.POSITIVE_INFINITY : 2 * shared.tickMs + leaseMs;
   return {
     leases,

@@ -28,7 +28,7 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   /** The lifetime of an unused seat. */
   readonly seatMs?: number;
   readonly tickMs?: number;
-  /** The interval at which the authority is asked for revocations; it is also asked whenever it draws a buffer. */
+  /** The interval at which the server asks the authority for revocations. It also asks whenever the authority draws a buffer. */
   readonly revocationsMs?: number;
   readonly workers?: number;
   /** A device that left `max` slots unused within `withinMs` waits for its next seat. */

@@ -124,7 +124,7 @@ async function judge(context: RouteContext, request: PieceOfRequest): Promise<Ju
     rememberRequest(request);
     return smallUpload(context, task, fresh);
   }
-  // An upload that was begun before gets the same answer again, unless it can no longer be used.
+  // An upload that was started before gets the same answer again, unless it can no longer be used.
   const shot = known ?? (await orDiscarded(task, upload, await intake.begin(fresh as NewShot)));
   rememberRequest(request);
   return judgedUpload(context, task, possible(shot));

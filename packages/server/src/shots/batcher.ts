@@ -1,4 +1,4 @@
-/** Makes batches of good uploads as soon as waiting does not pay, and ends uploads that can be in no batch any more. */
+/** Makes batches of good uploads as soon as waiting has no more benefit, and ends uploads that can no longer be in a batch. */
 import { toHex } from '@basa/masking';
 import { type OneShotPolicy, pickBatch, type TaskPolicy, type UserId } from '@basa/protocol';
 import type { BatchKeeper } from '../buffers/batch-keeper.ts';
@@ -12,7 +12,7 @@ import { type EndTools, endShots, type ShotEnd } from './end-shots.ts';
 
 /** The devices under way, as admission knows them. */
 export interface Coming {
-  /** The time for which no device has been under way with an update on the version; infinite if none will come. */
+  /** The time for which no device has been on its way with an update on the version. Infinite if no device will come. */
   quietMs(version: number): number;
   /** The number of devices that may still come with one; undefined if there is no limit. */
   coming(version: number): number | undefined;
@@ -121,7 +121,7 @@ export class Batcher {
     return newest - version > policy.maxStaleness || (version < newest && isShort);
   }
 
-  /** Only if something has changed, and for many uploads not at every look, because there is one at every tick. */
+  /** Runs only if something has changed. With many uploads it does not run at every tick. */
   async #track(groups: readonly ShotGroup[]): Promise<void> {
     const { coming, clock, store, task } = this.#options;
     const whole = groups.map(({ entry, waiting, good }) => `${toHex(entry)} ${waiting + good}`).join(', ');

@@ -26,7 +26,7 @@ export interface StoredModel extends Scores {
   readonly loss?: number;
 }
 
-/** The sums that make up a version, and those that it leaves out. */
+/** The sums in a version, and the sums that it leaves out. */
 export interface SumsOfVersion {
   readonly sums: readonly Ctx[];
   readonly spoilt: readonly Ctx[];

@@ -32,7 +32,7 @@ export interface ServiceOptions {
   readonly deviceLimit?: RateLimit;
   readonly maxSkewMs?: number;
   readonly maxNonces?: number;
-  /** The time for which a service that was asked to stop continues to serve, unready, so that balancers send no more traffic. */
+  /** The time for which a stopping service still answers but reports that it is not ready, so that balancers send no more traffic. */
   readonly drainMs?: number;
   /** The time that a stop waits for requests under way. */
   readonly stopWithinMs?: number;

@@ -98,7 +98,7 @@ function adopted(server: ClosingStore, batch: Batch): StoredBatch | Refused {
   return gatherVotes(server, known);
 }
 
-/** Plans again without those that failed, until every part has a sum that enough holders signed identically. */
+/** Plans again without the authorities that failed, until every part has a sum on which enough holders agree. */
 function gatherSums(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
   const { policy } = server.world;
   const closing = closingOf(server, start);

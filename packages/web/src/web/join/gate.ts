@@ -1,4 +1,7 @@
-/** Decides whether the device may work now. Closing it aborts the running work; begun work is on disk and continues when it opens. */
+/**
+ * Decides whether the device may work now. Closing the gate aborts the running work. Its state is stored, and the work continues when the
+ * gate opens.
+ */
 export class Gate {
   #closed: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
   #working = new AbortController();
