@@ -9,9 +9,9 @@ const A_DAY_MS = 24 * 3_600_000;
 
 export const Q3: Attack = {
   id: 'Q3',
-  schedule: 'an authority is asked for the policy; it sends a byte of its answer every two seconds',
+  schedule: 'a device asks an authority for the policy; the authority sends one byte of its answer every two seconds',
   mutant: 'a client that gives up only after 30 s without any byte',
-  stoppedBy: 'an answer has 30 s, and a second more for every 8 kB of it',
+  stoppedBy: 'an answer must arrive within 30 s, plus one second for every 8 kB',
   broken: () => dripped(({ silentMs }) => TIMEOUT.timeoutMs - silentMs),
   sealed: () => dripped((attempt) => timeLeftMs(attempt, TIMEOUT)),
 };

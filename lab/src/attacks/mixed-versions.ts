@@ -15,7 +15,7 @@ const VICTIM = 'U2';
 export const O1: Attack = {
   id: 'O1',
   schedule:
-    'version 1 is a model on which updates nearly vanish, version 2 a normal one; U0 and U1 train on version 1, U2 on version 2, and the server seats all of them in one buffer',
+    'version 1 is a model on which updates nearly vanish, and version 2 is a normal model; U0 and U1 train on version 1, and U2 trains on version 2; the server puts all of them into one buffer',
   mutant: 'a task that mixes versions in a buffer, as the paper does',
   broken: (setting) => isolated(setting, 'unsafeMixed'),
   sealed: (setting) => isolated(setting, 'one'),

@@ -10,8 +10,8 @@ import { closeBuffer } from './server-moves.ts';
 export const P1: Attack = {
   id: 'P1',
   schedule:
-    'U0 and U1 train on the same version twice, with the same result; the server seats them with U2 the first time and with U3 the second time',
-  mutant: 'a device that gives updates on a version as often as it is asked to',
+    'U0 and U1 train on the same version twice, with the same result; the server puts them into a buffer with U2, and then into a buffer with U3',
+  mutant: 'a device that gives any number of updates on one version',
   broken: (setting) => overlapping(setting, 'unsafeMixed'),
   sealed: (setting) => overlapping(setting, 'one'),
 };

@@ -12,9 +12,9 @@ const TINY = 1e-12;
 export const M1: Attack = {
   id: 'M1',
   schedule:
-    'version 0 leaves nothing to learn, version 1 does; all but U2 are shown the signed entry of version 0 again',
+    'nothing can be learned from version 0, but from version 1; the server shows all users but U2 the signed entry of version 0 again',
   mutant:
-    'mixed versions, and a device that believes every entry the authority ever signed, and looks for zeros before it quantises',
+    'mixed versions, and a device that accepts every entry that the authority ever signed, and looks for zeros before it quantises',
   broken: (setting) =>
     replayed(setting, 'unsafeMixed', (_, device, { entry }) => {
       device.blocks = [];

@@ -9,8 +9,8 @@ import { closeBuffer } from './server-moves.ts';
 
 export const N1: Attack = {
   id: 'N1',
-  schedule: 'U0 and U1 each run twice on one folder; their updates go into a buffer with V and into one with Eve',
-  mutant: 'a folder that a second process opens while the first one has it',
+  schedule: 'U0 and U1 each run twice on one folder; their updates enter a buffer with V and another buffer with Eve',
+  mutant: 'a folder that a second process opens while the first process uses it',
   broken: (setting) => twoProcesses(setting, 'at once'),
   sealed: (setting) => twoProcesses(setting, 'one after the other'),
 };

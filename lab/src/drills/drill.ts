@@ -120,7 +120,7 @@ export class Drill {
     for (let n = 0; n < DEVICE_PROCESSES; n++) this.#devices.push(await this.fleet.start(n, {}, []));
   }
 
-  /** Killed where they stand. */
+  /** Kills the processes without a clean stop. */
   async stopDevices(): Promise<void> {
     for (const child of this.#devices.splice(0)) {
       child.kill('SIGKILL');
@@ -142,7 +142,7 @@ export class Drill {
     this.#onLine(line);
   }
 
-  /** Killed where they stand, or stopped in order. */
+  /** Kills the processes, or stops them cleanly. */
   async stopServices(how: 'kill' | 'stop'): Promise<void> {
     for (const name of [...this.basa.servers, ...this.basa.authorities]) {
       if (how === 'kill') this.basa.children.get(name)?.kill('SIGKILL');

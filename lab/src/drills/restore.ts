@@ -81,7 +81,7 @@ async function lose(drill: Drill): Promise<{ readonly forgotten: number; readonl
   await restore(drill, 'kept');
   const after = await parametersOf(drill);
   const wrong = after.flatMap((bytes, version) =>
-    bytes === before[version] ? [] : [`version ${version} is not what it was before the loss`],
+    bytes === before[version] ? [] : [`version ${version} differs from the version before the loss`],
   );
   drill.say(`the backup has ${after.length - 1} of ${before.length - 1} versions; ${forgotten} updates came after it`);
   await basa.createTask('again', { initial: { parameters: after.at(-1) ?? '' } });

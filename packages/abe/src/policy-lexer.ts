@@ -52,7 +52,7 @@ function readToken(text: string, index: number): Token {
   if (KEYWORD.test(word)) return { kind: word.toLowerCase() as TokenKind, index, text: word, bytes: NOTHING };
   if (word !== '') return { kind: 'word', index, text: word, bytes: utf8Bytes(word) };
   if (text[index] === '"') return readQuoted(text, index);
-  throw new PolicySyntaxError(`${JSON.stringify(text[index])} can't stand here`, text, index);
+  throw new PolicySyntaxError(`${JSON.stringify(text[index])} is not allowed here`, text, index);
 }
 
 const PLAIN = /[^"\\\n]+/y;

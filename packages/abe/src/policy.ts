@@ -72,7 +72,7 @@ function checkNode(policy: Policy): void {
   if (policy.kind === 'attribute') return void attributeBytes(policy.attribute);
   const { k, children } = policy;
   if (!Number.isInteger(k) || k < 1 || k > children.length) {
-    throw new RangeError(`${k} of ${children.length} can't be asked for`);
+    throw new RangeError(`${k} of ${children.length} is not a valid threshold`);
   }
   children.forEach(checkNode);
 }

@@ -26,15 +26,15 @@ import { COUNCIL, HYBRID, honestUploads, type ShotAttack } from './shot-scene.ts
 export const ATTACKS_ON_SEALING: readonly ShotAttack[] = [
   {
     id: 'S25',
-    schedule: 'somebody who recorded uploads breaks X25519 later',
+    schedule: 'an attacker records uploads and breaks X25519 later',
     without: 'randomness of ML-KEM that does not come from the seed',
     learned: ['x of U0', 'x of U1'],
     play: openedLater,
   },
   {
     id: 'S26',
-    schedule: 'an authority states an ML-KEM key that is none',
-    without: 'ML-KEM keys that nobody checked',
+    schedule: 'an authority publishes an invalid ML-KEM key',
+    without: 'ML-KEM keys that are not checked',
     learned: ['an honest device cannot seal its seeds'],
     play: uselessKey,
   },

@@ -17,15 +17,15 @@ import { COUNCIL, honestUploads, type ShotAttack } from './shot-scene.ts';
 export const ATTACKS_ON_SUMS: readonly ShotAttack[] = [
   {
     id: 'S12',
-    schedule: 'an authority signs a sum of masks that is none',
-    without: 'a sum of masks that one authority vouches for',
+    schedule: 'an authority signs a wrong sum of masks',
+    without: 'a sum of masks that only one authority vouches for',
     learned: ['a wrong sum of masks was taken'],
     play: wrongSum,
   },
   {
     id: 'S18',
-    schedule: 'the server takes off the noise that the authority added',
-    without: 'noise that the server can make',
+    schedule: 'the server removes the noise that the authority added',
+    without: 'noise that the server can compute',
     learned: ['the server computes the noise'],
     play: noiseTakenOff,
   },

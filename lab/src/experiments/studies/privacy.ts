@@ -154,7 +154,7 @@ function figureOf({ base, multipliers }: Setting, finished: readonly FinishedRun
 
 export const privacy: Study = {
   name: 'privacy',
-  title: 'Differential privacy: accuracy against epsilon, and where it does not pay',
+  title: 'Differential privacy: accuracy by epsilon, and its limits',
   cells: NO_CELLS,
   needs: () => ({ dimensions: [], profiles: [], codes: [], models: [] }),
   async run({ profile, own }) {

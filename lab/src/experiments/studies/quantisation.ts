@@ -75,7 +75,7 @@ function ringTable(profile: Profile, results: readonly CellResult[]): Table {
   const { level, ringBits } = defaultQuantiser();
   const pairs = results.filter(({ cell }) => cell.ringBits !== undefined);
   return {
-    title: `The ring of new tasks at K = ${CELL.bufferSize} (${ringBits} bits, clip 1, level ${level}), beside floats in the same order`,
+    title: `The ring of new tasks at K = ${CELL.bufferSize} (${ringBits} bits, clip 1, level ${level}), compared with floats in the same order`,
     columns: ['dataset', 'versions', 'seed', 'floats', `${ringBits} bits`, 'difference', 'entries clipped'],
     rows: pairs.map(({ cell, trained }) => {
       const isTwin = (other: Cell): boolean =>

@@ -15,7 +15,7 @@ const RATES = [10, 40] as const;
 
 export const scale: Study = {
   name: 'scale',
-  title: 'A million users: arrivals in the open, timing alone',
+  title: 'A million users that arrive at any time (only timing)',
   cells: NO_CELLS,
   needs: () => ({
     dimensions: [MNIST.dimension],

@@ -152,6 +152,6 @@ else if (!options.isGood) {
     console.log(JSON.stringify({ oracle: { seed, nextSeed, seconds, leaks, exhaustive, generated: tally } }));
   }
   const isBlind = tally.sumsFound + tally.sumsWithheld !== tally.sums;
-  if (isBlind) console.error('A sum that could be opened was not found: what the oracle misses may hide a leak.');
+  if (isBlind) console.error('The oracle did not find a sum that could be opened, so it may also miss a leak.');
   process.exitCode = leaks === 0 && !isBlind ? 0 : 1;
 }

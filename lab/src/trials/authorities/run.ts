@@ -121,7 +121,7 @@ class Trial {
     const { versions: versionsWithTwoDown, words } = await this.#twoDown(fleet, second);
     await this.#start(second);
     await grown(basa, VERSIONS);
-    this.#onLine(`the fleet goes on with ${second}`);
+    this.#onLine(`the fleet continues with ${second}`);
     await this.#start(first);
     await grown(basa, VERSIONS);
     this.killDevices();
@@ -197,7 +197,7 @@ class Trial {
     const child = this.#basa.children.get(name) as ChildProcess;
     child.kill('SIGKILL');
     await gone(child);
-    if (child.signalCode !== 'SIGKILL') throw new Error(`${name} ended by itself with code ${child.exitCode}`);
+    if (child.signalCode !== 'SIGKILL') throw new Error(`${name} ended unexpectedly with code ${child.exitCode}`);
     this.#onLine(`${++this.#kills} ${name}: ${why}`);
   }
 

@@ -41,7 +41,7 @@ export async function lockDevice(folder: string, place?: LockPlace): Promise<Dev
       return await lockDevice(folder, place);
     }
     for (let waits = 0; (await rivals(folder, name, { machine, isShared })) > 0; waits++) {
-      if (waits === MAX_WAITS) throw busy(folder, 'several processes that started at once');
+      if (waits === MAX_WAITS) throw busy(folder, 'several processes that started at the same time');
       await sleep(WAIT_MS);
     }
     await writeFile(join(folder, heldName(name)), '', { mode: 0o600 });
