@@ -20,7 +20,7 @@ export interface SeenUpload {
   readonly terms: readonly NamedTerm[];
 }
 
-/** Different keys, seeds it drew, was told or opened, and different uploads it saw. */
+/** The number of different keys, of seeds that it drew, got or opened, and of uploads that it saw. */
 export interface Held {
   readonly keys: number;
   readonly seeds: number;

@@ -103,7 +103,7 @@ function dot(a: readonly number[], b: readonly number[]): number {
   return a.reduce((sum, value, k) => sum + value * (b[k] as number), 0);
 }
 
-/** Every honest x and every difference of two; zero is known to everybody. */
+/** Every honest x and every difference of two, without zero, which is no secret. */
 function targetsOf(inputs: readonly HonestInput[], size: number): readonly Target[] {
   const own = inputs
     .filter(({ vector }) => vector.some((value) => value !== 0))

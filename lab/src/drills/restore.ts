@@ -16,7 +16,7 @@ import type { DrillInput } from './program.ts';
 export interface RestoreReport {
   /** The move: from the stop of both services until a version was made at the new place. */
   readonly awayMs: number;
-  /** The loss: updates that were acknowledged after the backup, whose devices hold them for good. */
+  /** The loss: updates that were acknowledged after the backup. Their devices keep them as held permanently. */
   readonly forgotten: number;
   /** Of both parts together. */
   readonly acknowledged: number;

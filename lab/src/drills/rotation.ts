@@ -12,7 +12,7 @@ import type { DrillInput } from './program.ts';
 
 export interface RotationReport extends Verdict {
   readonly certificates: number;
-  /** Master keys that were sealed anew with the vault. */
+  /** The number of master keys that were sealed again with the vault. */
   readonly resealed: number;
   /** Key epochs that updates were sealed in. */
   readonly epochs: number;

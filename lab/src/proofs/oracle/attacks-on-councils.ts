@@ -135,7 +135,7 @@ function closeByAll(world: CouncilWorld, set: readonly number[], pool: Pool): vo
   for (const [index, core] of cores) pool.add(index, granted(world.asked(core, set, joined(votes))).keys);
 }
 
-/** A buffer of offers that the server has, or that it makes itself; signed by everybody who offered something. */
+/** A buffer of offers that the server has or makes itself, signed by all authorities that made an offer. */
 function drawnWith(
   world: Federation,
   invented: (authority: FederationAuthority) => Offer | undefined,

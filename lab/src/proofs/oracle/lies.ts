@@ -75,7 +75,7 @@ const everyEntry = (answer: DepositAnswer, change: (entry: InboxEntry) => InboxE
   inbox: answer.inbox.map(change),
 });
 
-/** Each of them is told to a user in place of the honest answer. */
+/** The server sends each of them to a user instead of the honest answer. */
 export const DEPOSIT_LIES: Readonly<Record<string, DepositLie>> = {
   'an inbox made up from end to end': (world, ledger, mine, _, dice) => {
     const length = dice.below(world.shape.bufferSize);
@@ -217,7 +217,7 @@ export function liedClose(world: OracleWorld, request: CloseRequest, dice: Dice)
   );
 }
 
-/** "Aborted", or closed with nobody, signed by the server. */
+/** "Aborted", or closed without any slot, signed by the server. */
 export function liedOutcome(world: OracleWorld, { ctx }: Outcome, status: Outcome['status']): Outcome {
   const body = { ctx, status, accepted: [] };
   return { ...body, signature: world.server.ports.signer.sign(outcomeCodec.statement(body)) };

@@ -85,7 +85,7 @@ class Run {
     if (dice.chance(0.05)) world.close(closeWith(world, ledger, this.#anySlots(ledger)));
   }
 
-  /** The liar's own close: any set of slots it holds uploads of, or the story one user was told. */
+  /** The liar's own close: any set of slots whose uploads it has, or the set that it showed to one user. */
   #closeLike(ledger: Ledger): void {
     const { world, dice } = this.liar;
     if (world.stories.length > 0 && dice.chance(0.5)) {

@@ -1,4 +1,4 @@
-/** A process with some devices of the SDK: each offers the one-hot update it is told, until the process is killed. */
+/** A process with some devices of the SDK. Each offers the one-hot updates that it gets, until the process is killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BasaClient, BasaClient as Clients, ProblemError, UnreachableError } from '@basa/client/node';
 import type { DevicesWork, FromDevices, ToDevices } from './messages.ts';

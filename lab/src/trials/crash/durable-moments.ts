@@ -1,6 +1,6 @@
 /**
- * A preload (`node --import`) that knows every moment before and after something becomes durable: a commit, a flush, a
- * rename. It names each kind of moment once on standard error, and dies by SIGKILL at the one it was told.
+ * A preload (`node --import`) that observes every moment before and after data becomes durable: a commit, a flush or a rename. It prints
+ * each kind of moment once on standard error, and kills the process with SIGKILL at the given moment.
  *
  *     BASA_DIE_AT="before commit records+buffers"  BASA_DIE_NTH=2
  */

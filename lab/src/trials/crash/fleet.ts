@@ -32,7 +32,7 @@ export class Fleet {
   readonly faults: string[] = [];
   /** Steps that devices took, for callers that wait for progress. */
   steps = 0;
-  /** Devices that were put off, each with the words of the last time, since somebody cleared it. */
+  /** Devices that were told to come back later, each with the last message. The caller clears this list. */
   readonly putOff = new Map<number, string>();
   readonly #options: FleetOptions;
   readonly #works: DevicesWork[];

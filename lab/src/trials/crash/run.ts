@@ -50,12 +50,12 @@ const LEASE_MS = 1000;
 /** The time for which a node is stopped: longer than its lease, and sometimes longer than the database lets it hold locks. */
 const STOP_MS = { least: 2000, most: 6500 };
 const STOPPED_SHARE = 0.3;
-/** There is more to die on PostgreSQL: each lives longer, so that something is done meanwhile; the database longest. */
+/** With PostgreSQL there are more processes to kill, so each lives longer, to make progress between kills. The database lives longest. */
 const PACE = { embedded: 1, postgres: 3 };
 const DATABASE_STEPS = 60;
 /** The message of a node that cannot reach its database when it starts. */
 const NO_DATABASE = 3;
-/** A process whose fleet takes no steps, because others are down, is killed all the same. */
+/** A process is also killed if the fleet makes no progress because other processes are down. */
 const PATIENCE_MS = 20_000;
 
 export async function runCrashes(options: CrashOptions): Promise<CrashReport> {

@@ -27,7 +27,7 @@ const [dimension, users, workers] = [chosenDimension, chosenUsers, values.worker
   number,
   number,
 ];
-/** Long enough for vectors that take minutes: nobody drops out here. */
+/** Long enough for vectors that take minutes, so that no device drops out. */
 const HOUR_MS = 3_600_000;
 
 if (values.help) {

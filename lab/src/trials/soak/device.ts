@@ -57,7 +57,7 @@ export class SoakDevice {
   readonly #isLiar: boolean;
   readonly #signer = createNodeSigner(nodeRandomBytes(32));
   readonly #user = toHex(userIdOf(nodeSuite, this.#signer.publicKey));
-  /** For a whole contribution: an upload that is sent again must carry the same bytes, or nobody knows which was taken. */
+  /** For a whole contribution: a repeated upload must have the same bytes. Otherwise it is unknown which bytes were accepted. */
   #isLying = false;
   #wasSuspended = false;
 

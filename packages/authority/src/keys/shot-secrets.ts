@@ -25,7 +25,7 @@ export interface ShotSecretTools {
   readonly randomBytes: RandomBytes;
 }
 
-/** The secret of an epoch, and what opens parts, once somebody asked for it: keys are expanded once. */
+/** The secret of an epoch, and the keys that open parts. Keys are expanded once, at the first request. */
 interface Unlocked {
   readonly secret: Secret;
   agreement?: Secret;

@@ -21,7 +21,7 @@ export interface EnrolmentTools {
   readonly authority: DurableAuthority;
   readonly randomBytes: RandomBytes;
   readonly certificateMs: number;
-  /** Limits how often a device gets a certificate with other words than its last: each stays in the log for good. */
+  /** Limits how often a device gets a changed certificate, because each certificate stays in the log permanently. */
   readonly otherWords: TokenBuckets;
 }
 
@@ -67,7 +67,7 @@ export async function enrol(
     if (directory.isRevoked(user)) fail('revoked');
     const of = directory.task(task);
     const newest = of?.certificates.get(toHex(user));
-    // In another term every certificate is signed anew.
+    // In another term every certificate is signed again.
     const isOfTerm = of !== undefined && newest !== undefined && isInTerm(of.policy, newest);
     const known = isOfTerm ? newest : undefined;
     const isAsked = like === undefined || (known?.issuedAt === like.issuedAt && known.notAfter === like.notAfter);

@@ -36,7 +36,7 @@ export interface LocalOptions {
   readonly corsOrigins?: readonly string[];
   /** The number of server nodes on their own PostgreSQL, behind a balancer. One embedded server by default. */
   readonly nodes?: number;
-  /** True if pages hand out the tokens of `offerTokens` to everybody. */
+  /** True if pages give the tokens of `offerTokens` to every visitor. */
   readonly handsOutTokens?: boolean;
 }
 

@@ -33,7 +33,7 @@ export async function runProgram(
     stdout.write(`${fitted(text, typed)}\n`);
     return code;
   };
-  /** Help texts use `basa`, which is not the command that everybody types. */
+  /** Help texts use `basa`, but some users type another command. */
   const explain = (text: string, code: number): number =>
     say(typed === program.name ? text : `${text}\n\nOn this machine, type "${typed}" instead of "basa".`, code);
   const fail = (sentence: string, code: number): number => {

@@ -46,7 +46,7 @@ export interface TermsSource {
 const LOOKS_PER_WAIT = 20;
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 60_000;
-/** The time at which enough authorities were heard is written this often, as a part of the wait of the policy. */
+/** The interval at which the device stores the last time it heard from enough authorities, as a share of the wait in the policy. */
 const WRITES_PER_WAIT = 16;
 
 export class Terms {

@@ -1,4 +1,4 @@
-/** A model as bytes that are hashed into the task, so that nobody can make a device train another network under the same name. */
+/** A model as bytes whose hash is part of the task, so that no service can make a device train another network under the same name. */
 import { canonicalJson } from './canonical-json.ts';
 import type { Model } from './model.ts';
 

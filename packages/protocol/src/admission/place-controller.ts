@@ -31,7 +31,7 @@ export const DEFAULT_TARGET_AGE = 3;
 const DEAD_BAND = [0.9, 1.1] as const;
 /** One look changes the number by no more than this. */
 const CHANGE = [0.8, 1.25] as const;
-/** Spare places beyond a buffer's: with only K, one drop-out would delay everybody. */
+/** Places in addition to those of a buffer. With only K places, one drop-out would delay all devices. */
 const MIN_SPARE = 2;
 
 export function startPlaces(options: PlaceOptions): PlaceState {

@@ -75,8 +75,8 @@ export function adoptModel(
 }
 
 /**
- * Signs the newest entry of the term before once more, in this term. The words stay the same, so that it is one entry
- * for everybody. A successor that has no log adopts it by this.
+ * Signs the newest entry of the previous term again in this term. The content stays the same, so all parties have the same entry. A
+ * successor without a log adopts the entry this way.
  */
 export function renewModel(
   { suite, signer }: AuthorityPorts,

@@ -31,7 +31,7 @@ export interface SeenModel {
 }
 
 export interface DeviceLedger {
-  /** Buffers ever entered, as hex: a buffer that was left is left for good. */
+  /** All buffers that the device ever entered, in hex. It never enters a buffer again that it has left. */
   readonly entered: ReadonlySet<string>;
   /** Updates by their id, as hex. */
   readonly deltas: ReadonlyMap<string, DeltaCommitment>;

@@ -27,7 +27,7 @@ export const seenTermCodec: Codec<SeenTerm> = message<SeenTerm>(KIND.keptTerm, '
 export interface TermPlace {
   /** The number of the term that it is in. */
   readonly followed: number;
-  /** The last time at which it heard from enough authorities of that term; undefined if it never did. */
+  /** The last time at which the device heard from enough authorities of that term. Undefined if it never did. */
   readonly heardAt: Millis | undefined;
 }
 

@@ -56,7 +56,7 @@ export interface Term extends TermBody, Endorsed {
   readonly recovery: Recovery | undefined;
 }
 
-/** A line of terms ends after this many; the task then has to be created anew. */
+/** The largest number of terms in a line. After that, a new task must be created. */
 export const MAX_TERMS = 64;
 const ADDRESS_BYTES = 256;
 /** Bytes that fit a term. */

@@ -24,7 +24,7 @@ export interface AdmissionTicket {
   readonly inLine?: { readonly number: number; readonly until: number } | undefined;
 }
 
-/** A ticket under the lock of its task: no other device enters meanwhile. */
+/** A ticket while its task is locked, so that no other device enters. */
 export interface LockedTicket extends Pick<SqlSession, 'query'> {
   readonly task: TaskId;
   readonly user: UserId;

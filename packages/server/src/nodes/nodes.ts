@@ -1,7 +1,6 @@
 /**
- * The nodes of a server: a single one with its own database, or several that share one. The interface is the same. A
- * node that shares its database has copies in memory that may be old, hears about changes of others, and needs leases
- * that others may have.
+ * The nodes of a server: a single node with its own database, or several that share one. The interface is the same. A node with a shared
+ * database has copies in memory that may be old, gets notices about changes of other nodes, and needs leases that other nodes may hold.
  */
 import { toHex } from '@basa/masking';
 import { nodeRandomBytes } from '@basa/runtime/node';

@@ -41,7 +41,7 @@ export interface ServerOptions extends Omit<ServiceOptions, 'title' | 'audience'
   readonly tidyMs?: number;
   /** Serves tasks in the paper's own mode, which is not safe. */
   readonly unsafePaperMode?: boolean;
-  /** Serves web pages, and with them the event stream, which shows everybody when slots fill. */
+  /** Serves web pages and the event stream. The stream shows to every visitor when slots fill. */
   readonly pages?: PageOptions;
   onEvent?(event: BasaEvent): void;
 }

@@ -94,10 +94,7 @@ async function standingsNow({ models }: RunningTask, { standings }: ShotTask): P
   return standings.current((await models.current())?.version ?? 0);
 }
 
-/**
- * The statements that go with a place, so that a device need not ask for them; none if too few authorities were heard
- * recently.
- */
+/** The statements that are sent with a place, so that a device need not ask for them. Empty if too few authorities answered recently. */
 export async function standingsWithPlace(task: RunningTask): Promise<{ readonly standings?: string }> {
   const { shots } = task.mode;
   if (shots === undefined) return {};

@@ -63,7 +63,7 @@ async function askSome(tools: VoteTools, voted: VotedBatch, known: readonly Endo
   const held: Batch[] = [];
   const ask = async (member: Member): Promise<void> => {
     const answer = await voteOf(tools, voted, member, known).catch((error: unknown) => {
-      // An authority that restarted meanwhile has forgotten them once more: that does not count against them.
+      // An authority that restarted in the meantime has forgotten them again. This does not count against the uploads.
       if (error instanceof AuthorityRefusal && !isForgotten(error)) refusals.push(error);
       throw error;
     });

@@ -35,7 +35,7 @@ const MOST = 40_000;
 const ENDED_AT_ONCE = 1_000;
 /** A batch is made this long before the time to vote for it runs out. */
 const MARGIN_MS = 60_000;
-/** Admission is told again after this many times the time that it took to tell it. */
+/** The wait before the next report to admission, as a multiple of the duration of the last one. */
 const TELLING_SHARE = 10;
 
 export class Batcher {

@@ -75,7 +75,7 @@ export class Standings {
     return this.#within(this.#freshMs / 2);
   }
 
-  /** Returns the epochs with these statements that a device was told of, by this node or another. */
+  /** Returns the epochs of these statements that this or another node has sent to devices. */
   async epochs(statements: readonly Uint8Array[]): Promise<ReadonlyMap<string, Epoch>> {
     if (statements.some((statement) => !this.#epochs.has(toHex(statement)))) await this.#read();
     return this.#epochs;

@@ -15,7 +15,7 @@ export interface ServiceOptions {
   readonly clock: () => number;
   /** The metrics of the service, served at `/metrics`. */
   readonly metrics?: Metrics;
-  /** The readers of the metrics: nobody, operators with the role `metrics` or `operator`, or everybody who reaches the port. */
+  /** Access to the metrics: no access, operators with the role `metrics` or `operator`, or every client that can reach the port. */
   readonly metricsAccess?: MetricsAccess;
   readonly operators?: readonly Operator[];
   readonly log?: LogOptions;

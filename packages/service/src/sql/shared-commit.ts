@@ -77,7 +77,7 @@ export class SharedCommit {
     const committed = new Promise<number>((onCommit, onError) => {
       [resolve, reject] = [onCommit, onError];
     });
-    committed.catch(() => undefined); // perhaps nobody waits for it
+    committed.catch(() => undefined); // there may be no caller that waits for it
     setImmediate(() => void this.#queue(async () => this.commit()));
     return { committed, resolve, reject };
   }

@@ -44,7 +44,7 @@ function closingOf(server: ClosingStore, { ctx, batch }: StoredBatch): ClosingBa
   return { suite, task, policy, ctx, headers: headersOf(shotsOf(server, batch)) };
 }
 
-/** Asks all authorities, then all again with the votes so far, so that honest races block nobody. */
+/** Asks all authorities, then all again with the votes so far, so that races between honest requests do not block a batch. */
 function gatherVotes(server: ClosingStore, start: StoredBatch): StoredBatch | Refused {
   const { threshold } = server.world.policy;
   let stored = start;

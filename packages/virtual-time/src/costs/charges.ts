@@ -231,7 +231,7 @@ export class Charges {
   }
 }
 
-/** Its own mask for everybody, and a share of everybody's. */
+/** The user's own mask for all users, and a share of each user's mask. */
 function offlineSeconds({ encode, receive }: LightSecAggPrices, users: number): number {
   return (encode.ms + (users - 1) * receive.ms) / 1000;
 }

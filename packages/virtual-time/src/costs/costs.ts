@@ -33,7 +33,7 @@ export interface Profile {
 
 /** LightSecAgg at the true dimension. */
 export interface LightSecAggPrices {
-  /** Draw and encode a mask, seal a share for everybody. */
+  /** Draw and encode a mask, and seal a share for each user. */
   readonly encode: Sampled;
   /** Open a share that another one sent. */
   readonly receive: Sampled;

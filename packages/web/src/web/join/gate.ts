@@ -7,12 +7,12 @@ export class Gate {
   #working = new AbortController();
   readonly #leaving = new AbortController();
 
-  /** True if the device was told to leave for good. */
+  /** True if the device must leave permanently. */
   get isLeaving(): boolean {
     return this.#leaving.signal.aborted;
   }
 
-  /** Aborts when the gate closes, and for good when the device leaves. */
+  /** Aborts when the gate closes, and permanently when the device leaves. */
   get signal(): AbortSignal {
     return AbortSignal.any([this.#working.signal, this.#leaving.signal]);
   }
