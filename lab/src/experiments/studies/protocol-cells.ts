@@ -27,7 +27,6 @@ export interface Found {
   readonly accuracy: number;
 }
 
-/** The results of one cell over its seeds. */
 export function overSeeds(results: readonly CellResult[], isHere: (cell: Cell) => boolean): Found | undefined {
   const here = results.filter(({ cell }) => isHere(cell));
   const [first] = here;

@@ -88,7 +88,6 @@ export function within(value: number, name: string, { min = 0, max = Number.MAX_
   throw new CommandError(`--${name} takes a whole number from ${min} to ${max}, got "${value}"`);
 }
 
-/** A positive number. */
 export function positive(told: WithDefault<number>): Flag<number>;
 export function positive(told: Told<number>): Flag<number | undefined>;
 export function positive(told: Told<number>): Flag<number | undefined> {

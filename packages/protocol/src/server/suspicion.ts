@@ -14,7 +14,6 @@ export interface Standing {
   readonly suspicion: number;
   /** Spoilt sums without a named cheat that it took part in, since it was last cleared. */
   readonly spoilt: number;
-  /** The number of its suspensions. */
   readonly suspensions: number;
   /** The number of the task's sum at which its suspension ends. */
   readonly suspendedUntil?: number;

@@ -41,7 +41,6 @@ export class AuthorityLinks {
     if (!isKnown()) this.#links.push(link);
   }
 
-  /** Returns the authorities of a task. */
   of(task: TaskId, policy: TaskPolicy): TaskAuthorities {
     const links = policy.authorities.map((key) => this.all.find(({ publicKey }) => equalBytes(publicKey, key)));
     return new TaskAuthorities({ ...this.#options, task, policy, links, graceMs: GRACE_MS });

@@ -53,7 +53,6 @@ export function modelTables(database: SqlDatabase) {
     /** The version that includes the sum, or leaves it out, logged or not. */
     modelOf: async (ctx: Ctx): Promise<StoredModel | undefined> =>
       (await database.query(OF_SUM, ctx)).map(readModel)[0],
-    /** The sums of each version. */
     sumsOf: async (task: TaskId): Promise<ReadonlyMap<number, SumsOfVersion>> =>
       grouped(await database.query('SELECT * FROM model_sums WHERE task = ? ORDER BY version, ctx', task)),
     /** The sums of the last versions. */

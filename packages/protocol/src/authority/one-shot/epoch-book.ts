@@ -62,7 +62,6 @@ export class EpochBook {
     return [...this.#live.values()];
   }
 
-  /** The newest live epoch of the task. */
   newest(task: TaskId): LiveEpoch | undefined {
     const own = this.all.filter(({ epoch }) => toHex(epoch.task) === toHex(task));
     return own.reduce<LiveEpoch | undefined>(

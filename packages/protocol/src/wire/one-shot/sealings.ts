@@ -10,7 +10,6 @@ export function isHybrid(sealing: Sealing): boolean {
   return sealing === 'x25519+mlkem768';
 }
 
-/** The bytes of one sealed part. */
 export function sealedPartBytes(sealing: Sealing, holders: number): number {
   return isHybrid(sealing) ? hybridSealedBytes(holders) : slotSealedBytes(holders);
 }
