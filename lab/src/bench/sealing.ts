@@ -123,7 +123,7 @@ function partsText(parts: readonly CouncilCost[]): string {
   });
   return [
     'The sealed parts of one upload of the one-shot mode, in processor time. The increase over only X25519 is in brackets.',
-    'A device seals to keys that it has sealed to before, or to new ones, which it expands first; an authority opens the parts that it holds.',
+    'A device seals to known keys, or to new keys that it must expand first. An authority opens the parts that it holds.',
     '',
     formatTable(['council, sealing', 'bytes', 'seal, ms', 'seal to new keys, ms', 'open, ms'], rows),
   ].join('\n');

@@ -80,15 +80,15 @@ function aboutOf(engines: EnginePrices): string {
       `  ${name}: seal ${seals.toFixed(2)}, open ${opens.toFixed(2)}, key ${issues.toFixed(2)} ms.`,
   );
   return [
-    'One sum of n users, in processor time of one process; drop-outs happen after the keys are out and before the upload.',
-    'A user is the median of those in the sum. For BASA, n is the size of its buffer.',
-    'How: SecAgg, SecAgg+ and BASA run in full at 64 elements, and that sum is checked; work on vectors is added by',
-    'counting mask expansions and hashes of vectors and charging each at the price of the real dimension, measured in this',
-    'run. Updates are quantised before, which is the same for all and left out. With slot keys everything else is timed as it',
-    'runs; with CP-ABE the calls of a sealing of real size are counted, each charged at the price of a warm process:',
+    'Processor time of one sum of n users, in one process. Drop-outs happen after the keys are issued and before the upload.',
+    'The user columns are medians over the users in the sum. For BASA, n is the buffer size.',
+    'SecAgg, SecAgg+ and BASA run completely with 64 elements, and that sum is checked. For the real dimension, mask',
+    'expansions and hashes of vectors are counted, and each is charged at its cost at that dimension, measured in this run.',
+    'Quantising is the same for all protocols and is left out. With slot keys, everything else is measured directly. With',
+    'CP-ABE, the calls of a sealing of real size are counted, and each is charged at its cost in a warm process:',
     ...prices,
-    'LightSecAgg: one user and the server at the real dimension. A row that is not there is a sum the protocol refuses to',
-    'open with this number of drop-outs. Keys are agreed anew for each sum, by X25519.',
+    'LightSecAgg runs with one user and the server at the real dimension. A row is missing if the protocol cannot open a sum',
+    'with this number of drop-outs. Keys are agreed again for each sum, with X25519.',
   ].join('\n');
 }
 
