@@ -9,7 +9,8 @@ export interface AttackWords {
 export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   A1: {
     title: 'A spy takes a place, gets its key and vanishes',
-    story: 'The next honest device gets the same place. The spy’s key then opens the messages that are sealed to that device.',
+    story:
+      'The next honest device gets the same place. The spy’s key then opens the messages that are sealed to that device.',
   },
   A2: {
     title: 'The same spy takes two places',
@@ -17,7 +18,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   B1: {
     title: 'Two uploads arrive for the same place',
-    story: 'One upload is late, so its place was given to another device. Both are hidden by the same masks, so the server can subtract them and see how the two updates differ.',
+    story:
+      'One upload is late, so its place was given to another device. Both are hidden by the same masks, so the server can subtract them and see how the two updates differ.',
   },
   B2: {
     title: 'A late upload and a spy’s upload arrive for the same place',
@@ -25,11 +27,13 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   C1: {
     title: 'A lost upload is sent again with a different update',
-    story: 'The device trains again, and hides the new update with the old masks. The server subtracts the two uploads.',
+    story:
+      'The device trains again, and hides the new update with the old masks. The server subtracts the two uploads.',
   },
   D1: {
     title: 'Every device is told that it is the last one',
-    story: 'The update of the last device is hidden only by masks from the others, and the server has forged all of them.',
+    story:
+      'The update of the last device is hidden only by masks from the others, and the server has forged all of them.',
   },
   D2: {
     title: 'The server withholds one message',
@@ -41,7 +45,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   G1: {
     title: 'All devices but one are told that their updates are out of date',
-    story: 'Old updates get less weight, and theirs shrink to nothing. The sum is then the update of the one remaining device.',
+    story:
+      'Old updates get less weight, and theirs shrink to nothing. The sum is then the update of the one remaining device.',
   },
   H1: {
     title: 'The numbers are too small for the sum',
@@ -49,7 +54,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   I1: {
     title: 'The server claims that a group has failed',
-    story: 'Devices that believe it send their update again. Two sums that differ by one device reveal that device’s update.',
+    story:
+      'Devices that believe it send their update again. Two sums that differ by one device reveal that device’s update.',
   },
   J1: {
     title: 'A spy copies a victim’s identifier and leaves',
@@ -57,7 +63,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   K1: {
     title: 'All devices but one are told to learn very slowly',
-    story: 'A tiny learning rate turns their updates into zeros. The sum is then the update of the one remaining device.',
+    story:
+      'A tiny learning rate turns their updates into zeros. The sum is then the update of the one remaining device.',
   },
   L1: {
     title: 'A model in which only one device can change a certain part',
@@ -71,7 +78,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   N1: {
     title: 'A device runs twice',
-    story: 'Two copies of the device give the same update to two groups. Comparing the two sums reveals the update of another device.',
+    story:
+      'Two copies of the device give the same update to two groups. Comparing the two sums reveals the update of another device.',
   },
   O1: {
     title: 'All devices but one get a model from which nothing can be learned',
@@ -102,7 +110,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   S1: {
     title: 'A spy copies a victim’s sealed secrets',
-    story: 'The spy puts the copy into its own upload, so the released masks of the spy’s group include the victim’s mask.',
+    story:
+      'The spy puts the copy into its own upload, so the released masks of the spy’s group include the victim’s mask.',
   },
   S2: {
     title: 'The server puts one update into two groups',
@@ -110,7 +119,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   S3: {
     title: 'The server tells each authority about a different group',
-    story: 'Each authority would release the masks of a group to which too few authorities have agreed, and the groups overlap.',
+    story:
+      'Each authority would release the masks of a group to which too few authorities have agreed, and the groups overlap.',
   },
   S4: {
     title: 'A task for which two of four authorities are enough',
@@ -172,7 +182,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   S18: {
     title: 'The server removes the noise from a private sum',
-    story: 'If it could compute the noise, or get the same sum again with different noise, the sum would no longer be private.',
+    story:
+      'If it could compute the noise, or get the same sum again with different noise, the sum would no longer be private.',
   },
   S19: {
     title: 'The server listens while uploads are checked',
@@ -184,7 +195,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   S21: {
     title: 'The server says that an update expired',
-    story: 'A device that trusts the word of a single authority would give the update again, although it is already in a sum.',
+    story:
+      'A device that trusts the word of a single authority would give the update again, although it is already in a sum.',
   },
   S22: {
     title: 'A restored authority votes like the others',
@@ -192,7 +204,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   S23: {
     title: 'Two groups with the same number',
-    story: 'An authority that agrees only to the number, not to the list of uploads, would release the masks of both groups.',
+    story:
+      'An authority that agrees only to the number, not to the list of uploads, would release the masks of both groups.',
   },
   S24: {
     title: 'A device seals a secret with ML-KEM that only some authorities can open',
@@ -200,7 +213,8 @@ export const ATTACK_WORDS: Readonly<Record<string, AttackWords>> = {
   },
   S25: {
     title: 'An attacker records uploads and breaks X25519 years later',
-    story: 'If the attacker could compute the randomness of ML-KEM, a quantum computer would be enough to open the recorded updates.',
+    story:
+      'If the attacker could compute the randomness of ML-KEM, a quantum computer would be enough to open the recorded updates.',
   },
   S26: {
     title: 'An authority publishes an invalid ML-KEM key',

@@ -7,7 +7,8 @@ import { closeBuffer } from './server-moves.ts';
 
 export const I1: Attack = {
   id: 'I1',
-  schedule: 'a buffer of U0, U1 and V closes; the server tells U0 and U1 "aborted", and they submit again together with Eve; V is kept out',
+  schedule:
+    'a buffer of U0, U1 and V closes; the server tells U0 and U1 "aborted", and they submit again together with Eve; V is kept out',
   mutant: 'a user that submits again because the server says so',
   broken: (setting) =>
     resubmission(setting, (_, device) => {

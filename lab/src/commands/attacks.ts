@@ -73,7 +73,9 @@ async function playMutants(
     const verdict = await judgeMutant(mutant);
     verdicts.push(verdict);
     const { name, unpatchedHolds, learned: without, broken } = verdict;
-    terminal.line(`    unmodified core: ${unpatchedHolds ? 'the server learns only the sum' : 'THE SERVER LEARNS MORE THAN THE SUM'}`);
+    terminal.line(
+      `    unmodified core: ${unpatchedHolds ? 'the server learns only the sum' : 'THE SERVER LEARNS MORE THAN THE SUM'}`,
+    );
     terminal.line(`    with the mutant "${name}": ${[...without, ...broken].join(', ') || 'NOT NOTICED'}`);
   }
   const stopped = verdicts.filter(isStopped).length;

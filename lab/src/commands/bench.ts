@@ -15,15 +15,18 @@ type Benchmark = (options: BenchOptions) => BenchResult | Promise<BenchResult>;
 const ABOUT = {
   abe: 'attribute-based encryption, compared with the bare operations of its library',
   browser: 'masking in a Chromium worker, compared with Node',
-  buffers: 'cost for users, server and authority with buffers of K = 10 to 300, and a close compared with its mask expansions',
+  buffers:
+    'cost for users, server and authority with buffers of K = 10 to 300, and a close compared with its mask expansions',
   masking: 'expanding and adding masks, compared with openssl speed on the same bytes',
   messages: 'size of every message of a user, by K and width',
   nodes: 'deposits and uploads with 1, 2 and 3 nodes on PostgreSQL, compared with the embedded server',
-  protocols: 'computation and traffic of a user and of the server: BASA compared with plain, SecAgg, SecAgg+ and LightSecAgg',
+  protocols:
+    'computation and traffic of a user and of the server: BASA compared with plain, SecAgg, SecAgg+ and LightSecAgg',
   python: 'one contribution of a Python device, compared with a Node device',
   sealing:
     'sealing and opening one seed with slot keys and with CP-ABE, and the parts of a one-shot upload with and without ML-KEM',
-  server: 'durable uploads, compared with node:http and bare TCP servers that discard the data; also deposits, keys and closes',
+  server:
+    'durable uploads, compared with node:http and bare TCP servers that discard the data; also deposits, keys and closes',
   training: 'training samples per second of the four models, compared with the matrix product of the same kernel',
 } as const;
 

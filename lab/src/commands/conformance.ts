@@ -20,7 +20,11 @@ import {
 import { needed, text, whole } from '@basa/cli/internal/shell/flag.ts';
 import type { Check, Verdict } from '@basa/conformance/report.ts';
 
-const onlyFlag = text({ help: 'run only the scenes whose name contains this text', default: '', without: 'all scenes' });
+const onlyFlag = text({
+  help: 'run only the scenes whose name contains this text',
+  default: '',
+  without: 'all scenes',
+});
 
 export const conformanceClient: Command = command({
   name: 'conformance client',
@@ -98,7 +102,8 @@ export const conformanceServer: Command = command({
 async function keyOf(file: string): Promise<Uint8Array> {
   const { fromHex } = await import('@basa/masking');
   const key = fromHex((await readFile(file, 'utf8')).trim());
-  if (key === undefined) throw new CommandError('the key file of the server that was started is not valid hex; run the command again');
+  if (key === undefined)
+    throw new CommandError('the key file of the server that was started is not valid hex; run the command again');
   return key;
 }
 
@@ -110,6 +115,7 @@ function printing({ terminal }: Pick<CommandInput, 'terminal'>): (check: Check) 
 function resultOf({ terminal }: Pick<CommandInput, 'terminal'>, verdict: Verdict): CommandResult {
   const { held, failed } = verdict;
   terminal.line(`${held} of ${held + failed} checks hold.`);
-  if (held + failed === 0) throw new CommandError('no scene has a name with the text of --only; remove --only to run all scenes');
+  if (held + failed === 0)
+    throw new CommandError('no scene has a name with the text of --only; remove --only to run all scenes');
   return { json: verdict, exitCode: failed > 0 ? EXIT_CODE.failed : EXIT_CODE.fine };
 }

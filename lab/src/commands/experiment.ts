@@ -42,7 +42,11 @@ const FLAGS = {
   'server-rate': positive({ help: "server's learning rate in asynchronous protocols, instead of the task's" }),
   damping: { ...dampingFlag, without: '0.5' },
   places: parsed<number | 'auto' | 'unlimited'>(
-    { value: 'n', help: 'number of users that train at the same time, auto (as the server does), or unlimited', without: 'auto' },
+    {
+      value: 'n',
+      help: 'number of users that train at the same time, auto (as the server does), or unlimited',
+      without: 'auto',
+    },
     'a whole number from 2 on, auto or unlimited',
     (given) => (given === 'unlimited' ? given : placesOf(given)),
   ),
@@ -122,11 +126,15 @@ export const experiment: Command = command({
         return { json: { folder, orders: flags.orders } };
       }
       if (flags.train) {
-        terminal.line(`The finished trainings are in ${folder}/trained.jsonl. Run the same command with --finished to report them.`);
+        terminal.line(
+          `The finished trainings are in ${folder}/trained.jsonl. Run the same command with --finished to report them.`,
+        );
         return { json: { folder } };
       }
       for (const outcome of outcomes) print(outcome, experiments.claimLines(outcome), terminal.line);
-      terminal.line(`\nThe tables and figures are in ${folder}/report.html, and the costs that were used are in costs.json.`);
+      terminal.line(
+        `\nThe tables and figures are in ${folder}/report.html, and the costs that were used are in costs.json.`,
+      );
       const [only] = outcomes;
       return { json: outcomes.length === 1 && only !== undefined ? jsonOf(only) : { outcomes: outcomes.map(jsonOf) } };
     } catch (error) {

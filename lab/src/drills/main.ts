@@ -15,7 +15,8 @@ await runNamed('lab -- drill', {
     program: at('alerts-program.ts'),
   },
   succession: {
-    about: 'lose and replace one of several authorities, and the only authority of a task, without enrolling devices again',
+    about:
+      'lose and replace one of several authorities, and the only authority of a task, without enrolling devices again',
     program: at('succession-program.ts'),
   },
   rotation: {

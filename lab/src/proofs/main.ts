@@ -12,7 +12,10 @@ await runNamed('lab -- prove', {
     about: 'the attacks and the next seven parts, one after the other (hours; minutes with --quick)',
     program: at('prove/all.ts'),
   },
-  mutants: { about: 'a list of cores that each lack a rule, with the verdict of the oracle', program: at('prove/mutants.ts') },
+  mutants: {
+    about: 'a list of cores that each lack a rule, with the verdict of the oracle',
+    program: at('prove/mutants.ts'),
+  },
   rules: { about: 'the rules as a small model, complete and with each rule left out', program: at('prove/rules.ts') },
   explorer: { about: 'every reachable state of small worlds', program: at('prove/explorer.ts') },
   faults: { about: 'simulated faults in thousands of buffers', program: at('prove/faults.ts') },
@@ -29,8 +32,14 @@ await runNamed('lab -- prove', {
     program: at('prove/shots.ts'),
   },
   decoders: { about: '10^7 hostile inputs for the decoder of each message', program: at('prove/decoders.ts') },
-  uniformity: { about: 'statistical tests that stored uploads look like noise, with many seeds', program: at('prove/uniformity.ts') },
-  mutation: { about: 'small wrong changes to the core, and the share that the tests notice', program: at('mutation/main.ts') },
+  uniformity: {
+    about: 'statistical tests that stored uploads look like noise, with many seeds',
+    program: at('prove/uniformity.ts'),
+  },
+  mutation: {
+    about: 'small wrong changes to the core, and the share that the tests notice',
+    program: at('mutation/main.ts'),
+  },
 });
 
 function at(file: string): URL {

@@ -17,18 +17,23 @@ await runNamed('lab -- trial', {
     about: 'power cuts under load: data that was not flushed is removed, and nothing acknowledged may be lost',
     program: at('powercut/main.ts'),
   },
-  soak: { about: '1000 buffers with drop-outs, liars and restarts, and the memory and disk that they use', program: at('soak/main.ts') },
+  soak: {
+    about: '1000 buffers with drop-outs, liars and restarts, and the memory and disk that they use',
+    program: at('soak/main.ts'),
+  },
   suspicion: {
     about: 'only the rule of suspicion: fleets of several sizes against several kinds of liars',
     program: at('suspicion/main.ts'),
   },
   overload: {
-    about: 'ten times more arrivals than the server can serve: devices are told when to come back, and nothing accepted is lost',
+    about:
+      'ten times more arrivals than the server can serve: devices are told when to come back, and nothing accepted is lost',
     program: at('overload/main.ts'),
   },
   hostile: { about: '10^5 hostile requests to the routes of both services', program: at('hostile/main.ts') },
   large: {
-    about: 'one buffer with 50 million parameters, or one batch of 10,000 updates with --mode one-shot; the sum must be exact',
+    about:
+      'one buffer with 50 million parameters, or one batch of 10,000 updates with --mode one-shot; the sum must be exact',
     program: at('large/main.ts'),
   },
   s3: { about: "the blob store against a real S3 server, Ceph's gateway", program: at('s3/main.ts'), isPlain: true },

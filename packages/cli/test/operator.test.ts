@@ -57,15 +57,18 @@ describe('with `basa dev` in one terminal, another', () => {
     expect(said).toMatch(/^accepted, \d+ bytes uploaded\n$/);
   });
 
-  it.each(pagesWithServices())('runs the programs of %s, each with the variables that the previous program exported', async (page) => {
-    const { tokens } = lastLine((await type('keys', 'enroll', '--json')).out) as { tokens: string[] };
-    let variables: Record<string, string> = { ...environment, BASA_ENROLMENT_TOKEN: tokens[0] ?? '' };
-    for (const { code, line } of servicePrograms(page)) {
-      const said = await runProgram(code, { cwd: folder, environment: variables });
-      expect(said, `${page}:${line}`).toMatch(/^export |\d contributions? /m);
-      variables = { ...variables, ...exportsOf(said) };
-    }
-  });
+  it.each(pagesWithServices())(
+    'runs the programs of %s, each with the variables that the previous program exported',
+    async (page) => {
+      const { tokens } = lastLine((await type('keys', 'enroll', '--json')).out) as { tokens: string[] };
+      let variables: Record<string, string> = { ...environment, BASA_ENROLMENT_TOKEN: tokens[0] ?? '' };
+      for (const { code, line } of servicePrograms(page)) {
+        const said = await runProgram(code, { cwd: folder, environment: variables });
+        expect(said, `${page}:${line}`).toMatch(/^export |\d contributions? /m);
+        variables = { ...variables, ...exportsOf(said) };
+      }
+    },
+  );
 
   it('shows, pauses, resumes and exports the task, and looks into a buffer', async () => {
     const task = environment['BASA_TASK'] ?? '';

@@ -10,17 +10,20 @@ import { accepted, startClient, startServices } from './support/setup.ts';
 const isPiece = ({ path, method }: Asked): boolean => path.endsWith('/upload') && method === 'PUT';
 
 describe('an upload', () => {
-  it.each(['before', 'after'] as const)('continues at the right position if a piece is lost %s it arrives', async (when) => {
-    const services = await startServices();
-    const client = await startClient(services, { pieceBytes: 50 });
-    let pieces = 0;
-    const cutSecond = (asked: Asked) => (isPiece(asked) && ++pieces === 2 ? ('cut' as const) : undefined);
-    services.mischief =
-      when === 'before' ? { before: cutSecond } : { after: (asked, reply) => cutSecond(asked) ?? reply };
-    accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
-    const offsets = services.asked.filter(isPiece).map(({ headers }) => headers[HEADER.uploadOffset]);
-    expect(offsets).toEqual(['0', '50', '50', '100', '150', '200']);
-  });
+  it.each(['before', 'after'] as const)(
+    'continues at the right position if a piece is lost %s it arrives',
+    async (when) => {
+      const services = await startServices();
+      const client = await startClient(services, { pieceBytes: 50 });
+      let pieces = 0;
+      const cutSecond = (asked: Asked) => (isPiece(asked) && ++pieces === 2 ? ('cut' as const) : undefined);
+      services.mischief =
+        when === 'before' ? { before: cutSecond } : { after: (asked, reply) => cutSecond(asked) ?? reply };
+      accepted(await client.contribute(deltaOf(1), { trainedOn: 0 }));
+      const offsets = services.asked.filter(isPiece).map(({ headers }) => headers[HEADER.uploadOffset]);
+      expect(offsets).toEqual(['0', '50', '50', '100', '150', '200']);
+    },
+  );
 
   it('that was interrupted sends only the missing bytes', async () => {
     const services = await startServices();

@@ -89,7 +89,9 @@ export const bandwidth: Study = {
           links.map((link) => [link, of(link, OURS), of(link, 'LSA async')]),
         ),
       ],
-      notes: ['Only timing is simulated; nothing is trained. A round sums 32 updates and a buffer sums 10, so compare the time per update.'],
+      notes: [
+        'Only timing is simulated; nothing is trained. A round sums 32 updates and a buffer sums 10, so compare the time per update.',
+      ],
     };
   },
 };

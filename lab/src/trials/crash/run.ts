@@ -141,7 +141,8 @@ async function crash(
         child.kill('SIGKILL');
         await gone(child);
         running.delete(child);
-        if (child.signalCode !== 'SIGKILL') throw new Error(`the ${role} ended unexpectedly with code ${child.exitCode}`);
+        if (child.signalCode !== 'SIGKILL')
+          throw new Error(`the ${role} ended unexpectedly with code ${child.exitCode}`);
         if (diedItself && moment !== undefined) plan.died(role, moment);
         const lost = life === undefined ? '' : `, ${life.cut()} changes were not flushed`;
         tell(`${role}: ${diedItself && moment !== undefined ? moment : 'at a random moment'}${lost}`);

@@ -98,7 +98,10 @@ function problemsOf(report: Omit<OverloadReport, 'problems'>): readonly string[]
   const wrong = Object.entries(answers).filter(([status]) => !['200', '429', '503'].includes(status));
   const checks: readonly (readonly [boolean, string])[] = [
     [wrong.length > 0, `answers that neither admit a device nor tell it when to come back: ${JSON.stringify(wrong)}`],
-    [(answers['429'] ?? 0) + (answers['503'] ?? 0) === 0, 'no device was told to come back later, so there was no overload'],
+    [
+      (answers['429'] ?? 0) + (answers['503'] ?? 0) === 0,
+      'no device was told to come back later, so there was no overload',
+    ],
     [withoutTime > 0, `${withoutTime} were put off without Retry-After`],
     [duringFlood === 0, 'nothing was accepted during the flood'],
     [lost > 0, `${lost} acknowledged updates are in no version`],

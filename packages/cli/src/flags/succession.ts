@@ -50,6 +50,9 @@ export async function keyIn(file: string, flag: string): Promise<Uint8Array> {
     throw new CommandError(`--${flag} ${file}: ${(error as Error).message}`);
   });
   const key = fromHex(words.trim());
-  if (key?.length !== 32) throw new CommandError(`--${flag} ${file}: the file does not contain 64 hexadecimal digits; use a file that \`basa succession key\` wrote`);
+  if (key?.length !== 32)
+    throw new CommandError(
+      `--${flag} ${file}: the file does not contain 64 hexadecimal digits; use a file that \`basa succession key\` wrote`,
+    );
   return key;
 }

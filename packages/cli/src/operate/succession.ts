@@ -39,7 +39,11 @@ export const successionPropose: Command = command({
     seat: whole({ help: 'authority to replace, by its position in the policy, from 0', max: 15, default: 0 }),
     last: text({ value: 'url', help: 'address of the authority to replace', without: 'it is lost' }),
     effective: parsed<number>(
-      { value: 'time', help: 'time from now until the term takes effect', without: 'the wait of the policy plus one hour' },
+      {
+        value: 'time',
+        help: 'time from now until the term takes effect',
+        without: 'the wait of the policy plus one hour',
+      },
       TAKES_DURATION,
       durationOf,
     ),
@@ -61,7 +65,9 @@ export const successionPropose: Command = command({
     const policy = await lastPolicy(line);
     const waitMs = policy.succession?.waitMs;
     if (waitMs === undefined)
-      throw new CommandError('the policy of this task does not allow authorities to be replaced; create a new task with --succession-wait');
+      throw new CommandError(
+        'the policy of this task does not allow authorities to be replaced; create a new task with --succession-wait',
+      );
     const [key] = await successor.publicKeys();
     const head =
       last === undefined ? undefined : await headAt(last, (hex) => headCodec.decode(fromHex(hex) ?? new Uint8Array()));
@@ -156,7 +162,9 @@ export const successionShow: Command = command({
       effective: new Date(term.effective).toISOString(),
     }));
     const allowed =
-      policy.succession === undefined ? 'the authorities of this task cannot be replaced' : 'the task is in its first term';
+      policy.succession === undefined
+        ? 'the authorities of this task cannot be replaced'
+        : 'the task is in its first term';
     if (shown.length === 0) input.terminal.line(allowed);
     for (const { number, hash, seat, address, effective } of shown)
       input.terminal.line(`term ${number}: ${address} takes seat ${seat} at ${effective}; hash ${hash}`);
