@@ -27,7 +27,7 @@ await runNamed('lab -- trial', {
   },
   overload: {
     about:
-      'ten times more arrivals than the server can serve: devices are told when to come back, and nothing accepted is lost',
+      'ten times as many arrivals as the server can serve: devices are told when to come back, and nothing accepted is lost',
     program: at('overload/main.ts'),
   },
   hostile: { about: '10^5 hostile requests to the routes of both services', program: at('hostile/main.ts') },

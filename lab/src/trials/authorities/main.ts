@@ -1,4 +1,7 @@
-/** `npm run lab -- trial authorities [--engine cp-abe|one-shot] [--kills N] [--seed N] [--json]`: authorities as processes that die and stay away; nothing may be lost. */
+/**
+ * `npm run lab -- trial authorities [--engine cp-abe|one-shot] [--kills N] [--seed N] [--json]`: kills authorities under load and keeps
+ * some of them down. Nothing may be lost.
+ */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';

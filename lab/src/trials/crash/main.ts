@@ -1,4 +1,7 @@
-/** `npm run lab -- trial crash [--store postgres] [--engine cp-abe|one-shot|one-shot-groups] [--kills N] [--seed N] [--json]`: kill -9 of every process under load; nothing may be lost. */
+/**
+ * `npm run lab -- trial crash [--store postgres] [--engine cp-abe|one-shot|one-shot-groups] [--kills N] [--seed N] [--json]`: kills
+ * processes with kill -9 under load. Nothing may be lost.
+ */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';

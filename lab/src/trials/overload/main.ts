@@ -1,4 +1,4 @@
-/** `npm run lab -- trial overload [--seconds N] [--times N] [--json]`: ten times the arrivals that the server carries. */
+/** `npm run lab -- trial overload [--seconds N] [--times N] [--json]`: ten times as many arrivals as the server can serve. */
 import { parseArgs } from 'node:util';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
 

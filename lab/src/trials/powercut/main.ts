@@ -1,4 +1,7 @@
-/** `npm run lab -- trial powercut [--engine cp-abe|one-shot] [--cuts N] [--seed N] [--json]`: power cuts of every process under load; nothing acknowledged may be lost. */
+/**
+ * `npm run lab -- trial powercut [--engine cp-abe|one-shot] [--cuts N] [--seed N] [--json]`: simulates power cuts under load. Nothing
+ * acknowledged may be lost.
+ */
 import { parseArgs } from 'node:util';
 import { secondsSince } from '@basa/testkit/programs/seconds.ts';
 import { SWITCHES } from '@basa/testkit/programs/switches.ts';
